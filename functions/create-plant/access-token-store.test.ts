@@ -1,0 +1,99 @@
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { type Engine, startEngine } from '../../test/support/engine.ts';
+import { contextWith } from '../../test/support/event.ts';
+import { digestOf } from './access-token.ts';
+import { AccessTokenStore } from './access-token-store.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+
+const START = Date.UTC(2026, 0, 1);
+const IN_A_DAY = START / 1000 + 86_400;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: START });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The token of a number: of the right form, and no other's. */
+const token = (number: number) => `plantstore_${String(number).padStart(43, '0')}`;
+const revoke = (revoked: string) =>
+  engine.client.send(
+    new DeleteItemCommand({ TableName: engine.accessTokensTable, Key: { digest: { S: digestOf(revoked) } } }),
+  );
+
+function newStore() {
+  const send = vi.spyOn(engine.client, 'send');
+  const store = new AccessTokenStore(engine.client, engine.accessTokensTable);
+  return { verify: (verified: string) => store.verify(verified, contextWith()), send };
+}
+
+test('a valid token is known by its name', async () => {
+  await engine.putToken(token(1), 'ci', IN_A_DAY);
+  expect(await newStore().verify(token(1))).toBe('ci');
+});
+
+test('an unknown token has no name', async () => {
+  expect(await newStore().verify(token(2))).toBeUndefined();
+});
+
+test('a token is refused from the second of its expiry on, though its item is still there', async () => {
+  await engine.putToken(token(3), 'short', START / 1000 + 10);
+  const { verify } = newStore();
+  vi.setSystemTime(START + 9_999);
+  expect(await verify(token(3))).toBe('short');
+  vi.setSystemTime(START + 10_000);
+  expect(await verify(token(3))).toBeUndefined();
+});
+
+test('an item without an expiry lets nobody in', async () => {
+  await engine.putToken(token(4), 'broken', Number.MIN_SAFE_INTEGER);
+  expect(await newStore().verify(token(4))).toBeUndefined();
+});
+
+test('a verified token costs no second read for 60 s, and no longer', async () => {
+  await engine.putToken(token(5), 'busy', IN_A_DAY);
+  const { verify, send } = newStore();
+  await verify(token(5));
+  const reads = send.mock.calls.length;
+  vi.setSystemTime(START + 59_999);
+  expect(await verify(token(5))).toBe('busy');
+  expect(send.mock.calls.length).toBe(reads);
+  vi.setSystemTime(START + 60_000);
+  expect(await verify(token(5))).toBe('busy');
+  expect(send.mock.calls.length).toBe(reads + 1);
+});
+
+test('a revoked token is refused after 60 s at the latest', async () => {
+  await engine.putToken(token(6), 'leaked', IN_A_DAY);
+  const { verify } = newStore();
+  expect(await verify(token(6))).toBe('leaked');
+  await revoke(token(6));
+  vi.setSystemTime(START + 60_000);
+  expect(await verify(token(6))).toBeUndefined();
+});
+
+test('unknown tokens are not remembered, so that a new one works at once', async () => {
+  const { verify } = newStore();
+  expect(await verify(token(7))).toBeUndefined();
+  await engine.putToken(token(7), 'new', IN_A_DAY);
+  expect(await verify(token(7))).toBe('new');
+});
+
+test('no more than 1000 tokens are remembered, the newest', async () => {
+  const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
+  for (const number of numbers) await engine.putToken(token(number), `token ${number}`, IN_A_DAY);
+  const { verify, send } = newStore();
+  for (const number of numbers) await verify(token(number));
+  const reads = send.mock.calls.length;
+  await verify(token(2000));
+  await verify(token(1001));
+  expect(send.mock.calls.length).toBe(reads);
+  await verify(token(1000));
+  expect(send.mock.calls.length).toBe(reads + 1);
+});

@@ -1,0 +1,20 @@
+import { hash } from 'node:crypto';
+
+/** An access token: a prefix that secret scanners find, and 43 letters or digits (256 random bits). */
+export const ACCESS_TOKEN_PREFIX = 'plantstore_';
+export const ACCESS_TOKEN_PATTERN = /^plantstore_[0-9A-Za-z]{43}$/;
+
+/** An item of the access-token table. The token itself is stored nowhere. */
+export interface AccessTokenItem {
+  /** SHA-256 of the token, 64 hex digits; the partition key. */
+  digest: string;
+  name: string;
+  /** Seconds since 1970. */
+  createdAt: number;
+  /** Seconds since 1970; from then on the token is refused, and the table's TTL removes the item. */
+  expiresAt: number;
+}
+
+export function digestOf(token: string): AccessTokenItem['digest'] {
+  return hash('sha256', token);
+}

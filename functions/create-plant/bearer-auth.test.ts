@@ -1,0 +1,81 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { type Engine, startEngine } from '../../test/support/engine.ts';
+import { contextWith, eventWith } from '../../test/support/event.ts';
+import { AccessTokenStore } from './access-token-store.ts';
+import { bearerAuth } from './bearer-auth.ts';
+import type { Middleware } from './request.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+
+/** The name under which a request with this header passes. */
+async function nameFor(authorization?: string): Promise<string | undefined> {
+  let name: string | undefined;
+  const look: Middleware = {
+    before: ({ internal }) => {
+      name = internal.tokenName;
+    },
+  };
+  const stack = middy()
+    .use(bearerAuth(new AccessTokenStore(engine.client, engine.accessTokensTable)))
+    .use(look)
+    .handler(async (_: APIGatewayProxyEvent) => 'passed');
+  await stack(eventWith({ headers: authorization === undefined ? {} : { authorization } }), contextWith());
+  return name;
+}
+
+test.each([
+  `Bearer ${DEVELOPMENT_TOKEN}`,
+  `bearer ${DEVELOPMENT_TOKEN}`,
+  `BEARER   ${DEVELOPMENT_TOKEN}`,
+  ` Bearer ${DEVELOPMENT_TOKEN} `,
+])('%j passes under the name of its token', async (authorization) => {
+  expect(await nameFor(authorization)).toBe('development');
+});
+
+test('a request without the header is told what it must be', async () => {
+  await expect(nameFor()).rejects.toMatchObject({
+    error: 401,
+    message: 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".',
+  });
+});
+
+test.each([
+  '',
+  'Bearer',
+  'Bearer ',
+  DEVELOPMENT_TOKEN,
+  `Basic ${DEVELOPMENT_TOKEN}`,
+  `Bearer${DEVELOPMENT_TOKEN}`,
+  `x Bearer ${DEVELOPMENT_TOKEN}`,
+  `Bearer ${DEVELOPMENT_TOKEN} ${DEVELOPMENT_TOKEN}`,
+  `Bearer ${DEVELOPMENT_TOKEN}, Bearer ${DEVELOPMENT_TOKEN}`,
+  `Bearer ${DEVELOPMENT_TOKEN}0`,
+  `Bearer ${DEVELOPMENT_TOKEN.slice(0, -1)}`,
+  `Bearer x${DEVELOPMENT_TOKEN}`,
+  `Bearer ${DEVELOPMENT_TOKEN.toUpperCase()}`,
+  `Bearer ${DEVELOPMENT_TOKEN.replace('Local', 'Loca-')}`,
+  `Bearer ${'x'.repeat(10_000)}`,
+])('%j is malformed and costs no read of the store', async (authorization) => {
+  const send = vi.spyOn(engine.client, 'send');
+  await expect(nameFor(authorization)).rejects.toMatchObject({
+    error: 401,
+    message:
+      'The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>", the token being "plantstore_" and 43 letters or digits.',
+  });
+  expect(send).not.toHaveBeenCalled();
+  send.mockRestore();
+});
+
+test('an unknown token of the right form is refused with 401', async () => {
+  await expect(nameFor(`Bearer plantstore_${'0'.repeat(43)}`)).rejects.toMatchObject({
+    error: 401,
+    message: 'The access token is unknown, expired or revoked.',
+  });
+});

@@ -1,0 +1,17 @@
+import type { APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { NewPlant, Plant } from './contract.generated.js';
+import type { PlantStore } from './plant-store.ts';
+
+/** The event as the middleware leaves it: its body parsed and valid. */
+export interface CreatePlantEvent {
+  body: NewPlant;
+}
+
+/** The operation itself: stores the NewPlant and answers it as a Plant (openapi.yaml, `createPlant`). */
+export function createPlant(plants: PlantStore) {
+  return async ({ body }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
+    await plants.create(body, context);
+    const plant: Plant = { name: body.name, ...(body.tag !== undefined && { tag: body.tag }) };
+    return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(plant) };
+  };
+}

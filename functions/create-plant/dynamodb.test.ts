@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterEach, expect, test } from 'vitest';
+import { contextWith } from '../../test/support/event.ts';
+import { callStore, connectToDynamoDb } from './dynamodb.ts';
+
+let stop: (() => void) | undefined;
+afterEach(() => stop?.());
+
+/** Reads an item from a store that answers like this; the number of attempts that it saw. */
+async function readFrom(listener: RequestListener, remainingMs = 10_000) {
+  let attempts = 0;
+  const server = createServer((request, response) => {
+    attempts += 1;
+    listener(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stop = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+  });
+  const client = connectToDynamoDb();
+  const read = new GetItemCommand({ TableName: 'Plants', Key: { id: { N: '1' } } });
+  const outcome = await callStore(contextWith(remainingMs), (options) => client.send(read, options)).catch(
+    (error: Error) => error,
+  );
+  client.destroy();
+  return { outcome, attempts };
+}
+
+const answer =
+  (status: number, body: string, headers = {}): RequestListener =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0', ...headers }).end(body);
+
+const failure = (status: number, name: string) =>
+  answer(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'said' }));
+
+test.each([
+  ['ThrottlingException', 429],
+  ['ProvisionedThroughputExceededException', 429],
+  ['RequestLimitExceeded', 429],
+])('%s is a 429 after three attempts', async (name, error) => {
+  const { outcome, attempts } = await readFrom(failure(400, name));
+  expect(outcome).toMatchObject({
+    error,
+    message: 'The store is throttled. Repeating the request a little later is safe.',
+    cause: { name },
+  });
+  expect(attempts).toBe(3);
+});
+
+test.each<[string, RequestListener]>([
+  ['answers 500', failure(500, 'InternalServerError')],
+  ['answers 503 in HTML', answer(503, '<html>busy</html>', { 'content-type': 'text/html' })],
+  ['resets the connection', (request) => request.socket.destroy()],
+  ['never answers', () => {}],
+  ['stalls within its answer', (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{')],
+])('a store that %s is a 503 after three attempts', async (_, listener) => {
+  const { outcome, attempts } = await readFrom(listener);
+  expect(outcome).toMatchObject({ error: 503, message: 'The store did not answer. Repeating the request is safe.' });
+  expect(attempts).toBe(3);
+});
+
+test('half a JSON document is a 503', async () => {
+  expect((await readFrom(answer(200, '{"Item":'))).outcome).toMatchObject({ error: 503 });
+});
+
+test('what the store refuses comes as the SDK threw it', async () => {
+  const { outcome, attempts } = await readFrom(failure(400, 'AccessDeniedException'));
+  expect(outcome).toMatchObject({ name: 'AccessDeniedException', message: 'said' });
+  expect(attempts).toBe(1);
+});
+
+test('when time is up it is a 504, whatever the store does', async () => {
+  const start = performance.now();
+  const { outcome } = await readFrom(() => {}, 2700);
+  expect(outcome).toMatchObject({
+    error: 504,
+    message: 'The store took too long to answer. Repeating the request is safe.',
+  });
+  expect(performance.now() - start).toBeLessThan(900);
+});
+
+test('no time at all is a 504 at once', async () => {
+  expect((await readFrom(() => {}, 100)).outcome).toMatchObject({ error: 504 });
+});
+
+test('a store that asks for patience does not get more than there is time for', async () => {
+  const { outcome } = await readFrom(answer(503, '{}', { 'retry-after': '60', 'x-amz-retry-after': '60000' }), 3500);
+  expect([503, 504]).toContain((outcome as { error?: number }).error);
+});

@@ -1,0 +1,61 @@
+import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import type { Context } from 'aws-lambda';
+import { PlantStoreError } from './errors.ts';
+
+/** DynamoDB answers in single-digit ms; what is silent for a second will stay so. */
+const SILENCE_MS = 1000;
+const MAX_ATTEMPTS = 3;
+/** Left of the function's timeout when the store has used up its share: time to answer and to log. */
+const ANSWER_MS = 2500;
+
+/** A client whose every wait ends; by default a hang is none of the SDK's errors. */
+export function connectToDynamoDb(): DynamoDBClient {
+  return new DynamoDBClient({
+    maxAttempts: MAX_ATTEMPTS,
+    requestHandler: {
+      connectionTimeout: SILENCE_MS,
+      requestTimeout: SILENCE_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: SILENCE_MS,
+    },
+  });
+}
+
+/**
+ * One call to the store, retries included, that ends while there is still time to answer.
+ * Throws 429 where the store throttles, 503 where it does not answer or not as DynamoDB does, 504
+ * where time is up; what the store refuses (an unmet condition, say) as the SDK threw it.
+ */
+export async function callStore<Output>(
+  context: Context,
+  call: (options: { abortSignal: AbortSignal }) => Promise<Output>,
+): Promise<Output> {
+  const abortSignal = AbortSignal.timeout(Math.max(0, context.getRemainingTimeInMillis() - ANSWER_MS));
+  // The SDK does not look at the signal while it waits for its next attempt.
+  const timeUp = new Promise<never>((_, reject) => {
+    abortSignal.addEventListener('abort', () => reject(abortSignal.reason), { once: true });
+  });
+  try {
+    return await Promise.race([call({ abortSignal }), timeUp]);
+  } catch (error) {
+    throw abortSignal.aborted ? outOfTime(error) : storeFailure(error);
+  }
+}
+
+function outOfTime(cause: unknown): PlantStoreError {
+  return new PlantStoreError(504, 'The store took too long to answer. Repeating the request is safe.', { cause });
+}
+
+const THROTTLES = ['ThrottlingException', 'ProvisionedThroughputExceededException', 'RequestLimitExceeded'];
+
+function storeFailure(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  if (THROTTLES.includes(error.name)) {
+    return new PlantStoreError(429, 'The store is throttled. Repeating the request a little later is safe.', {
+      cause: error,
+    });
+  }
+  const refused = error instanceof DynamoDBServiceException && error.$fault === 'client';
+  if (refused || error.name === 'CredentialsProviderError') return error;
+  return new PlantStoreError(503, 'The store did not answer. Repeating the request is safe.', { cause: error });
+}

@@ -1,0 +1,53 @@
+import type { ErrorObject } from 'ajv';
+import { PlantStoreError } from './errors.ts';
+import type { Middleware } from './request.ts';
+import { validationMessage } from './validation-message.ts';
+
+/** Answers whatever was thrown as a 400 with an Error (openapi.yaml, `components.schemas.Error`). */
+export function errorResponse(): Middleware {
+  return {
+    onError: (request) => {
+      const failure = toPlantStoreError(request.error);
+      request.error = failure;
+      request.response = {
+        statusCode: 400,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ error: failure.error, message: failure.message }),
+      };
+    },
+  };
+}
+
+function toPlantStoreError(error: unknown): PlantStoreError {
+  if (error instanceof PlantStoreError) return error;
+  if (isMiddyError(error)) {
+    const { package: thrower, data, message } = error.cause;
+    if (thrower === '@middy/validator') return new PlantStoreError(400, validationMessage(data as ErrorObject[]));
+    if (thrower === '@middy/http-json-body-parser' && error.statusCode === 415) {
+      const was = data === undefined ? 'is missing' : `was ${JSON.stringify(data)}`;
+      return new PlantStoreError(415, `The Content-Type ${was}; it must be application/json.`);
+    }
+    if (thrower === '@middy/http-json-body-parser') return new PlantStoreError(400, notJson(data, message));
+  }
+  return new PlantStoreError(500, 'The request failed through a fault of ours. Repeating it is safe.', {
+    cause: error,
+  });
+}
+
+/** `data` is the body where it is no JSON, and the member's name where a member is forbidden. */
+function notJson(data: unknown, parserMessage: string | undefined): string {
+  if (parserMessage === undefined) return `The body has a member ${JSON.stringify(data)}; it must not.`;
+  if (parserMessage === 'Maximum call stack size exceeded') return 'The body is nested too deeply.';
+  return `The body must be JSON, but was not: ${parserMessage}.`;
+}
+
+interface MiddyError {
+  statusCode: number;
+  cause: { package: string; data?: unknown; message?: string };
+}
+
+/** Whether a Middy middleware threw it; its classes differ from version to version, its `cause` does not. */
+function isMiddyError(error: unknown): error is MiddyError {
+  if (!(error instanceof Error && 'statusCode' in error)) return false;
+  return typeof error.cause === 'object' && error.cause !== null && 'package' in error.cause;
+}

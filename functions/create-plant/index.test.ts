@@ -1,0 +1,145 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { inContract } from '../../test/support/contract.ts';
+import { type Engine, startEngine } from '../../test/support/engine.ts';
+import { contextWith, eventWith } from '../../test/support/event.ts';
+import { digestOf } from './access-token.ts';
+
+let engine: Engine;
+let handler: (event: unknown, context: unknown) => Promise<APIGatewayProxyResult>;
+let log: string[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine();
+  // The module reads its environment when it is loaded.
+  handler = (await import('./index.ts')).handler as unknown as typeof handler;
+});
+afterAll(() => engine.close());
+beforeEach(() => {
+  log = [];
+  for (const level of ['info', 'error'] as const) {
+    vi.spyOn(console, level).mockImplementation((line) => void log.push(JSON.stringify(line)));
+  }
+  return () => vi.restoreAllMocks();
+});
+
+async function answerTo(event: unknown) {
+  const { statusCode, headers, body } = await handler(event, contextWith());
+  return inContract({ statusCode, headers: headers ?? {}, body });
+}
+const answerToBody = (body: string | null) => answerTo(eventWith({ body }));
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const text = fc.string({ unit: 'binary' });
+
+test('any NewPlant is answered with its name and tag, and stored exactly', async () => {
+  const stored = new Map<bigint, string>();
+  await fc.assert(
+    fc.asyncProperty(int64, text, fc.option(text, { nil: undefined }), async (id, name, tag) => {
+      const plant = { name, ...(tag !== undefined && { tag }) };
+      const members = JSON.stringify(plant).slice(1);
+      const answer = await answerToBody(`{"id":${id},${members}`);
+      if (stored.has(id) && stored.get(id) !== members) {
+        expect(answer['error']).toBe(409);
+        return;
+      }
+      stored.set(id, members);
+      expect(answer).toEqual(plant);
+      expect(await engine.stored(id)).toEqual({ id: String(id), ...plant });
+    }),
+  );
+});
+
+test('any body whatever is answered with 200 or an Error, never a throw', async () => {
+  const nearPlant = fc.record(
+    {
+      id: fc.oneof(fc.integer(), fc.jsonValue()),
+      name: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+      tag: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  const body = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
+    fc.json(),
+    nearPlant.map((value) => JSON.stringify(value)),
+    fc.constant(null),
+  );
+  await fc.assert(
+    fc.asyncProperty(body, fc.boolean(), async (anyBody, isBase64Encoded) => {
+      await answerTo(eventWith({ body: anyBody, isBase64Encoded }));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.each([null, undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 }, { headers: { authorization: 7 } }])(
+  'the event %j, which no gateway sends, is an Error too',
+  async (event) => {
+    expect(await answerTo(event)).toHaveProperty('error');
+  },
+);
+
+test('the token is decided on before the body is looked at', async () => {
+  const answer = await answerTo(eventWith({ headers: { 'Content-Type': 'text/plain' }, body: '{' }));
+  expect(answer).toMatchObject({ error: 401 });
+});
+
+test('header names and the scheme are matched whatever their case', async () => {
+  const headers = { AUTHORIZATION: `bEaReR ${DEVELOPMENT_TOKEN}`, 'CONTENT-type': 'APPLICATION/json ; charset=utf-8' };
+  expect(await answerTo(eventWith({ headers }))).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
+});
+
+test('unknown members are ignored and not stored', async () => {
+  const answer = await answerToBody('{"id":424242,"name":"a","toString":1,"constructor":2,"height":[3]}');
+  expect(answer).toEqual({ name: 'a' });
+  expect(await engine.stored(424242n)).toEqual({ id: '424242', name: 'a' });
+});
+
+test('a refused request changes nothing', async () => {
+  await answerToBody('{"id":434343,"name":"first"}');
+  for (const body of ['{"id":434343,"name":"second"}', '{"id":434343}', '{"id":434343,"name":"first","tag":"x"}']) {
+    expect(await answerToBody(body)).toHaveProperty('error');
+  }
+  expect(await engine.stored(434343n)).toEqual({ id: '434343', name: 'first' });
+});
+
+test('no token, digest or body is ever logged or answered back', async () => {
+  const secretToken = `plantstore_${'S'.repeat(43)}`;
+  const answers: string[] = [];
+  const events: Partial<APIGatewayProxyEvent>[] = [
+    {},
+    { body: '{"id":1,"name":"a secret plant"' },
+    { body: '{"id":"a secret plant","name":7}' },
+    { body: '{"id":1,"name":"a secret plant"}' },
+    { headers: { Authorization: `Bearer ${secretToken}` } },
+    { headers: { Authorization: `Basic ${secretToken}` } },
+  ];
+  for (const changes of events) answers.push(JSON.stringify(await answerTo(eventWith(changes))));
+  expect(log).toHaveLength(events.length);
+  for (const line of log) {
+    for (const secret of [
+      DEVELOPMENT_TOKEN,
+      digestOf(DEVELOPMENT_TOKEN),
+      secretToken,
+      digestOf(secretToken),
+      'secret plant',
+      'Monstera',
+    ]) {
+      expect(line).not.toContain(secret);
+    }
+  }
+  for (const answer of answers) expect(answer).not.toContain(secretToken);
+});
+
+test.each(['PLANTS_TABLE_NAME', 'ACCESS_TOKENS_TABLE_NAME'])('without %s the function fails at init', async (name) => {
+  vi.resetModules();
+  vi.stubEnv(name, '');
+  await expect(import('./index.ts')).rejects.toThrow(
+    `The environment variable ${name} is missing: it must be set by the stack.`,
+  );
+  vi.unstubAllEnvs();
+});

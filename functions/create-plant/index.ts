@@ -1,0 +1,38 @@
+import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
+import httpJsonBodyParser from '@middy/http-json-body-parser';
+import validator from '@middy/validator';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { AccessTokenStore } from './access-token-store.ts';
+import { bearerAuth } from './bearer-auth.ts';
+import validateEvent from './contract.generated.js';
+import { type CreatePlantEvent, createPlant } from './create-plant.ts';
+import { connectToDynamoDb } from './dynamodb.ts';
+import { environmentVariable } from './environment-variable.ts';
+import { errorResponse } from './error-response.ts';
+import { exactId } from './exact-id.ts';
+import { PlantStore } from './plant-store.ts';
+import { readableBody } from './readable-body.ts';
+import { requestLog } from './request-log.ts';
+
+const dynamoDb = connectToDynamoDb();
+const accessTokens = new AccessTokenStore(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
+const plants = new PlantStore(dynamoDb, environmentVariable('PLANTS_TABLE_NAME'));
+
+/**
+ * `POST /plants`: an API Gateway REST proxy event in, a proxy response out, 200 with a Plant or 400
+ * with an Error. It never throws.
+ *
+ * Source: openapi.yaml, operation `createPlant`.
+ */
+// Middy's early timeout covers the handler alone; the store's calls keep the deadline instead.
+export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
+  .use(requestLog())
+  .use(errorResponse())
+  .use(httpHeaderNormalizer())
+  .use(bearerAuth(accessTokens))
+  .use(readableBody())
+  .use(httpJsonBodyParser())
+  .use(exactId())
+  .use(validator({ eventSchema: validateEvent }))
+  .handler(createPlant(plants));

@@ -1,0 +1,99 @@
+import middy from '@middy/core';
+import { afterEach, expect, test, vi } from 'vitest';
+import { contextWith, eventWith } from '../../test/support/event.ts';
+import { errorResponse } from './error-response.ts';
+import { PlantStoreError } from './errors.ts';
+import type { Middleware } from './request.ts';
+import { requestLog } from './request-log.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const authenticated: Middleware = {
+  before: ({ internal }) => {
+    internal.tokenName = 'ci';
+  },
+};
+
+/** What is logged, by level, when the handler does this. */
+async function logged(handler: () => unknown, event = eventWith()) {
+  const info = vi.spyOn(console, 'info').mockReturnValue();
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  await middy()
+    .use(requestLog())
+    .use(errorResponse())
+    .use(authenticated)
+    .handler(async () => handler())(event, contextWith());
+  return { info: info.mock.calls, error: error.mock.calls };
+}
+
+const fail = (error: unknown) => () => {
+  throw error;
+};
+const requestId = eventWith().requestContext.requestId;
+
+test('a created plant is one line at INFO', async () => {
+  expect(await logged(() => ({ statusCode: 200 }))).toEqual({
+    info: [[{ outcome: 'created', requestId, tokenName: 'ci', durationMs: expect.any(Number) }]],
+    error: [],
+  });
+});
+
+test('a refused request is one line at INFO with its error number', async () => {
+  expect(await logged(fail(new PlantStoreError(409, 'no', { cause: new Error('inside') })))).toEqual({
+    info: [[{ outcome: 'refused', error: 409, requestId, tokenName: 'ci', durationMs: expect.any(Number) }]],
+    error: [],
+  });
+});
+
+test.each([500, 503, 504] as const)('a %i is one line at ERROR with the cause and its stack', async (error) => {
+  const cause = new TypeError('inside', { cause: new Error('deeper') });
+  expect(await logged(fail(new PlantStoreError(error, 'out', { cause })))).toEqual({
+    info: [],
+    error: [
+      [
+        {
+          outcome: 'failed',
+          error,
+          requestId,
+          tokenName: 'ci',
+          durationMs: expect.any(Number),
+          cause: {
+            name: 'PlantStoreError',
+            message: 'out',
+            stack: expect.stringContaining('request-log.test.ts'),
+            cause: {
+              name: 'TypeError',
+              message: 'inside',
+              stack: expect.stringContaining('request-log.test.ts'),
+              cause: expect.objectContaining({ name: 'Error', message: 'deeper', cause: undefined }),
+            },
+          },
+        },
+      ],
+    ],
+  });
+});
+
+test('the line is JSON even where the causes are a ring', async () => {
+  const ring = new Error('ring');
+  ring.cause = ring;
+  const { error } = await logged(fail(ring));
+  expect(JSON.stringify(error)).toContain('ring');
+});
+
+test('the duration is that of the request, in ms', async () => {
+  const { info } = await logged(() => new Promise((resolve) => setTimeout(resolve, 30, { statusCode: 200 })));
+  expect(info[0]?.[0].durationMs).toBeGreaterThan(25);
+  expect(info[0]?.[0].durationMs).toBeLessThan(5000);
+});
+
+test('a request that no gateway made goes by the function’s own request id', async () => {
+  const { requestContext, ...event } = eventWith();
+  const { info } = await logged(
+    () => ({ statusCode: 200 }),
+    event as typeof event & { requestContext: typeof requestContext },
+  );
+  expect(info[0]?.[0].requestId).toBe('the-request-id');
+});

@@ -1,0 +1,42 @@
+import { PlantStoreError } from './errors.ts';
+import type { Middleware, Request } from './request.ts';
+
+/**
+ * Logs one line a request, as an object that Lambda's JSON log format takes up: the outcome, the
+ * `error` number, the gateway's request id, the token's name and the duration in ms; for a fault of
+ * ours (5xx) at level ERROR with the cause and its stack. Never a token, a digest or a body.
+ */
+export function requestLog(): Middleware {
+  const starts = new WeakMap<Request, number>();
+
+  function line(request: Request) {
+    const { event, context, internal } = request;
+    return {
+      requestId: event?.requestContext?.requestId ?? context.awsRequestId,
+      tokenName: internal.tokenName,
+      durationMs: Math.round((performance.now() - (starts.get(request) ?? Number.NaN)) * 100) / 100,
+    };
+  }
+
+  return {
+    before: (request) => {
+      starts.set(request, performance.now());
+    },
+    after: (request) => {
+      console.info({ outcome: 'created', ...line(request) });
+    },
+    onError: (request) => {
+      const error = request.error instanceof PlantStoreError ? request.error.error : 500;
+      if (error < 500) console.info({ outcome: 'refused', error, ...line(request) });
+      else console.error({ outcome: 'failed', error, ...line(request), cause: cause(request.error) });
+    },
+  };
+}
+
+/** An error as plain data; an Error's own `stack` and `cause` are lost when it is made JSON. */
+function cause(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return undefined;
+  const { name, message, stack } = error;
+  // A chain of causes may be a ring.
+  return { name, message, stack, cause: depth < 4 ? cause(error.cause, depth + 1) : undefined };
+}

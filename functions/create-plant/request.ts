@@ -1,0 +1,26 @@
+import type middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+
+/** What one middleware leaves for a later one, kept for one request. */
+export type RequestState = {
+  /** The name of the verified access token, from the bearer check on. */
+  tokenName?: string;
+  /** The body as text, before it was parsed. */
+  bodyText?: string;
+};
+
+/** A request on its way through the Middy stack. */
+export type Request<TEvent = APIGatewayProxyEvent> = middy.Request<
+  TEvent,
+  APIGatewayProxyResult,
+  Error,
+  Context,
+  RequestState
+>;
+
+/** A middleware of this function. Its hooks return nothing: any value would end the stack early. */
+export interface Middleware<TEvent = APIGatewayProxyEvent> {
+  before?: (request: Request<TEvent>) => void | Promise<void>;
+  after?: (request: Request<TEvent>) => void;
+  onError?: (request: Request<TEvent>) => void;
+}
