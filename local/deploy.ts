@@ -1,0 +1,51 @@
+import type { LocalDynamoDb } from './dynamodb.ts';
+import { LOCAL_CREDENTIALS } from './dynamodb.ts';
+import { LambdaFunction, type LogLine } from './lambda.ts';
+import { LOCAL_REGION, type Template } from './template.ts';
+
+export interface Deployment {
+  template: Template;
+  /** By logical id, as the routes name them. */
+  functions: Map<string, LambdaFunction>;
+  close(): Promise<void>;
+}
+
+/** Puts the template's functions in front of a DynamoDB, each started once. */
+export async function deploy(
+  template: Template,
+  { endpoint }: Pick<LocalDynamoDb, 'endpoint'>,
+  onLog: (line: LogLine) => void,
+): Promise<Deployment> {
+  const functions = new Map(
+    template.functions.map((configuration) => [
+      configuration.name,
+      new LambdaFunction(
+        configuration,
+        { ...lambdaEnvironment(configuration.name), AWS_ENDPOINT_URL_DYNAMODB: endpoint },
+        onLog,
+      ),
+    ]),
+  );
+  await Promise.all([...functions.values()].map((lambda) => lambda.warm()));
+  return {
+    template,
+    functions,
+    close: async () => {
+      await Promise.all([...functions.values()].map((lambda) => lambda.close()));
+    },
+  };
+}
+
+/** What Lambda sets by itself ("Using Lambda environment variables"); nothing of this machine's own gets in. */
+function lambdaEnvironment(functionName: string): Record<string, string> {
+  return {
+    AWS_LAMBDA_FUNCTION_NAME: functionName,
+    AWS_REGION: LOCAL_REGION,
+    AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
+    // Lambda has no such files, and a profile of this machine's could lead to a real table.
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    TZ: ':UTC',
+  };
+}

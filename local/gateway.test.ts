@@ -1,0 +1,240 @@
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpRequest, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { inContract } from '../test/support/contract.ts';
+import { sampleEvent } from '../test/support/event.ts';
+import { type Deployment, deploy } from './deploy.ts';
+import { type AccessLine, createGateway } from './gateway.ts';
+import { readTemplate } from './template.ts';
+
+let directory: string;
+let server: Server;
+let deployment: Deployment;
+let lines: AccessLine[];
+
+/** Serves the synthesized template with another handler in its bundle's place. */
+async function serve(handler: string): Promise<void> {
+  const assembly = join(directory, 'cdk.out');
+  cpSync(inject('assembly'), assembly, { recursive: true });
+  const template = readTemplate(assembly);
+  for (const lambda of template.functions) {
+    writeFileSync(join(lambda.assetDirectory, 'index.mjs'), `export const handler = ${handler};`);
+    lambda.timeoutSeconds = 1;
+  }
+  deployment = await deploy(template, { endpoint: 'http://127.0.0.1:9' }, () => {});
+  server = createGateway(
+    () => deployment,
+    (line) => lines.push(line),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+}
+
+const ECHO = 'async (event) => ({ statusCode: 200, headers: { "x-from": "handler" }, body: JSON.stringify(event) })';
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  lines = [];
+  vi.spyOn(console, 'error').mockReturnValue();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  server.closeAllConnections();
+  server.close();
+  await deployment.close();
+  rmSync(directory, { recursive: true });
+});
+
+const address = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+async function send(path: string, init: RequestInit = {}) {
+  const response = await fetch(address() + path, init);
+  return {
+    statusCode: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: await response.text(),
+  };
+}
+const post = (body: string) => send('/plants', { method: 'POST', body });
+
+/** The bytes that come back for bytes that no HTTP client would send. */
+async function exchange(bytes: string): Promise<{ statusCode: number; headers: Record<string, string>; body: string }> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write(bytes);
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const [status = '', ...headers] = head.split('\r\n');
+  return {
+    statusCode: Number(status.split(' ')[1]),
+    headers: Object.fromEntries(headers.map((line) => line.split(': ') as [string, string])),
+    body,
+  };
+}
+
+test('the event is one that API Gateway sends', async () => {
+  await serve(ECHO);
+  const { body } = await new Promise<{ body: string }>((resolve, reject) => {
+    const request = httpRequest(
+      `${address()}/plants/?a=1&a=2&b=%20`,
+      {
+        method: 'POST',
+        headers: [
+          ['X-oDd', 'first'],
+          ['X-oDd', 'second'],
+          ['User-Agent', 'test'],
+        ].flat(),
+      },
+      async (response) => {
+        let text = '';
+        for await (const chunk of response) text += chunk;
+        resolve({ body: text });
+      },
+    );
+    request.on('error', reject).end('{"id":1}');
+  });
+  const event: APIGatewayProxyEvent = JSON.parse(body);
+  const sample = sampleEvent('create-plant');
+  expect(Object.keys(event).toSorted()).toEqual(Object.keys(sample).toSorted());
+  expect(Object.keys(event.requestContext).toSorted()).toEqual(Object.keys(sample.requestContext).toSorted());
+  expect(Object.keys(event.requestContext.identity).toSorted()).toEqual(
+    Object.keys(sample.requestContext.identity).toSorted(),
+  );
+  expect(event).toMatchObject({
+    resource: '/plants',
+    path: '/plants/',
+    httpMethod: 'POST',
+    headers: { 'X-oDd': 'second', 'X-Forwarded-For': '127.0.0.1' },
+    multiValueHeaders: { 'X-oDd': ['first', 'second'] },
+    queryStringParameters: { a: '2', b: ' ' },
+    multiValueQueryStringParameters: { a: ['1', '2'], b: [' '] },
+    pathParameters: null,
+    stageVariables: null,
+    requestContext: { path: '/v1/plants/', resourcePath: '/plants', stage: 'v1', identity: { userAgent: 'test' } },
+    body: '{"id":1}',
+    isBase64Encoded: false,
+  });
+  expect(event.requestContext.requestTime).toMatch(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/);
+});
+
+test('absent maps and an absent body are null', async () => {
+  await serve(ECHO);
+  const { body, headers } = await send('/plants', { method: 'POST' });
+  const event: APIGatewayProxyEvent = JSON.parse(body);
+  expect(event).toMatchObject({ body: null, queryStringParameters: null, multiValueQueryStringParameters: null });
+  expect(headers).toMatchObject({ 'x-from': 'handler', 'x-amzn-requestid': event.requestContext.requestId });
+});
+
+test.each([
+  ['GET', '/plants'],
+  ['PUT', '/plants'],
+  ['POST', '/'],
+  ['POST', '/plants/1'],
+  ['POST', '/Plants'],
+  ['POST', '//plants'],
+  ['POST', '/plants%2f'],
+  ['DELETE', '/plant.'],
+])('%s %s, which is no route, is a 404', async (method, path) => {
+  await serve(ECHO);
+  expect(inContract(await send(path, { method }))).toMatchObject({ error: 404 });
+});
+
+test('a body over 10 MB is a 413, whatever path it was meant for', async () => {
+  await serve(ECHO);
+  expect(inContract(await post('x'.repeat(10 * 1024 * 1024 + 1)))).toMatchObject({ error: 413 });
+  expect((await post('small')).statusCode).toBe(200);
+});
+
+test('a body that is too large for Lambda’s event is a 413', async () => {
+  await serve(ECHO);
+  expect(inContract(await post('"'.repeat(3.2 * 1024 * 1024)))).toMatchObject({ error: 413 });
+});
+
+test.each([
+  ['throws', 'async () => { throw new Error("inside") }'],
+  ['throws synchronously', '() => { throw "inside" }'],
+  ['exits', 'async () => process.exit(1)'],
+  ['is late', 'async () => new Promise(() => setTimeout(() => {}, 60_000))'],
+  ['never yields', 'async () => { for (;;); }'],
+  ['leaves a rejection unhandled', 'async () => { Promise.reject(new Error("inside")); return new Promise(() => {}) }'],
+  ['answers nothing', 'async () => undefined'],
+  ['answers a string', 'async () => "ok"'],
+  ['answers without a status', 'async () => ({ body: "ok" })'],
+  ['answers an object as its body', 'async () => ({ statusCode: 200, body: {} })'],
+  ['answers what JSON cannot hold', 'async () => ({ statusCode: 200, body: "", id: 1n })'],
+])('a function that %s is a 500 of the gateway, and the next request is served', async (_, handler) => {
+  await serve(`(event) => event.body === "well" ? ${ECHO.replace('async (event) =>', '')} : (${handler})(event)`);
+  const answer = inContract(await post('ill'));
+  expect(answer).toMatchObject({ error: 500 });
+  expect(JSON.stringify(answer)).not.toContain('inside');
+  expect((await post('well')).statusCode).toBe(200);
+});
+
+test('a function later than the integration’s timeout is a 504', async () => {
+  await serve('async () => new Promise(() => setTimeout(() => {}, 60_000))');
+  for (const route of deployment.template.routes) route.integrationTimeoutMs = 50;
+  expect(inContract(await post('x'))).toMatchObject({ error: 504 });
+});
+
+test('requests beyond the number of environments wait their turn', async () => {
+  await serve(
+    '(() => { let busy = false; return async () => { const alone = !busy; busy = true; await new Promise((r) => setTimeout(r, 5)); busy = false; return { statusCode: alone ? 200 : 500, body: "" } } })()',
+  );
+  const answers = await Promise.all(Array.from({ length: 50 }, () => post('x')));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(50).fill(200));
+});
+
+test('what is not HTTP, and headers too large, are answered in the contract’s shape', async () => {
+  await serve(ECHO);
+  expect(inContract(await exchange('PLANT TREES\r\n\r\n'))).toMatchObject({ error: 400 });
+  const large = `POST /plants HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(12_000)}\r\n\r\n`;
+  expect(inContract(await exchange(large))).toMatchObject({ error: 413 });
+});
+
+test('each answer is one line with method, path, status and error', async () => {
+  await serve(ECHO);
+  await send('/nowhere?token=secret', { method: 'PATCH' });
+  expect(lines).toEqual([
+    { method: 'PATCH', path: '/nowhere', status: 400, error: 404, durationMs: expect.any(Number) },
+  ]);
+});
+
+test('a template without a gateway response falls back to its class’s default', async () => {
+  await serve(ECHO);
+  deployment.template.gatewayResponses.delete('MISSING_AUTHENTICATION_TOKEN');
+  expect(inContract(await send('/nowhere'))).toMatchObject({ error: 400 });
+});
+
+test('nothing of this machine’s own environment reaches the function', async () => {
+  vi.stubEnv('AWS_PROFILE', 'production');
+  await serve('async () => ({ statusCode: 200, body: JSON.stringify(process.env) })');
+  const environment = JSON.parse((await post('x')).body);
+  vi.unstubAllEnvs();
+  expect(Object.keys(environment).toSorted()).toEqual([
+    'ACCESS_TOKENS_TABLE_NAME',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_CONFIG_FILE',
+    'AWS_ENDPOINT_URL_DYNAMODB',
+    'AWS_LAMBDA_FUNCTION_NAME',
+    'AWS_REGION',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SHARED_CREDENTIALS_FILE',
+    'PLANTS_TABLE_NAME',
+    'TZ',
+  ]);
+});
+
+test('an assembly of two stacks is refused with a sentence', async () => {
+  await serve(ECHO);
+  const assembly = join(directory, 'cdk.out');
+  const file = join(assembly, 'manifest.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8'));
+  manifest.artifacts.Second = manifest.artifacts.PlantStore;
+  writeFileSync(file, JSON.stringify(manifest));
+  expect(() => readTemplate(assembly)).toThrow(`${assembly} holds 2 stacks; the local run needs exactly one.`);
+});

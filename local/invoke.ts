@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { command } from './command.ts';
+import { deploy } from './deploy.ts';
+import { loopbackEndpoint, openLocalDynamoDb } from './dynamodb.ts';
+import { synthesize } from './synthesize.ts';
+import { readTemplate } from './template.ts';
+
+/*
+ * npm run invoke -- events/NAME.json: one event through the function behind its route, the answer on
+ * stdout, the function's log on stderr. Exit status 0 for a 200, 1 for the rest.
+ */
+
+await command(async () => {
+  const [file, ...others] = process.argv.slice(2);
+  if (file === undefined || others.length > 0) {
+    throw new Error('One event file must be named: npm run invoke -- events/create-plant.json');
+  }
+  const event = readEvent(file);
+  loopbackEndpoint();
+  const template = readTemplate(await synthesize());
+  const route = template.routes.find(
+    ({ method, resource }) => method === event.httpMethod && resource === event.resource,
+  );
+  if (!route) throw new Error(`${file} is for ${event.httpMethod} ${event.resource}, which is no route of the stack.`);
+  const dynamoDb = await openLocalDynamoDb(template);
+  try {
+    const deployment = await deploy(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
+    try {
+      const answer = (await deployment.functions.get(route.functionName)?.invoke(JSON.stringify(event))) ?? 'null';
+      const response = JSON.parse(answer) as APIGatewayProxyResult | null;
+      console.log(JSON.stringify(response, null, 2));
+      if (response?.statusCode !== 200) process.exitCode = 1;
+    } finally {
+      await deployment.close();
+    }
+  } finally {
+    await dynamoDb.close();
+  }
+});
+
+function readEvent(file: string): APIGatewayProxyEvent {
+  if (!existsSync(file)) throw new Error(`The event ${file} does not exist.`);
+  let event: unknown;
+  try {
+    event = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`The event ${file} must be a file of JSON: ${(error as Error).message}`);
+  }
+  if (typeof event !== 'object' || event === null || !('httpMethod' in event && 'resource' in event)) {
+    throw new Error(`The event ${file} must be a REST proxy event, with httpMethod and resource.`);
+  }
+  return event as APIGatewayProxyEvent;
+}

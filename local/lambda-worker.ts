@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Invocation, WorkerMessage } from './lambda.ts';
+import type { FunctionConfiguration } from './template.ts';
+
+/*
+ * One execution environment: loads the bundle once, then runs one event at a time. Event and answer
+ * cross as JSON text, as they do on Lambda.
+ */
+
+const { name, assetDirectory, handler: handlerName, memoryMegabytes } = workerData as FunctionConfiguration;
+
+function post(message: WorkerMessage): void {
+  parentPort?.postMessage(message);
+}
+
+for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+  console[method] = (message: unknown) => {
+    const level = method === 'log' ? 'INFO' : method.toUpperCase();
+    post({ log: { timestamp: new Date().toISOString(), level, message } });
+  };
+}
+
+const [file = '', exported = ''] = handlerName.split('.');
+const bundle = ['js', 'mjs', 'cjs'].map((suffix) => join(assetDirectory, `${file}.${suffix}`)).find(existsSync);
+if (bundle === undefined) throw new Error(`${assetDirectory} has no ${file}.js, .mjs or .cjs.`);
+const handler: unknown = (await import(pathToFileURL(bundle).href))[exported];
+if (typeof handler !== 'function') throw new Error(`${bundle} does not export a function "${exported}".`);
+
+parentPort?.on('message', async ({ event, requestId, deadline }: Invocation) => {
+  const context = {
+    functionName: name,
+    functionVersion: '$LATEST',
+    memoryLimitInMB: String(memoryMegabytes),
+    awsRequestId: requestId,
+    callbackWaitsForEmptyEventLoop: true,
+    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+  };
+  try {
+    post({ response: JSON.stringify(await handler(JSON.parse(event), context)) ?? 'null' });
+  } catch (error) {
+    post({ failure: error instanceof Error ? `${error.name}: ${error.message}` : String(error) });
+  }
+});
+post({ ready: true });

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+export const projectRoot = join(import.meta.dirname, '..');
+
+const cdkOut = join(projectRoot, 'cdk.out');
+
+/** Runs `cdk synth` with the project's own CLI and Node. Returns the cloud assembly's folder. */
+export async function synthesize(assembly = cdkOut): Promise<string> {
+  const cdk = createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
+  const child = spawn(process.execPath, [cdk, 'synth', '--quiet', '--output', assembly], {
+    cwd: projectRoot,
+    env: { ...process.env, CDK_DISABLE_CLI_TELEMETRY: 'true' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`The stack could not be synthesized:\n${output.trim()}`);
+  return assembly;
+}
+
+/** The cloud assembly as it was last synthesized; enough for what only asks for the tables' names. */
+export async function synthesizedBefore(): Promise<string> {
+  return existsSync(join(cdkOut, 'manifest.json')) ? cdkOut : await synthesize();
+}

@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A function of the template, as Lambda would be told of it. */
+export interface FunctionConfiguration {
+  name: string;
+  /** The bundle's folder, and in it `file.export` of the handler. */
+  assetDirectory: string;
+  handler: string;
+  timeoutSeconds: number;
+  memoryMegabytes: number;
+  environment: Record<string, string>;
+}
+
+export interface Table {
+  name: string;
+  partitionKey: string;
+  /** The properties of its CreateTable call. */
+  definition: Pick<TableProperties, 'AttributeDefinitions' | 'KeySchema' | 'BillingMode'>;
+}
+
+export interface Route {
+  method: string;
+  /** The resource's path, with `{parameters}` as they stand in the template. */
+  resource: string;
+  functionName: string;
+  integrationTimeoutMs: number;
+}
+
+export interface GatewayResponse {
+  statusCode: number;
+  body: string;
+}
+
+/** What a synthesized stack is made of, its references resolved to local names. */
+export interface Template {
+  stage: string;
+  functions: FunctionConfiguration[];
+  tables: Table[];
+  routes: Route[];
+  /** By response type ("Gateway response types for API Gateway"). */
+  gatewayResponses: Map<string, GatewayResponse>;
+  outputs: Record<string, string>;
+}
+
+/** Where the local run claims to be; both stand in ARNs and signatures, and nothing checks them. */
+export const LOCAL_REGION = 'us-east-1';
+export const LOCAL_ACCOUNT = '000000000000';
+
+interface TableProperties {
+  AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' | 'B' }[];
+  KeySchema: { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[];
+  BillingMode: 'PAY_PER_REQUEST';
+}
+
+interface Resource {
+  Type: string;
+  Properties: Record<string, unknown>;
+  Metadata?: Record<string, string>;
+}
+
+interface CloudFormationTemplate {
+  Resources: Record<string, Resource>;
+  Outputs: Record<string, { Value: unknown }>;
+}
+
+interface CloudAssemblyManifest {
+  artifacts: Record<string, { type: string; properties?: { templateFile: string } }>;
+}
+
+/** Reads the one stack of a cloud assembly (`cdk.out`). */
+export function readTemplate(assembly: string): Template {
+  const manifest = readJson<CloudAssemblyManifest>(join(assembly, 'manifest.json'));
+  const files = Object.values(manifest.artifacts)
+    .filter(({ type }) => type === 'aws:cloudformation:stack')
+    .map(({ properties }) => properties?.templateFile);
+  const [file] = files;
+  if (file === undefined || files.length > 1) {
+    throw new Error(`${assembly} holds ${files.length} stacks; the local run needs exactly one.`);
+  }
+  const { Resources, Outputs } = readJson<CloudFormationTemplate>(join(assembly, file));
+
+  function ofType<Properties>(type: string) {
+    return Object.entries(Resources)
+      .filter(([, resource]) => resource.Type === type)
+      .map(([name, { Properties, Metadata }]) => ({ name, ...(resolve(Properties) as Properties), Metadata }));
+  }
+
+  const resources = ofType<{ ParentId: string; PathPart: string }>('AWS::ApiGateway::Resource');
+  const pathOf = (id: string): string => {
+    const resource = resources.find(({ name }) => name === id);
+    return resource ? `${pathOf(resource.ParentId)}/${resource.PathPart}` : '';
+  };
+
+  return {
+    stage: ofType<{ StageName: string }>('AWS::ApiGateway::Stage')[0]?.StageName ?? '',
+    functions: ofType<{
+      Handler: string;
+      Timeout?: number;
+      MemorySize?: number;
+      Environment?: { Variables: Record<string, string> };
+    }>('AWS::Lambda::Function').map(({ name, Handler, Timeout, MemorySize, Environment, Metadata }) => ({
+      name,
+      assetDirectory: join(assembly, Metadata?.['aws:asset:path'] ?? ''),
+      handler: Handler,
+      timeoutSeconds: Timeout ?? 3,
+      memoryMegabytes: MemorySize ?? 128,
+      environment: Environment?.Variables ?? {},
+    })),
+    tables: ofType<TableProperties>('AWS::DynamoDB::Table').map(
+      ({ name, AttributeDefinitions, KeySchema, BillingMode }) => ({
+        name,
+        partitionKey: KeySchema.find(({ KeyType }) => KeyType === 'HASH')?.AttributeName ?? '',
+        definition: { AttributeDefinitions, KeySchema, BillingMode },
+      }),
+    ),
+    routes: ofType<{
+      HttpMethod: string;
+      ResourceId: string;
+      Integration: { Uri: string; TimeoutInMillis?: number };
+    }>('AWS::ApiGateway::Method').map(({ HttpMethod, ResourceId, Integration }) => ({
+      method: HttpMethod,
+      resource: pathOf(ResourceId) || '/',
+      functionName: /:function:([^/]+)\/invocations$/.exec(Integration.Uri)?.[1] ?? '',
+      integrationTimeoutMs: Integration.TimeoutInMillis ?? 29_000,
+    })),
+    gatewayResponses: new Map(
+      ofType<{ ResponseType: string; StatusCode: string; ResponseTemplates: Record<string, string> }>(
+        'AWS::ApiGateway::GatewayResponse',
+      ).map(({ ResponseType, StatusCode, ResponseTemplates }) => [
+        ResponseType,
+        { statusCode: Number(StatusCode), body: ResponseTemplates['application/json'] ?? '' },
+      ]),
+    ),
+    outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, String(resolve(Value))])),
+  };
+}
+
+/** The value with CloudFormation's intrinsic functions carried out: a resource is called by its logical id. */
+function resolve(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(resolve);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, member]): [string, unknown] => [key, resolve(member)]);
+  const [name, argument] = entries[0] ?? [];
+  if (entries.length === 1 && name === 'Ref') return PSEUDO_PARAMETERS[String(argument)] ?? argument;
+  if (entries.length === 1 && name === 'Fn::GetAtt') {
+    const [id, attribute] = argument as [string, string];
+    return attribute === 'Arn'
+      ? `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${id}`
+      : `${id}.${attribute}`;
+  }
+  if (entries.length === 1 && name === 'Fn::Join') {
+    const [separator, parts] = argument as [string, string[]];
+    return parts.join(separator);
+  }
+  return Object.fromEntries(entries);
+}
+
+const PSEUDO_PARAMETERS: Record<string, string> = {
+  'AWS::AccountId': LOCAL_ACCOUNT,
+  'AWS::Partition': 'aws',
+  'AWS::Region': LOCAL_REGION,
+  'AWS::URLSuffix': 'amazonaws.com',
+};
+
+function readJson<Shape>(file: string): Shape {
+  return JSON.parse(readFileSync(file, 'utf8')) as Shape;
+}
