@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, inject, test } from 'vitest';
+import { errors } from '../functions/create-plant/errors.ts';
+import { projectRoot } from '../local/synthesize.ts';
+import { readTemplate } from '../local/template.ts';
+import { generate } from '../scripts/generate.ts';
+import { contract, inContract } from './support/contract.ts';
+
+const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
+
+/** The rows of the error table that a Markdown text holds. */
+function errorTable(markdown: string): Record<string, string> {
+  return Object.fromEntries(
+    [...markdown.matchAll(/^\| (\d{3}) \| (.+) \|$/gm)].map(([, error, when]) => [error, when]),
+  );
+}
+
+test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
+  const validator = new Validator();
+  expect(await validator.validate(read('openapi.yaml'))).toEqual({ valid: true });
+  expect(validator.version).toBe('3.1');
+});
+
+test('the contract, the code and the README have the same error table', () => {
+  const table = Object.fromEntries(Object.entries(errors));
+  expect(errorTable(contract.components.schemas.Error.properties.error.description)).toEqual(table);
+  expect(errorTable(read('README.md'))).toEqual(table);
+});
+
+test('whatever the gateway answers itself is a 400 with an Error of the table', () => {
+  const { gatewayResponses } = readTemplate(inject('assembly'));
+  const numbers = [...gatewayResponses].map(([type, { statusCode, body }]) => [
+    type,
+    inContract({ statusCode, headers: { 'content-type': 'application/json' }, body })['error'],
+  ]);
+  expect(Object.fromEntries(numbers)).toEqual({
+    ACCESS_DENIED: 401,
+    API_CONFIGURATION_ERROR: 500,
+    AUTHORIZER_CONFIGURATION_ERROR: 500,
+    AUTHORIZER_FAILURE: 500,
+    BAD_REQUEST_BODY: 400,
+    BAD_REQUEST_PARAMETERS: 400,
+    DEFAULT_4XX: 400,
+    DEFAULT_5XX: 500,
+    EXPIRED_TOKEN: 401,
+    INTEGRATION_FAILURE: 500,
+    INTEGRATION_TIMEOUT: 504,
+    INVALID_API_KEY: 401,
+    INVALID_SIGNATURE: 404,
+    MISSING_AUTHENTICATION_TOKEN: 404,
+    QUOTA_EXCEEDED: 429,
+    REQUEST_TOO_LARGE: 413,
+    RESOURCE_NOT_FOUND: 404,
+    THROTTLED: 429,
+    UNAUTHORIZED: 401,
+    UNSUPPORTED_MEDIA_TYPE: 415,
+    WAF_FILTERED: 401,
+  });
+});
+
+test('the routes are the contract’s operations', () => {
+  const { routes } = readTemplate(inject('assembly'));
+  const operations = Object.entries<object>(contract.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(routes.map(({ method, resource }) => `${method} ${resource}`)).toEqual(operations);
+});
+
+test.each(Object.entries(generate()))('%s is what openapi.yaml makes (npm run generate)', (file, text) => {
+  expect(read(file)).toBe(text);
+});

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+import { inject } from 'vitest';
+import { digestOf } from '../../functions/create-plant/access-token.ts';
+import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
+import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
+
+/** A stored plant as its item has it; the id in decimal digits. */
+export interface StoredPlant {
+  id: string;
+  name: string;
+  tag?: string;
+}
+
+/**
+ * A real engine with the template's tables and the development token, of this test file alone.
+ * Points the environment of the function at itself.
+ */
+export async function startEngine() {
+  const server = dynalite({ createTableMs: 0 });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const template = readTemplate(inject('assembly'));
+  const plantsTable = template.outputs['PlantsTableName'] ?? '';
+  const accessTokensTable = template.outputs['AccessTokensTableName'] ?? '';
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: LOCAL_REGION,
+    AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
+    PLANTS_TABLE_NAME: plantsTable,
+    ACCESS_TOKENS_TABLE_NAME: accessTokensTable,
+  });
+  await (await openLocalDynamoDb(template)).close();
+  const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
+
+  return {
+    endpoint,
+    template,
+    client,
+    plantsTable,
+    accessTokensTable,
+
+    /** What the table holds under an id. */
+    async stored(id: bigint): Promise<StoredPlant | undefined> {
+      const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
+      const { Item } = await client.send(new GetItemCommand(read));
+      return (
+        Item &&
+        (Object.fromEntries(Object.entries(Item).map(([name, { S, N }]) => [name, S ?? N])) as unknown as StoredPlant)
+      );
+    },
+
+    /** Puts a token into the table as `npm run token` would. */
+    async putToken(token: string, name: string, expiresAt: number): Promise<void> {
+      const Item = { digest: { S: digestOf(token) }, name: { S: name }, expiresAt: { N: String(expiresAt) } };
+      await client.send(new PutItemCommand({ TableName: accessTokensTable, Item }));
+    },
+
+    async close(): Promise<void> {
+      client.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export type Engine = Awaited<ReturnType<typeof startEngine>>;
