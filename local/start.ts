@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { watch } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { watch } from 'chokidar';
 import { command } from './command.ts';
 import { deploy } from './deploy.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
@@ -46,21 +45,8 @@ await command(async () => {
     throw new Error(`Port ${port} is in use; set PORT to a free one, or to 0 for any.`);
   }
 
-  const { plantsUrl, dynamoDbEndpoint } = {
-    plantsUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/plants`,
-    dynamoDbEndpoint: dynamoDb.endpoint,
-  };
-  console.log(`The plant store is ready at ${plantsUrl}
-
-Create a plant:
-  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"climber"}'
-
-List what is stored (DynamoDB listens at ${dynamoDbEndpoint}):
-  curl ${dynamoDbEndpoint} --aws-sigv4 aws:amz:${LOCAL_REGION}:dynamodb --user ${LOCAL_CREDENTIALS.accessKeyId}:${LOCAL_CREDENTIALS.secretAccessKey} -H 'X-Amz-Target: DynamoDB_20120810.Scan' -H 'Content-Type: application/x-amz-json-1.0' -d '{"TableName":"${template.outputs['PlantsTableName']}"}'
-`);
-
   if (process.argv.includes('--watch')) {
-    onChange(['functions', 'infra', 'openapi.yaml'], async () => {
+    await onChange(['functions', 'infra'], async () => {
       const next = await deploy(readTemplate(await synthesize()), dynamoDb, logLine);
       const previous = deployment;
       deployment = next;
@@ -68,8 +54,24 @@ List what is stored (DynamoDB listens at ${dynamoDbEndpoint}):
       console.log('Rebuilt.');
     });
   }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void close().then(() => process.exit()));
+  const plantsUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/plants`;
+  console.log(`The plant store is ready at ${plantsUrl}
+
+Create a plant:
+  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"climber"}'
+
+List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
+  curl ${dynamoDb.endpoint} --aws-sigv4 aws:amz:${LOCAL_REGION}:dynamodb --user ${LOCAL_CREDENTIALS.accessKeyId}:${LOCAL_CREDENTIALS.secretAccessKey} -H 'X-Amz-Target: DynamoDB_20120810.Scan' -H 'Content-Type: application/x-amz-json-1.0' -d '{"TableName":"${template.outputs['PlantsTableName']}"}'
+`);
+
+  let closing = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    // npm passes on what the terminal has sent already; the second signal must not cut the first short.
+    process.on(signal, () => {
+      if (!closing) void close().then(() => process.exit());
+      closing = true;
+    });
+  }
 });
 
 function portFromEnvironment(): number {
@@ -90,15 +92,14 @@ function logLine(line: LogLine): void {
 }
 
 /** Runs `rebuild` once things are quiet after a change, never twice at a time. */
-function onChange(paths: string[], rebuild: () => Promise<void>): void {
+async function onChange(paths: string[], rebuild: () => Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
-  for (const path of paths) {
-    watch(join(projectRoot, path), { recursive: true }, () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        running = running.then(rebuild).catch((error: Error) => console.error(error.message));
-      }, 200);
-    });
-  }
+  const watcher = watch(paths, { cwd: projectRoot, ignoreInitial: true }).on('all', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      running = running.then(rebuild).catch((error: Error) => console.error(error.message));
+    }, 200);
+  });
+  await once(watcher, 'ready');
 }

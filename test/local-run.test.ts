@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,6 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
+/** Synthesis takes seconds. */
+const POLL = { timeout: 25_000, interval: 100 };
 const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' };
 
 async function create(body: string, url = run.url, token = DEVELOPMENT_TOKEN) {
@@ -164,8 +168,7 @@ test('what was stored is there after a kill, and SIGTERM answers what is in flig
   await create('{"id":70,"name":"before the kill"}');
   run.kill();
   await run.exit;
-  // npm would end by the signal itself; the status is that of the local run.
-  run = await project.start('node local/start.ts');
+  run = await project.start('npm start');
   expect(await create('{"id":70,"name":"after the kill"}')).toMatchObject({ error: 409 });
   expect(await create('{"id":70,"name":"before the kill"}')).toEqual({ name: 'before the kill' });
 
@@ -178,6 +181,20 @@ test('what was stored is there after a kill, and SIGTERM answers what is in flig
   const [response] = await once(request, 'response');
   expect(response.statusCode).toBe(200);
   response.resume();
+  expect(await run.exit).toBe(0);
+});
+
+test('npm run dev rebuilds on change, and goes on serving what it has where that fails', async () => {
+  run = await project.start('npm run dev');
+  const file = join(project.directory, 'functions/create-plant/create-plant.ts');
+  const source = readFileSync(file, 'utf8');
+  writeFileSync(file, `${source}syntax error`);
+  await expect.poll(() => run.output(), POLL).toContain('The stack could not be synthesized');
+  expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'x' });
+  writeFileSync(file, source.replace('name: body.name', "name: 'changed'"));
+  await expect.poll(() => run.output(), POLL).toContain('Rebuilt.');
+  expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'changed' });
+  run.terminate();
   expect(await run.exit).toBe(0);
 });
 
