@@ -1,10 +1,37 @@
 import { defineConfig } from 'vitest/config';
+import { whyNoDynamoDbLocal } from './test/support/dynamodb-local.ts';
+
+/** What holds of the service on any DynamoDB, run on both engines. */
+const CONTRACT_SUITE = [
+  'functions/create-plant/{access-token-store,bearer-auth,index,plant-store}.test.ts',
+  'tokens/access-tokens.test.ts',
+  'test/{events,races}.test.ts',
+];
 
 export default defineConfig({
   test: {
-    include: ['{functions,infra,local,tokens,test}/**/*.test.ts'],
-    globalSetup: 'test/support/synthesize-once.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    maxConcurrency: 8,
+    globalSetup: 'test/support/synthesize-once.ts',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'dynalite',
+          include: ['{functions,infra,local,tokens,test}/**/*.test.ts'],
+          exclude: ['test/dynamodb-local-skipped.test.ts', 'test/{runtime,fuzz}/**'],
+          provide: { engine: 'dynalite' },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'DynamoDB Local',
+          include: whyNoDynamoDbLocal() ? ['test/dynamodb-local-skipped.test.ts'] : CONTRACT_SUITE,
+          provide: { engine: 'DynamoDB Local' },
+        },
+      },
+    ],
   },
 });

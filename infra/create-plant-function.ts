@@ -36,7 +36,7 @@ export class CreatePlantFunction extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 512,
-      // The store's calls end 2.5 s before this, and the gateway waits for 29 s.
+      // The store's calls end 4 s before this, and the gateway waits for 29 s.
       timeout: Duration.seconds(10),
       environment: { PLANTS_TABLE_NAME: plants.tableName, ACCESS_TOKENS_TABLE_NAME: accessTokens.tableName },
       awsSdkConnectionReuse: false,

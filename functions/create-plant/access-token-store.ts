@@ -36,6 +36,7 @@ export class AccessTokenStore {
     this.#remembered.delete(digest);
     const read = new GetItemCommand({
       TableName: this.#tableName,
+      ReturnConsumedCapacity: 'TOTAL',
       Key: { digest: { S: digest } },
       ProjectionExpression: '#name, expiresAt',
       ExpressionAttributeNames: { '#name': 'name' },

@@ -71,8 +71,24 @@ test.each<[string, RequestListener]>([
   expect(attempts).toBe(3);
 });
 
-test('half a JSON document is a 503', async () => {
-  expect((await readFrom(answer(200, '{"Item":'))).outcome).toMatchObject({ error: 503 });
+test.each([
+  ['half a JSON document', answer(200, '{"Item":')],
+  ['nothing', answer(200, '')],
+  ['an empty object', answer(200, '{}')],
+  ['HTML', answer(200, '<html></html>')],
+])('a 200 with %s, which is not DynamoDB’s, is asked for once more and then a 503', async (_, listener) => {
+  const { outcome, attempts } = await readFrom(listener);
+  expect(outcome).toMatchObject({ error: 503, cause: expect.any(SyntaxError) });
+  expect(attempts).toBe(2);
+});
+
+test('a garbled answer followed by a whole one is no failure', async () => {
+  let first = true;
+  const { outcome } = await readFrom((request, response) => {
+    answer(200, first ? '{"Consumed' : '{"ConsumedCapacity":{"CapacityUnits":1}}')(request, response);
+    first = false;
+  });
+  expect(outcome).toMatchObject({ ConsumedCapacity: { CapacityUnits: 1 } });
 });
 
 test('what the store refuses comes as the SDK threw it', async () => {
@@ -83,7 +99,7 @@ test('what the store refuses comes as the SDK threw it', async () => {
 
 test('when time is up it is a 504, whatever the store does', async () => {
   const start = performance.now();
-  const { outcome } = await readFrom(() => {}, 2700);
+  const { outcome } = await readFrom(() => {}, 4200);
   expect(outcome).toMatchObject({
     error: 504,
     message: 'The store took too long to answer. Repeating the request is safe.',
@@ -96,6 +112,6 @@ test('no time at all is a 504 at once', async () => {
 });
 
 test('a store that asks for patience does not get more than there is time for', async () => {
-  const { outcome } = await readFrom(answer(503, '{}', { 'retry-after': '60', 'x-amz-retry-after': '60000' }), 3500);
+  const { outcome } = await readFrom(answer(503, '{}', { 'retry-after': '60', 'x-amz-retry-after': '60000' }), 5000);
   expect([503, 504]).toContain((outcome as { error?: number }).error);
 });

@@ -1,4 +1,4 @@
-import { DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import { type ConsumedCapacity, DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { PlantStoreError } from './errors.ts';
 
@@ -6,7 +6,7 @@ import { PlantStoreError } from './errors.ts';
 const SILENCE_MS = 1000;
 const MAX_ATTEMPTS = 3;
 /** Left of the function's timeout when the store has used up its share: time to answer and to log. */
-const ANSWER_MS = 2500;
+const ANSWER_MS = 4000;
 
 /** A client whose every wait ends; by default a hang is none of the SDK's errors. */
 export function connectToDynamoDb(): DynamoDBClient {
@@ -22,11 +22,12 @@ export function connectToDynamoDb(): DynamoDBClient {
 }
 
 /**
- * One call to the store, retries included, that ends while there is still time to answer.
+ * One call to the store, retries included, that ends while there is still time to answer. The call
+ * must ask for its consumed capacity, by which an answer is known to be DynamoDB's.
  * Throws 429 where the store throttles, 503 where it does not answer or not as DynamoDB does, 504
  * where time is up; what the store refuses (an unmet condition, say) as the SDK threw it.
  */
-export async function callStore<Output>(
+export async function callStore<Output extends { ConsumedCapacity?: ConsumedCapacity | undefined }>(
   context: Context,
   call: (options: { abortSignal: AbortSignal }) => Promise<Output>,
 ): Promise<Output> {
@@ -35,11 +36,28 @@ export async function callStore<Output>(
   const timeUp = new Promise<never>((_, reject) => {
     abortSignal.addEventListener('abort', () => reject(abortSignal.reason), { once: true });
   });
+  const whole = async () => {
+    const output = await call({ abortSignal });
+    // An empty 200 would read as "stored", or as "no such token".
+    if (!output.ConsumedCapacity) throw new SyntaxError('The answer is not one of DynamoDB.');
+    return output;
+  };
+  const wholeAtLast = whole().catch((error) => {
+    if (isGarbledSuccess(error)) return whole();
+    throw error;
+  });
   try {
-    return await Promise.race([call({ abortSignal }), timeUp]);
+    return await Promise.race([wholeAtLast, timeUp]);
   } catch (error) {
     throw abortSignal.aborted ? outOfTime(error) : storeFailure(error);
   }
+}
+
+/** Whether it is a 200 that breaks off or is not DynamoDB's; the SDK retries only failures. */
+function isGarbledSuccess(error: unknown): boolean {
+  if (!(error instanceof SyntaxError)) return false;
+  const { $metadata }: SyntaxError & { $metadata?: { httpStatusCode?: number } } = error;
+  return ($metadata?.httpStatusCode ?? 200) === 200;
 }
 
 function outOfTime(cause: unknown): PlantStoreError {

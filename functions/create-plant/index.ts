@@ -14,6 +14,7 @@ import { exactId } from './exact-id.ts';
 import { PlantStore } from './plant-store.ts';
 import { readableBody } from './readable-body.ts';
 import { requestLog } from './request-log.ts';
+import { strayRejections } from './stray-rejections.ts';
 
 const dynamoDb = connectToDynamoDb();
 const accessTokens = new AccessTokenStore(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
@@ -29,6 +30,7 @@ const plants = new PlantStore(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')
 export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
   .use(requestLog())
   .use(errorResponse())
+  .use(strayRejections())
   .use(httpHeaderNormalizer())
   .use(bearerAuth(accessTokens))
   .use(readableBody())

@@ -32,6 +32,7 @@ export class PlantStore {
     if (Buffer.byteLength(name) + Buffer.byteLength(tag ?? '') > ITEM_BYTES) throw tooLarge();
     const write = new PutItemCommand({
       TableName: this.#tableName,
+      ReturnConsumedCapacity: 'TOTAL',
       Item: { id: { N: String(id) }, name: { S: name }, ...(tag !== undefined && { tag: { S: tag } }) },
       ConditionExpression: `attribute_not_exists(id) OR (#name = :name AND ${
         tag === undefined ? 'attribute_not_exists(#tag)' : '#tag = :tag'

@@ -6,6 +6,13 @@ import { inject } from 'vitest';
 import { digestOf } from '../../functions/create-plant/access-token.ts';
 import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
+import { startDynamoDbLocal } from './dynamodb-local.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    engine: 'dynalite' | 'DynamoDB Local';
+  }
+}
 
 /** A stored plant as its item has it; the id in decimal digits. */
 export interface StoredPlant {
@@ -19,10 +26,7 @@ export interface StoredPlant {
  * Points the environment of the function at itself.
  */
 export async function startEngine() {
-  const server = dynalite({ createTableMs: 0 });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { endpoint, close } = await (inject('engine') === 'dynalite' ? startDynalite() : startDynamoDbLocal());
   const template = readTemplate(inject('assembly'));
   const plantsTable = template.outputs['PlantsTableName'] ?? '';
   const accessTokensTable = template.outputs['AccessTokensTableName'] ?? '';
@@ -62,6 +66,18 @@ export async function startEngine() {
 
     async close(): Promise<void> {
       client.destroy();
+      await close();
+    },
+  };
+}
+
+async function startDynalite(): Promise<{ endpoint: string; close(): Promise<void> }> {
+  const server = dynalite({ createTableMs: 0 });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
