@@ -13,6 +13,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxConcurrency: 8,
+    // Most of a test is waiting; Vitest's own default leaves one core of two idle.
+    maxWorkers: 3,
     globalSetup: 'test/support/synthesize-once.ts',
     projects: [
       {
