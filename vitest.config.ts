@@ -34,6 +34,10 @@ export default defineConfig({
           provide: { engine: 'DynamoDB Local' },
         },
       },
+      {
+        extends: true,
+        test: { name: 'runtime', include: ['test/runtime/*.test.ts'], provide: { engine: 'dynalite' } },
+      },
     ],
   },
 });
