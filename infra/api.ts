@@ -24,6 +24,8 @@ export class Api extends Construct {
       restApiName: Stack.of(this).stackName,
       description: 'Plant Store: POST /plants',
       endpointTypes: [EndpointType.REGIONAL],
+      // As text, bytes that are no UTF-8 reach the function as U+FFFD; as base64 it sees and refuses them.
+      binaryMediaTypes: ['application/json'],
       deployOptions: { stageName: 'v1', tracingEnabled: true },
       cloudWatchRole: false,
     });

@@ -82,7 +82,10 @@ test('the function may put plants, get tokens, write its own logs and traces, an
 });
 
 test('the API is regional, has the one route, and leaves the account’s CloudWatch role alone', () => {
-  template.hasResourceProperties('AWS::ApiGateway::RestApi', { EndpointConfiguration: { Types: ['REGIONAL'] } });
+  template.hasResourceProperties('AWS::ApiGateway::RestApi', {
+    EndpointConfiguration: { Types: ['REGIONAL'] },
+    BinaryMediaTypes: ['application/json'],
+  });
   template.resourceCountIs('AWS::ApiGateway::Method', 1);
   template.hasResourceProperties('AWS::ApiGateway::Method', {
     HttpMethod: 'POST',

@@ -7,6 +7,7 @@ interface ProxyTarget {
   resource: string;
   pathParameters: Record<string, string>;
   stage: string;
+  binaryMediaTypes: string[];
   requestId: string;
 }
 
@@ -19,7 +20,7 @@ interface ProxyTarget {
 export function proxyEvent(
   request: IncomingMessage,
   body: Buffer,
-  { resource, pathParameters, stage, requestId }: ProxyTarget,
+  { resource, pathParameters, stage, binaryMediaTypes, requestId }: ProxyTarget,
 ): APIGatewayProxyEvent {
   const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s);
   const method = request.method ?? '';
@@ -33,6 +34,8 @@ export function proxyEvent(
     ['X-Forwarded-Proto', 'http'],
   ]);
   const queryStringParameters = multiValues([...new URLSearchParams(query)]);
+  const mediaType = (request.headers['content-type'] ?? '').replace(/;.*/s, '').trim().toLowerCase();
+  const isBinary = body.length > 0 && binaryMediaTypes.includes(mediaType);
   const requestContext = {
     accountId: LOCAL_ACCOUNT,
     apiId: 'local',
@@ -79,8 +82,8 @@ export function proxyEvent(
     pathParameters: orNull(pathParameters),
     stageVariables: null,
     requestContext,
-    body: body.length > 0 ? body.toString() : null,
-    isBase64Encoded: false,
+    body: body.length > 0 ? body.toString(isBinary ? 'base64' : 'utf8') : null,
+    isBase64Encoded: isBinary,
   };
 }
 

@@ -122,6 +122,16 @@ test('the event is one that API Gateway sends', async () => {
   expect(event.requestContext.requestTime).toMatch(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/);
 });
 
+test.each(['application/json', 'Application/JSON ; charset=utf-8'])(
+  'a body declared as %s reaches the function as base64, byte for byte',
+  async (contentType) => {
+    await serve(ECHO);
+    const bytes = Buffer.from([0x22, 0xff, 0x22]);
+    const { body } = await send('/plants', { method: 'POST', headers: { 'content-type': contentType }, body: bytes });
+    expect(JSON.parse(body)).toMatchObject({ body: bytes.toString('base64'), isBase64Encoded: true });
+  },
+);
+
 test('absent maps and an absent body are null', async () => {
   await serve(ECHO);
   const { body, headers } = await send('/plants', { method: 'POST' });

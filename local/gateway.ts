@@ -76,7 +76,7 @@ async function respond(
   if (body === undefined) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   const { route, pathParameters } = found;
   const event = JSON.stringify(
-    proxyEvent(request, body, { resource: route.resource, pathParameters, stage: template.stage, requestId }),
+    proxyEvent(request, body, { ...template, resource: route.resource, pathParameters, requestId }),
   );
   if (Buffer.byteLength(event) > MOST_EVENT_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   const lambda = functions.get(route.functionName);

@@ -35,6 +35,8 @@ export interface GatewayResponse {
 /** What a synthesized stack is made of, its references resolved to local names. */
 export interface Template {
   stage: string;
+  /** The media types whose bodies reach the function as base64. */
+  binaryMediaTypes: string[];
   functions: FunctionConfiguration[];
   tables: Table[];
   routes: Route[];
@@ -94,6 +96,7 @@ export function readTemplate(assembly: string): Template {
 
   return {
     stage: ofType<{ StageName: string }>('AWS::ApiGateway::Stage')[0]?.StageName ?? '',
+    binaryMediaTypes: ofType<{ BinaryMediaTypes?: string[] }>('AWS::ApiGateway::RestApi')[0]?.BinaryMediaTypes ?? [],
     functions: ofType<{
       Handler: string;
       Timeout?: number;

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { parseArgs } from 'node:util';
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+import fc from 'fast-check';
+import { errors } from '../../functions/create-plant/errors.ts';
+import { command } from '../../local/command.ts';
+import { deploy } from '../../local/deploy.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
+import { createGateway } from '../../local/gateway.ts';
+import { synthesize } from '../../local/synthesize.ts';
+import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
+import { oddRequest, rawBytes, writtenPlant } from './inputs.ts';
+
+/*
+ * npm run test:fuzz -- [--minutes N] [--seed S]: throws inputs at the deployed bundle over real HTTP
+ * until the time is over, and holds each answer against the contract and a model of the store.
+ */
+
+/** What a healthy store and a healthy service never answer, whatever they are sent. */
+const FAULTS = [429, 500, 503, 504];
+
+await command(async () => {
+  const { minutes, seed } = readArguments();
+  const service = await startService();
+  console.log(`Fuzzing for ${minutes} min; replay with: npm run test:fuzz -- --minutes ${minutes} --seed ${seed}`);
+  const laws: [string, fc.IAsyncProperty<unknown>][] = [
+    ['a plant is stored exactly, and a different one under its id refused', plantLaw(service)],
+    ['an odd request is a 200 or an Error that is the caller’s', oddRequestLaw(service)],
+    ['raw bytes are answered in the contract’s shape, if at all', rawBytesLaw(service)],
+  ];
+  let failed = 0;
+  for (const [law, property] of laws) {
+    const details = await fc.check(property, {
+      seed,
+      numRuns: Number.MAX_SAFE_INTEGER,
+      interruptAfterTimeLimit: (minutes * 60_000) / laws.length,
+      endOnFailure: false,
+    });
+    console.log(`${details.failed ? 'FAILED' : 'held'} after ${details.numRuns} inputs: ${law}`);
+    if (!details.failed) continue;
+    failed += 1;
+    console.error(fc.defaultReportMessage(details));
+  }
+  await service.close();
+  console.log(`${laws.length - failed} passed, ${failed} failed`);
+  if (failed > 0) process.exitCode = 1;
+});
+
+function readArguments(): { minutes: number; seed: number } {
+  const { values } = parseArgs({ options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' } } });
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0)) throw new Error(`--minutes was "${values.minutes}"; it must be a number above 0.`);
+  const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
+  if (!Number.isInteger(seed)) throw new Error(`--seed was "${values.seed}"; it must be a whole number.`);
+  return { minutes, seed };
+}
+
+async function startService() {
+  const engine = dynalite({ createTableMs: 0 });
+  engine.listen(0, '127.0.0.1');
+  await once(engine, 'listening');
+  const endpoint = `http://127.0.0.1:${(engine.address() as AddressInfo).port}`;
+  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
+  const template = readTemplate(await synthesize());
+  await (await openLocalDynamoDb(template)).close();
+  const deployment = await deploy(template, { endpoint }, () => {});
+  const gateway = createGateway(
+    () => deployment,
+    () => {},
+  );
+  gateway.listen(0, '127.0.0.1');
+  await once(gateway, 'listening');
+  const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
+  return {
+    port: (gateway.address() as AddressInfo).port,
+    async stored(id: bigint) {
+      const TableName = template.outputs['PlantsTableName'];
+      const { Item } = await client.send(new GetItemCommand({ TableName, Key: { id: { N: String(id) } } }));
+      return Item && { name: Item['name']?.S, tag: Item['tag']?.S };
+    },
+    async close() {
+      gateway.closeAllConnections();
+      gateway.close();
+      await deployment.close();
+      client.destroy();
+      engine.closeAllConnections();
+      engine.close();
+    },
+  };
+}
+
+type Service = Awaited<ReturnType<typeof startService>>;
+
+function plantLaw(service: Service): fc.IAsyncProperty<unknown> {
+  return fc.asyncProperty(writtenPlant, async ({ body, plant }) => {
+    const before = plant && (await service.stored(plant.id));
+    const { answer } = await send(service, {
+      method: 'POST',
+      path: '/plants',
+      authorization: `Bearer ${DEVELOPMENT_TOKEN}`,
+      contentType: 'application/json',
+      body: Buffer.from(body),
+    });
+    if (!plant) {
+      assert.equal(answer['error'], 400);
+      return;
+    }
+    const { id, name, tag } = plant;
+    const bytes = Buffer.byteLength(name) + Buffer.byteLength(tag ?? '');
+    if (bytes > 409_000 && answer['error'] === 413) return;
+    if (before && (before.name !== name || before.tag !== tag)) {
+      assert.equal(answer['error'], 409);
+      assert.deepEqual(await service.stored(id), before);
+      return;
+    }
+    assert.deepEqual(answer, { name, ...(tag !== undefined && { tag }) });
+    assert.deepEqual(await service.stored(id), { name, tag });
+  });
+}
+
+function oddRequestLaw(service: Service): fc.IAsyncProperty<unknown> {
+  return fc.asyncProperty(oddRequest, async (request) => {
+    const { answer } = await send(service, request);
+    assert(!FAULTS.includes(Number(answer['error'])), JSON.stringify(answer));
+  });
+}
+
+function rawBytesLaw(service: Service): fc.IAsyncProperty<unknown> {
+  return fc.asyncProperty(rawBytes, async (bytes) => {
+    const socket = connect(service.port, '127.0.0.1');
+    socket.setTimeout(1000, () => socket.destroy());
+    socket.end(bytes);
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk));
+    // A reset is the gateway's right where the bytes are no request.
+    socket.on('error', () => {});
+    await once(socket, 'close');
+    const heads = text.matchAll(/HTTP\/1\.1 (\d{3}) (?:.|\r\n(?!\r\n))*\r\n\r\n/g);
+    for (const [head, status] of heads) {
+      if (status === '100') continue;
+      assert(status === '200' || status === '400', text);
+      assert.match(head, /content-type: application\/json/i);
+    }
+    assert(!FAULTS.some((fault) => text.includes(`"error":${fault},`)), text);
+  });
+}
+
+interface SentRequest {
+  method: string;
+  path: string;
+  authorization: string;
+  contentType: string;
+  body: Buffer;
+}
+
+/** Sends a request and gives its answer, which must be in the contract's shape. */
+async function send({ port }: Service, { method, path, authorization, contentType, body }: SentRequest) {
+  const headers = { authorization, 'content-type': contentType, 'content-length': body.length };
+  const request = httpRequest({ port, host: '127.0.0.1', method, path: path || '/', headers });
+  request.end(body);
+  const [response] = await once(request, 'response');
+  const text = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>)).toString();
+  assert.equal(response.headers['content-type'], 'application/json');
+  if (method === 'HEAD') return { answer: {} };
+  const answer: Record<string, unknown> = JSON.parse(text);
+  if (response.statusCode === 200) assert.equal(typeof answer['name'], 'string');
+  else {
+    assert.equal(response.statusCode, 400);
+    assert(Number(answer['error']) in errors, text);
+    assert.equal(typeof answer['message'], 'string');
+  }
+  return { answer };
+}

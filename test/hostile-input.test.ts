@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Deployment, deploy } from '../local/deploy.ts';
+import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { createGateway } from '../local/gateway.ts';
+import { inContract } from './support/contract.ts';
+import { type Engine, startEngine } from './support/engine.ts';
+
+let engine: Engine;
+let deployment: Deployment;
+let gateway: Server;
+beforeAll(async () => {
+  engine = await startEngine();
+  deployment = await deploy(engine.template, engine, () => {});
+  gateway = createGateway(
+    () => deployment,
+    () => {},
+  );
+  gateway.listen(0, '127.0.0.1');
+  await once(gateway, 'listening');
+});
+afterAll(async () => {
+  gateway.close();
+  await deployment.close();
+  await engine.close();
+});
+
+async function send(body: string | Buffer, headers: Record<string, string> = {}) {
+  const response = await fetch(`http://127.0.0.1:${(gateway.address() as AddressInfo).port}/plants`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json', ...headers },
+    body: new Uint8Array(Buffer.from(body)),
+  });
+  return inContract({
+    statusCode: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: await response.text(),
+  });
+}
+
+const NESTED = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+const megabytes = (count: number) => 'x'.repeat(count * 1024 * 1024);
+
+test.each<[string, string | Buffer, Record<string, string>, number]>([
+  ['200,000 levels of nesting', NESTED, {}, 400],
+  ['200,000 levels of nesting in a member that is ignored', `{"id":1,"name":"x","y":${NESTED}}`, {}, 400],
+  ['a nesting that is never closed', '{"a":'.repeat(200_000), {}, 400],
+  ['a body of 3 MB', `{"id":1,"name":"${megabytes(3)}"}`, {}, 413],
+  ['a body of 6 MB', `{"id":1,"name":"${megabytes(6)}"}`, {}, 413],
+  ['a body of 11 MB', `{"id":1,"name":"${megabytes(11)}"}`, {}, 413],
+  ['an id of a million digits', `{"id":${'9'.repeat(1_000_000)},"name":"x"}`, {}, 400],
+  ['10 KB of headers', '{"id":1,"name":"x"}', { 'x-large': 'x'.repeat(10_240) }, 413],
+  ['a token of 9 KB', '{"id":1,"name":"x"}', { authorization: `Bearer plantstore_${'x'.repeat(9000)}` }, 401],
+  ['a member __proto__', '{"id":1,"name":"x","__proto__":{"admin":true}}', {}, 400],
+  ['a constructor with a prototype', '{"id":1,"name":"x","constructor":{"prototype":{"admin":true}}}', {}, 400],
+  ['members of a prototype only', '{"__proto__":{"id":1,"name":"x"}}', {}, 400],
+  ['invalid UTF-8', Buffer.from('{"id":1,"name":"\xff"}', 'latin1'), {}, 400],
+  ['UTF-8 cut short', Buffer.from('{"id":1,"name":"\xe2\x82"}', 'latin1'), {}, 400],
+  ['an encoded surrogate', Buffer.from('{"id":1,"name":"\xed\xa0\x80"}', 'latin1'), {}, 400],
+  ['UTF-16', Buffer.from('\ufeff{"id":1,"name":"x"}', 'utf16le'), {}, 400],
+  ['a NUL where there must be none', '{"id":1,\0"name":"x"}', {}, 400],
+])('%s is a clear Error, and the next request is served as before', async (_, body, headers, error) => {
+  const answer = await send(body, headers);
+  expect(answer).toMatchObject({ error, message: expect.stringMatching(/^.{10,300}\.$/s) });
+  expect(await send('{"id":1,"name":"as before"}')).toEqual({ name: 'as before' });
+  expect(Object.keys({})).toEqual([]);
+});
+
+test('of duplicate members the last one counts, in the answer as in the table', async () => {
+  expect(await send('{"id":2,"name":"first","id":3,"name":"last"}')).toEqual({ name: 'last' });
+  expect(await engine.stored(2n)).toBeUndefined();
+  expect(await engine.stored(3n)).toEqual({ id: '3', name: 'last' });
+});
+
+test('a NUL within a string is stored', async () => {
+  expect(await send('{"id":4,"name":"a\\u0000b"}')).toEqual({ name: 'a\0b' });
+  expect(await engine.stored(4n)).toEqual({ id: '4', name: 'a\0b' });
+});
