@@ -51,6 +51,10 @@ export class CreatePlantFunction extends Construct {
         // Loading the runtime's own SDK file by file is a slower cold start.
         bundleAwsSDK: true,
         minify: true,
+        esbuildArgs: {
+          '--alias:@aws-sdk/credential-provider-node': join(import.meta.dirname, 'bundle/default-credentials.ts'),
+          '--alias:node:http': join(import.meta.dirname, 'bundle/node-http.ts'),
+        },
         logLevel: LogLevel.WARNING,
       },
     });

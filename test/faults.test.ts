@@ -118,6 +118,16 @@ describe('whatever happens', { concurrent: true }, () => {
     await service.close();
   });
 
+  test.for(rows)('a store that %s during init fails no init', async ([fault]) => {
+    const proxy = await startFaultProxy(engine.endpoint);
+    proxy.plan({ operation: 'GetItem', fault, times: ALWAYS, applied: false });
+    const service = await serviceOn(proxy.endpoint);
+    proxy.plan();
+    expect(await service.create()).toEqual({ name: 'fern' });
+    await service.close();
+    proxy.close();
+  });
+
   test('a failed first request leaves nothing behind that breaks the second', async () => {
     const service = await serviceBehind({
       operation: 'GetItem',

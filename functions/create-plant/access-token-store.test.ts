@@ -1,4 +1,4 @@
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
@@ -35,7 +35,10 @@ function newStore() {
 
 test('a valid token is known by its name', async () => {
   await engine.putToken(token(1), 'ci', IN_A_DAY);
-  expect(await newStore().verify(token(1))).toBe('ci');
+  const { verify, send } = newStore();
+  expect(await verify(token(1))).toBe('ci');
+  // An older replica may still hold what was revoked.
+  expect(send.mock.lastCall?.[0].input).toMatchObject({ ConsistentRead: true });
 });
 
 test('an unknown token has no name', async () => {
@@ -54,6 +57,19 @@ test('a token is refused from the second of its expiry on, though its item is st
 test('an item without an expiry lets nobody in', async () => {
   await engine.putToken(token(4), 'broken', Number.MIN_SAFE_INTEGER);
   expect(await newStore().verify(token(4))).toBeUndefined();
+});
+
+test.each([
+  ['name', { expiresAt: { N: String(IN_A_DAY) } }],
+  ['expiry', { name: { S: 'broken' } }],
+])('an item without its %s lets nobody in and is not remembered', async (_, attributes) => {
+  const Item = { digest: { S: digestOf(token(8)) }, ...attributes };
+  await engine.client.send(new PutItemCommand({ TableName: engine.accessTokensTable, Item }));
+  const { verify, send } = newStore();
+  const reads = send.mock.calls.length;
+  expect(await verify(token(8))).toBeUndefined();
+  expect(await verify(token(8))).toBeUndefined();
+  expect(send.mock.calls.length).toBe(reads + 2);
 });
 
 test('a verified token costs no second read for 60 s, and no longer', async () => {
@@ -85,7 +101,7 @@ test('unknown tokens are not remembered, so that a new one works at once', async
   expect(await verify(token(7))).toBe('new');
 });
 
-test('no more than 1000 tokens are remembered, the newest', async () => {
+test('no more than 1000 tokens are remembered, those verified last', async () => {
   const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
   for (const number of numbers) await engine.putToken(token(number), `token ${number}`, IN_A_DAY);
   const { verify, send } = newStore();
@@ -96,4 +112,18 @@ test('no more than 1000 tokens are remembered, the newest', async () => {
   expect(send.mock.calls.length).toBe(reads);
   await verify(token(1000));
   expect(send.mock.calls.length).toBe(reads + 1);
+  // Verified anew, the oldest becomes the newest: the next one pushes out another.
+  vi.setSystemTime(START + 60_000);
+  await verify(token(1002));
+  await verify(token(1001));
+  await verify(token(1002));
+  expect(send.mock.calls.length).toBe(reads + 3);
+});
+
+test('priming reads once, lets nobody in and never fails', async () => {
+  const { send } = newStore();
+  const before = send.mock.calls.length;
+  await new AccessTokenStore(engine.client, engine.accessTokensTable).prime();
+  expect(send.mock.calls.length).toBe(before + 1);
+  await expect(new AccessTokenStore(engine.client, 'no-such-table').prime()).resolves.toBeUndefined();
 });

@@ -1,10 +1,11 @@
-import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import type { Context } from 'aws-lambda';
+import { type DynamoDBClient, GetItemCommand, type GetItemCommandOutput } from '@aws-sdk/client-dynamodb';
 import { digestOf } from './access-token.ts';
-import { callStore } from './dynamodb.ts';
+import { callStore, primingTime, type RemainingTime } from './dynamodb.ts';
 
 const REMEMBERED_MS = 60_000;
 const MOST_REMEMBERED = 1000;
+/** No SHA-256 reads like this. */
+const NO_DIGEST = 'none';
 
 interface VerifiedToken {
   name: string;
@@ -28,12 +29,30 @@ export class AccessTokenStore {
    * The name of a valid token; nothing for one that is unknown, expired or revoked. A revoked token
    * may pass for 60 s more where it was remembered. Throws as `callStore` does.
    */
-  async verify(token: string, context: Context): Promise<string | undefined> {
+  async verify(token: string, time: RemainingTime): Promise<string | undefined> {
     const digest = digestOf(token);
     const now = Date.now();
     const known = this.#remembered.get(digest);
     if (known && now < known.rememberedUntil) return known.name;
     this.#remembered.delete(digest);
+    const Item = await this.#read(digest, time);
+    const name = Item?.['name']?.S;
+    // The table's TTL removes an expired item only days later.
+    const expiresAt = Number(Item?.['expiresAt']?.N ?? 0) * 1000;
+    if (name === undefined || expiresAt <= now) return undefined;
+    this.#remember(digest, { name, rememberedUntil: Math.min(now + REMEMBERED_MS, expiresAt) });
+    return name;
+  }
+
+  /**
+   * Pays at init, where Lambda gives more CPU, what a first read costs: the connection, the signer, the
+   * SDK's first serialisation. Never fails: a store that is down is met by the first request.
+   */
+  async prime(): Promise<void> {
+    await this.#read(NO_DIGEST, primingTime()).catch(() => {});
+  }
+
+  async #read(digest: string, time: RemainingTime): Promise<GetItemCommandOutput['Item']> {
     const read = new GetItemCommand({
       TableName: this.#tableName,
       ReturnConsumedCapacity: 'TOTAL',
@@ -43,18 +62,15 @@ export class AccessTokenStore {
       // An older replica could let a revoked token be remembered anew.
       ConsistentRead: true,
     });
-    const { Item } = await callStore(context, (options) => this.#dynamoDb.send(read, options));
-    const name = Item?.['name']?.S;
-    // The table's TTL removes an expired item only days later.
-    const expiresAt = Number(Item?.['expiresAt']?.N ?? 0) * 1000;
-    if (name === undefined || expiresAt <= now) return undefined;
-    this.#remember(digest, { name, rememberedUntil: Math.min(now + REMEMBERED_MS, expiresAt) });
-    return name;
+    const { Item } = await callStore(time, (options) => this.#dynamoDb.send(read, options));
+    return Item;
   }
 
   #remember(digest: string, token: VerifiedToken): void {
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined && this.#remembered.size >= MOST_REMEMBERED) this.#remembered.delete(oldest);
+    for (const oldest of this.#remembered.keys()) {
+      if (this.#remembered.size < MOST_REMEMBERED) break;
+      this.#remembered.delete(oldest);
+    }
     this.#remembered.set(digest, token);
   }
 }

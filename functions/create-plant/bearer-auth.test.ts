@@ -39,6 +39,13 @@ test.each([
   expect(await nameFor(authorization)).toBe('development');
 });
 
+test('a request without any headers is a 401 too', async () => {
+  const stack = middy()
+    .use(bearerAuth(new AccessTokenStore(engine.client, engine.accessTokensTable)))
+    .handler(async () => 'passed');
+  await expect(stack(JSON.parse('{"headers":null}'), contextWith())).rejects.toMatchObject({ error: 401 });
+});
+
 test('a request without the header is told what it must be', async () => {
   await expect(nameFor()).rejects.toMatchObject({
     error: 401,

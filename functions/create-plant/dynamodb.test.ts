@@ -64,6 +64,14 @@ test.each<[string, RequestListener]>([
   ['answers 503 in HTML', answer(503, '<html>busy</html>', { 'content-type': 'text/html' })],
   ['resets the connection', (request) => request.socket.destroy()],
   ['never answers', () => {}],
+  [
+    'drips its headers',
+    ({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write('x-slow: x\r\n'), 200);
+      socket.once('close', () => clearInterval(timer));
+    },
+  ],
   ['stalls within its answer', (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{')],
 ])('a store that %s is a 503 after three attempts', async (_, listener) => {
   const { outcome, attempts } = await readFrom(listener);
@@ -103,6 +111,7 @@ test('when time is up it is a 504, whatever the store does', async () => {
   expect(outcome).toMatchObject({
     error: 504,
     message: 'The store took too long to answer. Repeating the request is safe.',
+    cause: expect.any(Error),
   });
   expect(performance.now() - start).toBeLessThan(2000);
 });
@@ -114,4 +123,22 @@ test('no time at all is a 504 at once', async () => {
 test('a store that asks for patience does not get more than there is time for', async () => {
   const { outcome } = await readFrom(answer(503, '{}', { 'retry-after': '60', 'x-amz-retry-after': '60000' }), 5000);
   expect([503, 504]).toContain((outcome as { error?: number }).error);
+});
+
+test('an answer without the consumed capacity is named in the log as not DynamoDB’s', async () => {
+  const { outcome } = await readFrom(answer(200, '{}'));
+  expect(outcome).toMatchObject({ cause: { message: 'The answer is not one of DynamoDB.' } });
+});
+
+test('when time is up it is a 504 even where the call does not look at its signal', async () => {
+  const call = callStore(contextWith(4100), () => new Promise<never>(() => {}));
+  await expect(call).rejects.toMatchObject({ error: 504 });
+});
+
+test.each([
+  ['no credentials', Object.assign(new Error('none'), { name: 'CredentialsProviderError' })],
+  ['what is no Error', 'text'],
+])('%s is not taken for a store that does not answer', async (_, thrown) => {
+  const call = callStore(contextWith(), () => Promise.reject(thrown));
+  await expect(call).rejects.toBe(thrown);
 });

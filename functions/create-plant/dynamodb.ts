@@ -1,5 +1,4 @@
 import { type ConsumedCapacity, DynamoDBClient, DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
-import type { Context } from 'aws-lambda';
 import { PlantStoreError } from './errors.ts';
 
 /** DynamoDB answers in single-digit ms; what is silent for a second will stay so. */
@@ -7,6 +6,16 @@ const SILENCE_MS = 1000;
 const MAX_ATTEMPTS = 3;
 /** Left of the function's timeout when the store has used up its share: time to answer and to log. */
 const ANSWER_MS = 4000;
+
+/** What of Lambda's context a call to the store looks at. */
+export interface RemainingTime {
+  getRemainingTimeInMillis(): number;
+}
+
+/** The time that init spends on a store that may be down: one attempt's. */
+export function primingTime(): RemainingTime {
+  return { getRemainingTimeInMillis: () => ANSWER_MS + SILENCE_MS };
+}
 
 /** A client whose every wait ends; by default a hang is none of the SDK's errors. */
 export function connectToDynamoDb(): DynamoDBClient {
@@ -28,13 +37,13 @@ export function connectToDynamoDb(): DynamoDBClient {
  * where time is up; what the store refuses (an unmet condition, say) as the SDK threw it.
  */
 export async function callStore<Output extends { ConsumedCapacity?: ConsumedCapacity | undefined }>(
-  context: Context,
+  time: RemainingTime,
   call: (options: { abortSignal: AbortSignal }) => Promise<Output>,
 ): Promise<Output> {
-  const abortSignal = AbortSignal.timeout(Math.max(0, context.getRemainingTimeInMillis() - ANSWER_MS));
+  const abortSignal = AbortSignal.timeout(Math.max(0, time.getRemainingTimeInMillis() - ANSWER_MS));
   // The SDK does not look at the signal while it waits for its next attempt.
   const timeUp = new Promise<never>((_, reject) => {
-    abortSignal.addEventListener('abort', () => reject(abortSignal.reason), { once: true });
+    abortSignal.addEventListener('abort', () => reject(abortSignal.reason));
   });
   const whole = async () => {
     const output = await call({ abortSignal });

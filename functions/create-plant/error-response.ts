@@ -1,7 +1,6 @@
-import type { ErrorObject } from 'ajv';
 import { PlantStoreError } from './errors.ts';
 import type { Middleware } from './request.ts';
-import { validationMessage } from './validation-message.ts';
+import { type ValidationError, validationMessage } from './validation-message.ts';
 
 /** Answers whatever was thrown as a 400 with an Error (openapi.yaml, `components.schemas.Error`). */
 export function errorResponse(): Middleware {
@@ -22,7 +21,7 @@ function toPlantStoreError(error: unknown): PlantStoreError {
   if (error instanceof PlantStoreError) return error;
   if (isMiddyError(error)) {
     const { package: thrower, data, message } = error.cause;
-    if (thrower === '@middy/validator') return new PlantStoreError(400, validationMessage(data as ErrorObject[]));
+    if (thrower === '@middy/validator') return new PlantStoreError(400, validationMessage(data as ValidationError[]));
     if (thrower === '@middy/http-json-body-parser' && error.statusCode === 415) {
       const was = data === undefined ? 'is missing' : `was ${JSON.stringify(data)}`;
       return new PlantStoreError(415, `The Content-Type ${was}; it must be application/json.`);

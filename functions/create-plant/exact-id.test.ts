@@ -49,7 +49,7 @@ test.each([
   '"7"',
   'true',
   'null',
-  '[7]',
+  '[true]',
 ])('%s is left for the validator to refuse', async (text) =>
   expect(await idOf(`{"id":${text}}`)).toEqual(JSON.parse(text)),
 );

@@ -1,5 +1,5 @@
 import { PlantStoreError } from './errors.ts';
-import type { Middleware, Request } from './request.ts';
+import type { Middleware } from './request.ts';
 
 /**
  * Gives the parsed body its whole `id` back, as a bigint: JSON.parse rounds beyond 2^53, and the
@@ -11,8 +11,7 @@ export function exactId(): Middleware<{ body: unknown }> {
     before: (request) => {
       const { body } = request.event;
       if (typeof body !== 'object' || body === null || !('id' in body)) return;
-      if (Number.isSafeInteger(body.id)) body.id = BigInt(Number(body.id));
-      else if (Number.isInteger(body.id)) body.id = idFromSource(request) ?? body.id;
+      body.id = Number.isSafeInteger(body.id) ? BigInt(Number(body.id)) : idFromSource(request.internal.bodyText);
     },
   };
 }
@@ -20,17 +19,15 @@ export function exactId(): Middleware<{ body: unknown }> {
 /** 19 digits hold any int64; a million would take BigInt seconds. */
 const PLAIN_DIGITS = /^-?\d{1,19}$/;
 
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
-// TypeScript's own types do not know the reviver's third argument yet.
+// TypeScript's own types do not know the reviver's third argument yet. An object has no source, nor the digits of one.
+type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => { id: unknown };
 
-function idFromSource({ internal: { bodyText = '' } }: Request<{ body: unknown }>): unknown {
+function idFromSource(bodyText: string): unknown {
   try {
-    return parseWithSource(bodyText, (key, value, { source }) =>
-      key === 'id' && source !== undefined && PLAIN_DIGITS.test(source) ? BigInt(source) : value,
-    ).id;
-  } catch (error) {
+    return parseWithSource(bodyText, (_, value, { source }) => (PLAIN_DIGITS.test(source) ? BigInt(source) : value)).id;
+  } catch {
     // The text was parsed once, so only its depth can be wrong.
-    throw new PlantStoreError(400, 'The body is nested too deeply.', { cause: error });
+    throw new PlantStoreError(400, 'The body is nested too deeply.');
   }
 }

@@ -19,6 +19,7 @@ import { strayRejections } from './stray-rejections.ts';
 const dynamoDb = connectToDynamoDb();
 const accessTokens = new AccessTokenStore(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
 const plants = new PlantStore(dynamoDb, environmentVariable('PLANTS_TABLE_NAME'));
+await accessTokens.prime();
 
 /**
  * `POST /plants`: an API Gateway REST proxy event in, a proxy response out, 200 with a Plant or 400
@@ -26,8 +27,7 @@ const plants = new PlantStore(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')
  *
  * Source: openapi.yaml, operation `createPlant`.
  */
-// Middy's early timeout covers the handler alone; the store's calls keep the deadline instead.
-export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>({ timeoutEarlyInMillis: 0 })
+export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(requestLog())
   .use(errorResponse())
   .use(strayRejections())

@@ -88,6 +88,7 @@ test.each([
   ['by the names of its attributes alone', 'x'.repeat(400 * 1024 - 3), undefined],
   ['by a byte', 'x'.repeat(400 * 1024), 'y'],
   ['in UTF-8 though not in UTF-16', '€'.repeat(140_000), undefined],
+  ['by its tag', 'x', 'y'.repeat(20_000_000)],
   ['by megabytes', 'x'.repeat(5_000_000), 'y'.repeat(5_000_000)],
 ])('a plant too large %s is refused with 413', async (_, name, tag) => {
   const id = freeId();
@@ -96,4 +97,11 @@ test.each([
     message: 'The plant is too large; name and tag must fit into an item of 400 KB.',
   });
   expect(await engine.stored(id)).toBeUndefined();
+});
+
+test('what else the store refuses is not taken for too large', async () => {
+  const elsewhere = new PlantStore(engine.client, 'no-such-table');
+  await expect(elsewhere.create({ id: 1n, name: 'x' }, contextWith())).rejects.toMatchObject({
+    name: 'ResourceNotFoundException',
+  });
 });

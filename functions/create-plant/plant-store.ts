@@ -29,7 +29,8 @@ export class PlantStore {
    * item may be; otherwise as `callStore` does.
    */
   async create({ id, name, tag }: NewPlant, context: Context): Promise<void> {
-    if (Buffer.byteLength(name) + Buffer.byteLength(tag ?? '') > ITEM_BYTES) throw tooLarge();
+    const bytes = Buffer.byteLength(name) + (tag === undefined ? 0 : Buffer.byteLength(tag));
+    if (bytes > ITEM_BYTES) throw tooLarge();
     const write = new PutItemCommand({
       TableName: this.#tableName,
       ReturnConsumedCapacity: 'TOTAL',

@@ -20,7 +20,8 @@ export function readableBody(): Middleware {
         event.body = bytes.toString();
         event.isBase64Encoded = false;
       }
-      if (event.body !== null) internal.bodyText = event.body;
+      // A missing body is parsed as null.
+      internal.bodyText = String(event.body);
     },
   };
 }

@@ -80,7 +80,9 @@ test('the line is JSON even where the causes are a ring', async () => {
   const ring = new Error('ring');
   ring.cause = ring;
   const { error } = await logged(fail(ring));
-  expect(JSON.stringify(error)).toContain('ring');
+  // The test runner's own report would follow a ring without end.
+  ring.cause = undefined;
+  expect(JSON.stringify(error).match(/"message":"ring"/g)).toHaveLength(4);
 });
 
 test('the duration is that of the request, in ms', async () => {

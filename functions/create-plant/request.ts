@@ -5,8 +5,8 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 export type RequestState = {
   /** The name of the verified access token, from the bearer check on. */
   tokenName?: string;
-  /** The body as text, before it was parsed. */
-  bodyText?: string;
+  /** The body as text, from readableBody on. */
+  bodyText: string;
 };
 
 /** A request on its way through the Middy stack. */
