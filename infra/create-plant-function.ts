@@ -3,7 +3,7 @@ import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogLevel, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 
@@ -51,6 +51,14 @@ export class CreatePlantFunction extends Construct {
         // Loading the runtime's own SDK file by file is a slower cold start.
         bundleAwsSDK: true,
         minify: true,
+        // Kept beside the bundle, not in it: with it, Node.js starts 15 ms later.
+        sourceMap: true,
+        sourceMapMode: SourceMapMode.EXTERNAL,
+        commandHooks: {
+          beforeInstall: () => [],
+          beforeBundling: () => [],
+          afterBundling: (_, output) => [`mv "${output}/index.mjs.map" "${output}/../create-plant.mjs.map"`],
+        },
         esbuildArgs: {
           '--alias:@aws-sdk/credential-provider-node': join(import.meta.dirname, 'bundle/default-credentials.ts'),
           '--alias:node:http': join(import.meta.dirname, 'bundle/node-http.ts'),

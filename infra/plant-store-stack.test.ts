@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { App } from 'aws-cdk-lib';
@@ -129,9 +129,4 @@ test('a context key that is neither true nor false is refused with a sentence', 
     env: { ...process.env, CDK_CONTEXT_JSON: '{"throwaway":"yes"}' },
   });
   await expect(app).rejects.toMatchObject({ code: 1, stderr: `${message}\n` });
-});
-
-test('the bundle is one file', () => {
-  const [asset = ''] = readdirSync(assembly).filter((name) => name.startsWith('asset.'));
-  expect(readdirSync(join(assembly, asset))).toEqual(['index.mjs']);
 });

@@ -26,6 +26,7 @@ export interface Plan {
 /** A DynamoDB whose answers go wrong as planned, in front of a real engine. */
 export async function startFaultProxy(engine: string) {
   let plans: Plan[] = [];
+  const requests: string[] = [];
 
   async function forward(request: IncomingMessage, body: Buffer) {
     const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
@@ -35,6 +36,7 @@ export async function startFaultProxy(engine: string) {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
     const operation = String(request.headers['x-amz-target']).split('.')[1];
+    requests.push(String(operation));
     const plan = plans.find((candidate) => candidate.operation === operation && candidate.times > 0);
     if (!plan) {
       const answered = await forward(request, body);
@@ -57,6 +59,8 @@ export async function startFaultProxy(engine: string) {
 
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** The operations that were asked for, in order. */
+    requests,
     /** From now on these, and nothing else, go wrong. */
     plan(...next: Plan[]): void {
       plans = next.map((plan) => ({ ...plan }));

@@ -1,0 +1,22 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './store.ts';
+
+/* No framework: the handler that one writes by hand. */
+
+const answer = (statusCode: number, body: object) => ({
+  statusCode,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+export const handler = async (event: APIGatewayProxyEvent) => {
+  const start = performance.now();
+  const owner = await tokenName(event.headers['Authorization']);
+  if (owner === undefined) return answer(400, UNAUTHORIZED);
+  const { id, name, tag } = JSON.parse(event.body ?? 'null') ?? {};
+  const valid = Number.isInteger(id) && typeof name === 'string' && (tag === undefined || typeof tag === 'string');
+  if (!valid) return answer(400, BAD_REQUEST);
+  const created = await createPlant({ id, name, tag });
+  log(created ? 'created' : 'refused', owner, start);
+  return created ? answer(200, { name, tag }) : answer(400, CONFLICT);
+};

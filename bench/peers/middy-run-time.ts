@@ -1,0 +1,43 @@
+import middy from '@middy/core';
+import httpJsonBodyParser from '@middy/http-json-body-parser';
+import validator from '@middy/validator';
+import { transpileSchema } from '@middy/validator/transpile';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { CONFLICT, createPlant, log, type NewPlant, tokenName, UNAUTHORIZED } from './store.ts';
+
+/* As in Middy's guide of its validator: the schema compiled at run time. */
+
+const schema = {
+  type: 'object',
+  required: ['body'],
+  properties: {
+    body: {
+      type: 'object',
+      required: ['id', 'name'],
+      properties: { id: { type: 'integer' }, name: { type: 'string' }, tag: { type: 'string' } },
+    },
+  },
+};
+
+const answer = (statusCode: number, body: object) => ({
+  statusCode,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+interface ParsedEvent {
+  headers: APIGatewayProxyEvent['headers'];
+  body: NewPlant;
+}
+
+export const handler = middy<ParsedEvent>()
+  .use(httpJsonBodyParser())
+  .use(validator({ eventSchema: transpileSchema(schema) }))
+  .handler(async ({ headers, body }) => {
+    const start = performance.now();
+    const owner = await tokenName(headers['Authorization']);
+    if (owner === undefined) return answer(400, UNAUTHORIZED);
+    const created = await createPlant(body);
+    log(created ? 'created' : 'refused', owner, start);
+    return created ? answer(200, { name: body.name, tag: body.tag }) : answer(400, CONFLICT);
+  });
