@@ -139,8 +139,8 @@ await command(async () => {
   writeFileSync(
     readme,
     readFileSync(readme, 'utf8').replace(
-      /(<!-- bench -->\n).*(\n<!-- \/bench -->)/s,
-      (_, open, close) => open + text + close,
+      /(<!-- bench -->\n).*(<!-- \/bench -->)/s,
+      (_, open, close) => `${open}${text}\n${close}`,
     ),
   );
 });

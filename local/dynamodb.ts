@@ -34,7 +34,7 @@ export interface LocalDynamoDb {
  * AWS_ENDPOINT_URL_DYNAMODB, the embedded one that another process has open, or one's own.
  */
 export async function openLocalDynamoDb(template: Template): Promise<LocalDynamoDb> {
-  const dynamoDb = await connect(loopbackEndpoint() ?? (await openEndpoint()));
+  const dynamoDb = connect(loopbackEndpoint() ?? (await endpointOfOtherProcess()) ?? (await embed()));
   try {
     for (const { name, definition } of template.tables) {
       try {
@@ -72,7 +72,7 @@ export function loopbackEndpoint(): string | undefined {
   return value;
 }
 
-async function connect(at: string | EmbeddedDynamoDb): Promise<LocalDynamoDb> {
+function connect(at: string | EmbeddedDynamoDb): LocalDynamoDb {
   const endpoint = typeof at === 'string' ? at : at.endpoint;
   const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
   return {
@@ -88,10 +88,6 @@ async function connect(at: string | EmbeddedDynamoDb): Promise<LocalDynamoDb> {
 interface EmbeddedDynamoDb {
   endpoint: string;
   close(): Promise<void>;
-}
-
-async function openEndpoint(): Promise<string | EmbeddedDynamoDb> {
-  return (await endpointOfOtherProcess()) ?? (await embed());
 }
 
 async function endpointOfOtherProcess(): Promise<string | undefined> {

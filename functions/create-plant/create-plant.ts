@@ -11,7 +11,8 @@ export interface CreatePlantEvent {
 export function createPlant(plants: PlantStore) {
   return async ({ body }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     await plants.create(body, context);
-    const plant: Plant = { name: body.name, ...(body.tag !== undefined && { tag: body.tag }) };
+    const plant: Record<keyof Plant, unknown> = { name: body.name, tag: body.tag };
+    // JSON leaves out the tag that a plant does not have.
     return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(plant) };
   };
 }
