@@ -43,9 +43,10 @@ export async function buildVariants(): Promise<Variant[]> {
 /** Ours and the frameworks with a store that does nothing, so that only what is theirs is left. */
 export async function buildWithoutStore(): Promise<Variant[]> {
   const noStore = { '@aws-sdk/client-dynamodb': join(import.meta.dirname, 'peers/no-store.ts') };
-  const http = { 'node:http': join(projectRoot, 'infra/bundle/node-http.ts') };
+  const builtins = join(projectRoot, 'infra/bundle/node-builtins.ts');
+  const aliases = { 'node:crypto': builtins, 'node:http': builtins };
   return Promise.all([
-    bundle(`${OURS}, no store`, join(projectRoot, 'functions/create-plant/index.ts'), { ...noStore, ...http }),
+    bundle(`${OURS}, no store`, join(projectRoot, 'functions/create-plant/index.ts'), { ...noStore, ...aliases }),
     ...Object.entries(PEERS)
       .filter(([name]) => !['one raw HTTPS call'].includes(name))
       .map(([name, file]) => bundle(`${name}, no store`, join(import.meta.dirname, `peers/${file}.ts`), noStore)),

@@ -26,7 +26,7 @@ const DOLLARS_A_GB_SECOND = 0.0000133334;
 const DOLLARS_A_MILLION_REQUESTS = 0.2;
 
 await command(async () => {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '40' } } });
+  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20' } } });
   const rounds = Number(values.rounds);
   if (!(rounds >= 4)) throw new Error(`--rounds was "${values.rounds}"; it must be a number from 4.`);
   const variants = await buildVariants();

@@ -7,6 +7,11 @@ import { LogLevel, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-l
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 
+/** The modules of Node.js whose ESM import is slow. */
+const BUILTINS = ['crypto', 'fs', 'fs/promises', 'http', 'process', 'zlib'];
+
+const bundled = (file: string) => join(import.meta.dirname, 'bundle', file);
+
 interface CreatePlantFunctionProps {
   plants: Table;
   accessTokens: Table;
@@ -60,8 +65,8 @@ export class CreatePlantFunction extends Construct {
           afterBundling: (_, output) => [`mv "${output}/index.mjs.map" "${output}/../create-plant.mjs.map"`],
         },
         esbuildArgs: {
-          '--alias:@aws-sdk/credential-provider-node': join(import.meta.dirname, 'bundle/default-credentials.ts'),
-          '--alias:node:http': join(import.meta.dirname, 'bundle/node-http.ts'),
+          '--alias:@aws-sdk/credential-provider-node': bundled('default-credentials.ts'),
+          ...Object.fromEntries(BUILTINS.map((name) => [`--alias:node:${name}`, bundled('node-builtins.ts')])),
         },
         logLevel: LogLevel.WARNING,
       },

@@ -6,12 +6,17 @@ const ANSWER = {
 };
 
 export class DynamoDBClient {
+  middlewareStack = { add() {} };
+
   send(): Promise<typeof ANSWER> {
     return Promise.resolve(ANSWER);
   }
 }
 
-export class GetItemCommand {}
-export class PutItemCommand {}
+class Command {
+  input = {};
+}
+export class GetItemCommand extends Command {}
+export class PutItemCommand extends Command {}
 export class DynamoDBServiceException extends Error {}
 export class ConditionalCheckFailedException extends DynamoDBServiceException {}

@@ -62,8 +62,8 @@ export class AccessTokenStore {
       // An older replica could let a revoked token be remembered anew.
       ConsistentRead: true,
     });
-    const { Item } = await callStore(time, (options) => this.#dynamoDb.send(read, options));
-    return Item;
+    const output = await callStore(this.#dynamoDb, read.input, time, () => this.#dynamoDb.send(read));
+    return output.Item;
   }
 
   #remember(digest: string, token: VerifiedToken): void {

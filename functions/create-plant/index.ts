@@ -19,7 +19,7 @@ import { strayRejections } from './stray-rejections.ts';
 const dynamoDb = connectToDynamoDb();
 const accessTokens = new AccessTokenStore(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
 const plants = new PlantStore(dynamoDb, environmentVariable('PLANTS_TABLE_NAME'));
-await accessTokens.prime();
+await Promise.all([accessTokens.prime(), plants.prime()]);
 
 /**
  * `POST /plants`: an API Gateway REST proxy event in, a proxy response out, 200 with a Plant or 400

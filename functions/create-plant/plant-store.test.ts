@@ -3,13 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import type { NewPlant } from './contract.generated.js';
+import { connectToDynamoDb } from './dynamodb.ts';
 import { PlantStore } from './plant-store.ts';
 
 let engine: Engine;
 let plants: PlantStore;
 beforeAll(async () => {
   engine = await startEngine();
-  plants = new PlantStore(engine.client, engine.plantsTable);
+  plants = new PlantStore(connectToDynamoDb(), engine.plantsTable);
 });
 afterAll(() => engine.close());
 
@@ -100,8 +101,14 @@ test.each([
 });
 
 test('what else the store refuses is not taken for too large', async () => {
-  const elsewhere = new PlantStore(engine.client, 'no-such-table');
+  const elsewhere = new PlantStore(connectToDynamoDb(), 'no-such-table');
   await expect(elsewhere.create({ id: 1n, name: 'x' }, contextWith())).rejects.toMatchObject({
     name: 'ResourceNotFoundException',
   });
+});
+
+test('priming writes nothing and never fails', async () => {
+  await plants.prime();
+  expect(await engine.stored(0n)).toBeUndefined();
+  await expect(new PlantStore(connectToDynamoDb(), 'no-such-table').prime()).resolves.toBeUndefined();
 });
