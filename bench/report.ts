@@ -105,6 +105,7 @@ export function chart({ variants, date }: Results): string {
   });
   const height = 60 + sorted.length * 28;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="640" height="${height}" font-family="sans-serif" font-size="13">
+  <title>Cold start of each handler</title>
   <rect width="640" height="${height}" fill="#ffffff"/>
   <text x="200" y="24" font-weight="bold">Cold start, from spawn to first response (${date})</text>
   ${bars.join('\n  ')}
