@@ -14,7 +14,7 @@ const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 /** The rows of the error table that a Markdown text holds. */
 function errorTable(markdown: string): Record<string, string> {
   return Object.fromEntries(
-    [...markdown.matchAll(/^\| (\d{3}) \| (.+) \|$/gm)].map(([, error, when]) => [error, when]),
+    [...markdown.matchAll(/^\| (\d{3}) \| ([a-z].+) \|$/gm)].map(([, error, when]) => [error, when]),
   );
 }
 

@@ -31,7 +31,8 @@ async function answerTo(event: unknown) {
 }
 const answerToBody = (body: string | null) => answerTo(eventWith({ body }));
 
-const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+/** Any id but those that the other tests of this file count on. */
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((id) => id < 400_000n || id > 500_000n);
 const text = fc.string({ unit: 'binary' });
 
 test('any NewPlant is answered with its name and tag, and stored exactly', async () => {
@@ -90,7 +91,7 @@ test('the token is decided on before the body is looked at', async () => {
 
 test('header names and the scheme are matched whatever their case', async () => {
   const headers = { AUTHORIZATION: `bEaReR ${DEVELOPMENT_TOKEN}`, 'CONTENT-type': 'APPLICATION/json ; charset=utf-8' };
-  expect(await answerTo(eventWith({ headers }))).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
+  expect(await answerTo(eventWith({ headers, body: '{"id":414141,"name":"cased"}' }))).toEqual({ name: 'cased' });
 });
 
 test('unknown members are ignored and not stored', async () => {
