@@ -19,7 +19,6 @@ import { median, pairedRatio } from './statistics.ts';
 
 const EMPTY = 'empty handler';
 const SIZES = [128, 256, 512, 1024, 1769];
-const AT_SHARES = [OURS, BARE, 'Express 5'];
 
 /** Lambda on arm64 in us-east-1 ("AWS Lambda Pricing"). */
 const DOLLARS_A_GB_SECOND = 0.0000133334;
@@ -67,9 +66,7 @@ await command(async () => {
   const sizes: SizeResult[] = [];
   const atShare = new Map<string, Run[]>();
   for (const megabytes of noShares === undefined ? SIZES : []) {
-    const compared = variants.filter(({ name }) =>
-      megabytes === stackMegabytes ? true : AT_SHARES.includes(name) && name === OURS,
-    );
+    const compared = variants.filter(({ name }) => megabytes === stackMegabytes || name === OURS);
     const runs = await interleave(`cold at ${megabytes} MB`, compared, Math.max(8, rounds / 2), {
       warmUp: 0,
       invocations: 0,
