@@ -25,7 +25,7 @@ const DOLLARS_A_GB_SECOND = 0.0000133334;
 const DOLLARS_A_MILLION_REQUESTS = 0.2;
 
 await command(async () => {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20' } } });
+  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '40' } } });
   const rounds = Number(values.rounds);
   if (!(rounds >= 4)) throw new Error(`--rounds was "${values.rounds}"; it must be a number from 4.`);
   const variants = await buildVariants();
@@ -57,7 +57,7 @@ await command(async () => {
   }
 
   const cold = await interleave('cold starts', variants, rounds, { warmUp: 0, invocations: 0 });
-  const warmRounds = Math.max(4, Math.round(rounds / 5));
+  const warmRounds = Math.max(4, Math.round(rounds / 4));
   const load = { warmUp: 500, invocations: 2000 };
   const warm = await interleave('warm', variants, warmRounds, load);
   const ours = await interleave('warm, no store', withoutStore, warmRounds, load);
