@@ -30,6 +30,8 @@ export async function startStandIn() {
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  // A run that fails must end.
+  server.unref();
   return {
     environment: {
       AWS_ENDPOINT_URL_DYNAMODB: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -6,7 +6,7 @@ const ANSWER = {
 };
 
 export class DynamoDBClient {
-  middlewareStack = { add() {} };
+  middlewareStack = { add() {}, remove() {} };
 
   send(): Promise<typeof ANSWER> {
     return Promise.resolve(ANSWER);
