@@ -1,20 +1,81 @@
 import type { App } from 'aws-cdk-lib';
 
-/** What can be set with `-c KEY=VALUE`; the README lists it. */
+/** What can be set with `-c KEY=VALUE`, each with its default; the README lists the keys. */
 export interface StackContext {
-  /** `throwaway`: a stack that `cdk destroy` removes whole, data included. Default: false. */
+  /** A name for a stack beside the default one. Default: none. */
+  stage: string | undefined;
+  /** Whether `cdk destroy` removes everything, the data included. Default: false. */
   throwaway: boolean;
+  /** The address that alarms are mailed to. Default: none. */
+  alarmEmail: string | undefined;
+  /** `domainName` and `hostedZoneId`: a name of the user's own for the API. Default: none. */
+  domain: Domain | undefined;
+  /** The origins whose pages may call the API, or `*` alone. Default: none. */
+  allowOrigins: string[];
+  /** Requests a second that the API lets through; twice as many in a burst. Default: 100. */
+  requestsPerSecond: number;
+  /** Whether to make the role by which API Gateway may write logs, one for an account and region. Default: false. */
+  cloudWatchRole: boolean;
+  /** Whether CodeDeploy carries out a release; without it, traffic moves at once. Default: true. */
+  codeDeploy: boolean;
+}
+
+export interface Domain {
+  domainName: string;
+  hostedZoneId: string;
 }
 
 /** Reads all context keys of the app. Throws a sentence that names the key where a value is not of its kind. */
 export function readContext(app: App): StackContext {
-  return { throwaway: flag(app, 'throwaway') };
+  return {
+    stage: text(app, 'stage', /^[a-z][a-z0-9-]{0,30}$/i, 'up to 31 letters, digits or hyphens, a letter first'),
+    throwaway: flag(app, 'throwaway', false),
+    alarmEmail: text(app, 'alarmEmail', /^[^@\s]+@[^@\s]+\.[^@\s]+$/, 'an e-mail address'),
+    domain: domain(app),
+    allowOrigins: origins(app),
+    requestsPerSecond: Number(text(app, 'requestsPerSecond', /^[1-9]\d{0,5}$/, 'a number from 1 to 999999') ?? 100),
+    cloudWatchRole: flag(app, 'cloudWatchRole', false),
+    codeDeploy: flag(app, 'codeDeploy', true),
+  };
 }
 
-function flag(app: App, key: string): boolean {
-  const value: unknown = app.node.tryGetContext(key) ?? false;
-  // From the command line it is a string, from cdk.json a boolean.
-  if (String(value) === 'true') return true;
-  if (String(value) === 'false') return false;
-  throw new Error(`The context key "${key}" was ${JSON.stringify(value)}; it must be true or false.`);
+function domain(app: App): Domain | undefined {
+  const domainName = text(app, 'domainName', /^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name in lower case');
+  const hostedZoneId = text(
+    app,
+    'hostedZoneId',
+    /^Z[A-Z0-9]+$/,
+    'the id of a Route 53 hosted zone, as in Z0123456789ABC',
+  );
+  if (domainName !== undefined && hostedZoneId !== undefined) return { domainName, hostedZoneId };
+  if (domainName === undefined && hostedZoneId === undefined) return undefined;
+  throw new Error('Of the context keys "domainName" and "hostedZoneId" one was given; it must be both or none.');
+}
+
+function origins(app: App): string[] {
+  const list = text(app, 'allowOrigins', /./, 'origins, separated by commas')?.split(',') ?? [];
+  if (list.join() === '*') return list;
+  for (const origin of list) {
+    if (!/^https?:\/\//.test(origin) || URL.parse(origin)?.origin !== origin) {
+      throw refusal('allowOrigins', list.join(), 'origins as in https://app.example.com, separated by commas, or *');
+    }
+  }
+  return list;
+}
+
+function text(app: App, key: string, pattern: RegExp, kind: string): string | undefined {
+  const value: unknown = app.node.tryGetContext(key);
+  if (value === undefined) return undefined;
+  // From the command line it is a string, from cdk.json perhaps a number.
+  if (!pattern.test(String(value))) throw refusal(key, value, kind);
+  return String(value);
+}
+
+function flag(app: App, key: string, ifAbsent: boolean): boolean {
+  const value = text(app, key, /^(true|false)$/, 'true or false');
+  return value === undefined ? ifAbsent : value === 'true';
+}
+
+function refusal(key: string, value: unknown, kind: string): Error {
+  return new Error(`The context key "${key}" was ${JSON.stringify(value)}; it must be ${kind}.`);
 }

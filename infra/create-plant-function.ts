@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy, Validations } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
@@ -15,6 +15,7 @@ const bundled = (file: string) => join(import.meta.dirname, 'bundle', file);
 interface CreatePlantFunctionProps {
   plants: Table;
   accessTokens: Table;
+  allowOrigins: string[];
   removalPolicy: RemovalPolicy;
 }
 
@@ -22,15 +23,18 @@ interface CreatePlantFunctionProps {
  * The function behind `POST /plants`, bundled with its SDK, and all that it may touch: `PutItem` on
  * the plants, `GetItem` on the access tokens, its own logs and traces.
  *
- * Defaults: Node.js 24 on arm64, 512 MB, 10 s, JSON logs kept for a month, X-Ray.
+ * Defaults: Node.js 24 on arm64, 512 MB, 10 s, JSON logs kept for a month, X-Ray; its versions are
+ * kept as the data is.
  */
 export class CreatePlantFunction extends Construct {
   readonly function: NodejsFunction;
+  readonly logGroup: LogGroup;
 
-  constructor(scope: Construct, id: string, { plants, accessTokens, removalPolicy }: CreatePlantFunctionProps) {
+  constructor(scope: Construct, id: string, props: CreatePlantFunctionProps) {
     super(scope, id);
+    const { plants, accessTokens, allowOrigins, removalPolicy } = props;
     const root = join(import.meta.dirname, '..');
-    const logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH, removalPolicy });
+    this.logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH, removalPolicy });
     // The role that CDK would make could write to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.function = new NodejsFunction(this, 'Function', {
@@ -43,12 +47,18 @@ export class CreatePlantFunction extends Construct {
       memorySize: 512,
       // The store's calls end 4 s before this, and the gateway waits for 29 s.
       timeout: Duration.seconds(10),
-      environment: { PLANTS_TABLE_NAME: plants.tableName, ACCESS_TOKENS_TABLE_NAME: accessTokens.tableName },
+      environment: {
+        PLANTS_TABLE_NAME: plants.tableName,
+        ACCESS_TOKENS_TABLE_NAME: accessTokens.tableName,
+        ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
+      },
       awsSdkConnectionReuse: false,
       loggingFormat: LoggingFormat.JSON,
-      logGroup,
+      logGroup: this.logGroup,
       tracing: Tracing.ACTIVE,
       role,
+      // What a release has replaced is what it is rolled back to.
+      currentVersionOptions: { removalPolicy },
       bundling: {
         format: OutputFormat.ESM,
         // The SDK's CommonJS files break at import in an ESM bundle.
@@ -74,8 +84,12 @@ export class CreatePlantFunction extends Construct {
         logLevel: LogLevel.WARNING,
       },
     });
-    logGroup.grantWrite(role);
+    this.logGroup.grantWrite(role);
     plants.grant(role, 'dynamodb:PutItem');
     accessTokens.grant(role, 'dynamodb:GetItem');
+    Validations.of(role).acknowledge({
+      id: 'AwsSolutions-IAM5[Resource::*]',
+      reason: 'X-Ray’s two write actions know no resources; the role has no other wildcard.',
+    });
   }
 }

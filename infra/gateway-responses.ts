@@ -17,7 +17,7 @@ const THROTTLED = 'There are too many requests. Repeating the request a little l
  * All that a REST API answers by itself ("Gateway response types for API Gateway"). Messages are
  * fixed texts: `$context` values go into a template unescaped.
  */
-const gatewayResponses: GatewayResponse[] = [
+export const gatewayResponses: GatewayResponse[] = [
   { type: ResponseType.ACCESS_DENIED, error: 401, message: NOT_ALLOWED },
   { type: ResponseType.API_CONFIGURATION_ERROR, error: 500, message: FAULT },
   { type: ResponseType.AUTHORIZER_CONFIGURATION_ERROR, error: 500, message: FAULT },
@@ -42,12 +42,16 @@ const gatewayResponses: GatewayResponse[] = [
   { type: ResponseType.WAF_FILTERED, error: 401, message: NOT_ALLOWED },
 ];
 
-/** Makes whatever the gateway answers itself a 400 with an Error of the contract. */
-export function answerInContract(api: RestApi): void {
+/** Makes whatever the gateway answers itself a 400 with an Error of the contract, which pages of an origin may read. */
+export function answerInContract(api: RestApi, allowOrigins: string[]): void {
+  const [onlyOrigin, ...others] = allowOrigins;
+  // A gateway response's headers are fixed: of several origins it cannot name the caller's. It tells nothing to keep.
+  const allowOrigin = others.length > 0 ? '*' : onlyOrigin;
   for (const { type, error, message } of gatewayResponses) {
     api.addGatewayResponse(type.responseType, {
       type,
       statusCode: '400',
+      ...(allowOrigin !== undefined && { responseHeaders: { 'Access-Control-Allow-Origin': `'${allowOrigin}'` } }),
       templates: { 'application/json': JSON.stringify({ error, message }) },
     });
   }

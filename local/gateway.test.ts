@@ -187,7 +187,7 @@ test.each([
 
 test('a function later than the integration’s timeout is a 504', async () => {
   await serve('async () => new Promise(() => setTimeout(() => {}, 60_000))');
-  for (const route of deployment.template.routes) route.integrationTimeoutMs = 50;
+  for (const { integration } of deployment.template.routes) if ('timeoutMs' in integration) integration.timeoutMs = 50;
   expect(inContract(await post('x'))).toMatchObject({ error: 504 });
 });
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { render } from 'velocityjs';
 import type { Deployment } from './deploy.ts';
 import { proxyEvent } from './event.ts';
-import type { Route, Template } from './template.ts';
+import type { MockIntegration, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway", and Lambda's own for an event. */
 const MOST_BODY_BYTES = 10 * 1024 * 1024;
@@ -75,17 +76,19 @@ async function respond(
   if (!found) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
   if (body === undefined) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   const { route, pathParameters } = found;
+  const { integration } = route;
+  if ('responseTemplate' in integration) return mockResponse(integration, request);
   const event = JSON.stringify(
     proxyEvent(request, body, { ...template, resource: route.resource, pathParameters, requestId }),
   );
   if (Buffer.byteLength(event) > MOST_EVENT_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
-  const lambda = functions.get(route.functionName);
+  const lambda = functions.get(integration.functionName);
   if (!lambda) return gatewayResponse(template, 'API_CONFIGURATION_ERROR');
   const timeout = new AbortController();
   try {
     const answer = await Promise.race([
       lambda.invoke(event),
-      sleep(route.integrationTimeoutMs, undefined, { signal: timeout.signal, ref: false }),
+      sleep(integration.timeoutMs, undefined, { signal: timeout.signal, ref: false }),
     ]);
     if (answer === undefined) return gatewayResponse(template, 'INTEGRATION_TIMEOUT');
     return proxyResponse(answer) ?? gatewayResponse(template, 'DEFAULT_5XX');
@@ -129,7 +132,26 @@ function gatewayResponse({ gatewayResponses }: Template, type: string): ProxyRes
   const fallback = /FAILURE|TIMEOUT|CONFIGURATION|5XX/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
   const response = gatewayResponses.get(type) ?? gatewayResponses.get(fallback);
   if (!response) throw new Error(`The template has no gateway response ${type} or ${fallback}.`);
-  return { ...response, headers: { 'content-type': 'application/json' } };
+  return { ...response, headers: { ...response.headers, 'content-type': 'application/json' } };
+}
+
+/** "API Gateway mapping template reference": as much of it as CDK's own templates use. */
+function mockResponse(
+  { statusCode, headers, responseTemplate }: MockIntegration,
+  request: IncomingMessage,
+): ProxyResponse {
+  const overrides: Record<string, string> = {};
+  const header = { get: (name: string) => request.headers[name.toLowerCase()] ?? '' };
+  const body = render(responseTemplate, {
+    input: { params: () => ({ header }) },
+    context: { responseOverride: { header: overrides } },
+  });
+  const overridden = Object.entries(overrides).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    statusCode,
+    headers: { ...headers, ...Object.fromEntries(overridden), 'content-type': 'application/json' },
+    body: body.trim(),
+  };
 }
 
 /** The function's answer where it has a proxy response's form ("Output format of a Lambda function for proxy integration"). */

@@ -22,12 +22,17 @@ await command(async () => {
   const route = template.routes.find(
     ({ method, resource }) => method === event.httpMethod && resource === event.resource,
   );
-  if (!route) throw new Error(`${file} is for ${event.httpMethod} ${event.resource}, which is no route of the stack.`);
+  if (!route || !('functionName' in route.integration)) {
+    throw new Error(
+      `${file} is for ${event.httpMethod} ${event.resource}, which is no route to a function of the stack.`,
+    );
+  }
+  const { functionName } = route.integration;
   const dynamoDb = await openLocalDynamoDb(template);
   try {
     const deployment = await deploy(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
     try {
-      const answer = (await deployment.functions.get(route.functionName)?.invoke(JSON.stringify(event))) ?? 'null';
+      const answer = (await deployment.functions.get(functionName)?.invoke(JSON.stringify(event))) ?? 'null';
       const response = JSON.parse(answer) as APIGatewayProxyResult | null;
       console.log(JSON.stringify(response, null, 2));
       if (response?.statusCode !== 200) process.exitCode = 1;

@@ -9,9 +9,10 @@ export const projectRoot = join(import.meta.dirname, '..');
 const cdkOut = join(projectRoot, 'cdk.out');
 
 /** Runs `cdk synth` with the project's own CLI and Node. Returns the cloud assembly's folder. */
-export async function synthesize(assembly = cdkOut): Promise<string> {
+export async function synthesize(assembly = cdkOut, context: Record<string, string> = {}): Promise<string> {
   const cdk = createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
-  const child = spawn(process.execPath, [cdk, 'synth', '--quiet', '--output', assembly], {
+  const keys = Object.entries(context).flatMap(([key, value]) => ['--context', `${key}=${value}`]);
+  const child = spawn(process.execPath, [cdk, 'synth', '--quiet', '--output', assembly, ...keys], {
     cwd: projectRoot,
     env: { ...process.env, CDK_DISABLE_CLI_TELEMETRY: 'true' },
     stdio: ['ignore', 'pipe', 'pipe'],

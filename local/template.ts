@@ -23,12 +23,25 @@ export interface Route {
   method: string;
   /** The resource's path, with `{parameters}` as they stand in the template. */
   resource: string;
+  integration: LambdaIntegration | MockIntegration;
+}
+
+export interface LambdaIntegration {
   functionName: string;
-  integrationTimeoutMs: number;
+  timeoutMs: number;
+}
+
+/** An answer that the gateway makes without a function behind it. */
+export interface MockIntegration {
+  statusCode: number;
+  headers: Record<string, string>;
+  /** The body's mapping template, in the Velocity Template Language. */
+  responseTemplate: string;
 }
 
 export interface GatewayResponse {
   statusCode: number;
+  headers: Record<string, string>;
   body: string;
 }
 
@@ -81,6 +94,7 @@ export function readTemplate(assembly: string): Template {
     throw new Error(`${assembly} holds ${files.length} stacks; the local run needs exactly one.`);
   }
   const { Resources, Outputs } = readJson<CloudFormationTemplate>(join(assembly, file));
+  const resolve = resolver(Resources);
 
   function ofType<Properties>(type: string) {
     return Object.entries(Resources)
@@ -117,46 +131,94 @@ export function readTemplate(assembly: string): Template {
         definition: { AttributeDefinitions, KeySchema, BillingMode },
       }),
     ),
-    routes: ofType<{
-      HttpMethod: string;
-      ResourceId: string;
-      Integration: { Uri: string; TimeoutInMillis?: number };
-    }>('AWS::ApiGateway::Method').map(({ HttpMethod, ResourceId, Integration }) => ({
-      method: HttpMethod,
-      resource: pathOf(ResourceId) || '/',
-      functionName: /:function:([^/]+)\/invocations$/.exec(Integration.Uri)?.[1] ?? '',
-      integrationTimeoutMs: Integration.TimeoutInMillis ?? 29_000,
-    })),
+    routes: ofType<{ HttpMethod: string; ResourceId: string; Integration: Integration }>('AWS::ApiGateway::Method').map(
+      ({ HttpMethod, ResourceId, Integration }) => ({
+        method: HttpMethod,
+        resource: pathOf(ResourceId) || '/',
+        integration: integration(Integration),
+      }),
+    ),
     gatewayResponses: new Map(
-      ofType<{ ResponseType: string; StatusCode: string; ResponseTemplates: Record<string, string> }>(
-        'AWS::ApiGateway::GatewayResponse',
-      ).map(({ ResponseType, StatusCode, ResponseTemplates }) => [
-        ResponseType,
-        { statusCode: Number(StatusCode), body: ResponseTemplates['application/json'] ?? '' },
+      ofType<GatewayAnswer & { ResponseType: string }>('AWS::ApiGateway::GatewayResponse').map((response) => [
+        response.ResponseType,
+        {
+          statusCode: Number(response.StatusCode),
+          headers: fixedHeaders(response),
+          body: response.ResponseTemplates?.['application/json'] ?? '',
+        },
       ]),
     ),
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, String(resolve(Value))])),
   };
 }
 
-/** The value with CloudFormation's intrinsic functions carried out: a resource is called by its logical id. */
-function resolve(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(resolve);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, member]): [string, unknown] => [key, resolve(member)]);
-  const [name, argument] = entries[0] ?? [];
-  if (entries.length === 1 && name === 'Ref') return PSEUDO_PARAMETERS[String(argument)] ?? argument;
-  if (entries.length === 1 && name === 'Fn::GetAtt') {
-    const [id, attribute] = argument as [string, string];
-    return attribute === 'Arn'
-      ? `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${id}`
-      : `${id}.${attribute}`;
+/** What makes an answer of the gateway's own, in a gateway response or in an integration response. */
+interface GatewayAnswer {
+  StatusCode: string;
+  ResponseParameters?: Record<string, string>;
+  ResponseTemplates?: Record<string, string>;
+}
+
+interface Integration {
+  Type: string;
+  Uri?: string;
+  TimeoutInMillis?: number;
+  IntegrationResponses?: GatewayAnswer[];
+}
+
+function integration({ Type, Uri = '', TimeoutInMillis, IntegrationResponses }: Integration): Route['integration'] {
+  const [answer] = IntegrationResponses ?? [];
+  if (Type === 'MOCK' && answer) {
+    return {
+      statusCode: Number(answer.StatusCode),
+      headers: fixedHeaders(answer),
+      responseTemplate: answer.ResponseTemplates?.['application/json'] ?? '',
+    };
   }
-  if (entries.length === 1 && name === 'Fn::Join') {
-    const [separator, parts] = argument as [string, string[]];
-    return parts.join(separator);
+  // Behind the function's name an alias may stand.
+  const functionName = /:function:([^/:]+)(:\w+)?\/invocations$/.exec(Uri)?.[1] ?? '';
+  return { functionName, timeoutMs: TimeoutInMillis ?? 29_000 };
+}
+
+/** Headers stand as `method.response.header.NAME` or `gatewayresponse.header.NAME`, their values in quotes. */
+function fixedHeaders({ ResponseParameters = {} }: GatewayAnswer): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(ResponseParameters).map(([name, value]) => [
+      name.replace(/^.*\.header\./, '').toLowerCase(),
+      value.replaceAll("'", ''),
+    ]),
+  );
+}
+
+/** Carries out CloudFormation's intrinsic functions in a value: a resource is called by its logical id. */
+function resolver(resources: Record<string, Resource>): (value: unknown) => unknown {
+  function resolve(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).map(([key, member]): [string, unknown] => [key, resolve(member)]);
+    const [name, argument] = entries[0] ?? [];
+    if (entries.length === 1 && name === 'Ref') return reference(String(argument));
+    if (entries.length === 1 && name === 'Fn::GetAtt') {
+      const [id, attribute] = argument as [string, string];
+      return attribute === 'Arn'
+        ? `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${id}`
+        : `${id}.${attribute}`;
+    }
+    if (entries.length === 1 && name === 'Fn::Join') {
+      const [separator, parts] = argument as [string, string[]];
+      return parts.join(separator);
+    }
+    return Object.fromEntries(entries);
   }
-  return Object.fromEntries(entries);
+
+  function reference(id: string): unknown {
+    const { Type, Properties } = resources[id] ?? {};
+    if (Type !== 'AWS::Lambda::Alias') return PSEUDO_PARAMETERS[id] ?? id;
+    const { FunctionName, Name } = resolve(Properties) as { FunctionName: string; Name: string };
+    return `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${FunctionName}:${Name}`;
+  }
+
+  return resolve;
 }
 
 const PSEUDO_PARAMETERS: Record<string, string> = {

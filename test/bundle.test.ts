@@ -76,6 +76,18 @@ test('a request that is refused before the store makes no request of it', async 
   expect(proxy.requests.length).toBe(before);
 });
 
+test('the store’s calls that a function makes are exactly those that its role allows', async () => {
+  await invoke('{"id":3,"name":"x"}');
+  await invoke('{"id":3,"name":"different"}');
+  const { Resources } = JSON.parse(readFileSync(join(assembly, 'PlantStore.template.json'), 'utf8')) as Assembly;
+  const allowed = Object.values(Resources)
+    .filter(({ Type }) => Type === 'AWS::IAM::Policy')
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .filter(({ Action }) => String(Action).startsWith('dynamodb:'))
+    .map(({ Action, Resource }) => `${Action} ${Resource['Fn::GetAtt'][0]}`);
+  expect([...proxy.permissions].toSorted()).toEqual(allowed.toSorted());
+});
+
 test('npm run stack-trace names the sources of a position in the bundle', () => {
   const lines = bundle().toString().split('\n');
   const line = lines.findIndex((text) => text.includes('is in use by a different plant'));
@@ -87,3 +99,13 @@ test('npm run stack-trace names the sources of a position in the bundle', () => 
   });
   expect(output).toMatch(/^Error: no\n {4}at a \(functions\/create-plant\/plant-store\.ts:\d+:\d+\)\n$/);
 });
+
+interface Assembly {
+  Resources: Record<
+    string,
+    {
+      Type: string;
+      Properties: { PolicyDocument: { Statement: { Action: unknown; Resource: { 'Fn::GetAtt': string[] } }[] } };
+    }
+  >;
+}

@@ -144,3 +144,20 @@ test.each(['PLANTS_TABLE_NAME', 'ACCESS_TOKENS_TABLE_NAME'])('without %s the fun
   );
   vi.unstubAllEnvs();
 });
+
+test('with origins, pages of each may read a success and an error, and no other page', async () => {
+  vi.resetModules();
+  vi.stubEnv('ALLOW_ORIGINS', 'https://a.example,https://b.example');
+  const { handler: open } = await import('./index.ts');
+  vi.unstubAllEnvs();
+  const allowed = async (origin: string, body: string) => {
+    const headers = { ...eventWith({}).headers, Origin: origin };
+    const { headers: answered } = await open(eventWith({ headers, body }) as never, contextWith());
+    return answered?.['Access-Control-Allow-Origin'];
+  };
+  for (const body of ['{"id":444444,"name":"x"}', '{']) {
+    expect(await allowed('https://a.example', body)).toBe('https://a.example');
+    expect(await allowed('https://b.example', body)).toBe('https://b.example');
+    expect(await allowed('https://c.example', body)).toBeUndefined();
+  }
+});

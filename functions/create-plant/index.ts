@@ -1,4 +1,5 @@
 import middy from '@middy/core';
+import httpCors from '@middy/http-cors';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import validator from '@middy/validator';
@@ -20,6 +21,8 @@ const dynamoDb = connectToDynamoDb();
 const accessTokens = new AccessTokenStore(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
 const plants = new PlantStore(dynamoDb, environmentVariable('PLANTS_TABLE_NAME'));
 await Promise.all([accessTokens.prime(), plants.prime()]);
+/** Without origins no page may call the API from another one. */
+const allowOrigins = process.env['ALLOW_ORIGINS']?.split(',');
 
 /**
  * `POST /plants`: an API Gateway REST proxy event in, a proxy response out, 200 with a Plant or 400
@@ -29,6 +32,7 @@ await Promise.all([accessTokens.prime(), plants.prime()]);
  */
 export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(requestLog())
+  .use(allowOrigins ? httpCors({ origins: allowOrigins }) : [])
   .use(errorResponse())
   .use(strayRejections())
   .use(httpHeaderNormalizer())

@@ -27,6 +27,7 @@ export interface Plan {
 export async function startFaultProxy(engine: string) {
   let plans: Plan[] = [];
   const requests: string[] = [];
+  const permissions = new Set<string>();
 
   async function forward(request: IncomingMessage, body: Buffer) {
     const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
@@ -37,6 +38,7 @@ export async function startFaultProxy(engine: string) {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
     const operation = String(request.headers['x-amz-target']).split('.')[1];
     requests.push(String(operation));
+    permissions.add(`dynamodb:${operation} ${JSON.parse(String(body)).TableName}`);
     const plan = plans.find((candidate) => candidate.operation === operation && candidate.times > 0);
     if (!plan) {
       const answered = await forward(request, body);
@@ -61,6 +63,8 @@ export async function startFaultProxy(engine: string) {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** The operations that were asked for, in order. */
     requests,
+    /** What an IAM policy must allow for them: the action and the table. */
+    permissions,
     /** From now on these, and nothing else, go wrong. */
     plan(...next: Plan[]): void {
       plans = next.map((plan) => ({ ...plan }));

@@ -1,0 +1,46 @@
+import { Validations } from 'aws-cdk-lib';
+import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
+import { Alias, type IFunction, type IVersion, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+
+interface ReleaseProps {
+  function: LambdaFunction;
+  throwaway: boolean;
+  codeDeploy: boolean;
+}
+
+/**
+ * What callers reach: the alias `live`, which a deployment moves to the new version by and by, and
+ * back where an alarm goes off.
+ *
+ * Defaults: a tenth of the traffic for ten minutes, then all of it; in a throw-away stack all at once.
+ */
+export class Release extends Construct {
+  readonly live: IFunction;
+  readonly #deployments: LambdaDeploymentGroup | undefined;
+
+  constructor(scope: Construct, id: string, props: ReleaseProps) {
+    super(scope, id);
+    // CDK's classes say `role: undefined` where its interfaces say `role?`; only the compiler minds.
+    const version = props.function.currentVersion as IVersion;
+    const alias = new Alias(this, 'Live', { aliasName: 'live', version });
+    this.live = alias as IFunction;
+    if (!props.codeDeploy) return;
+    this.#deployments = new LambdaDeploymentGroup(this, 'Deployments', {
+      alias,
+      deploymentConfig: props.throwaway
+        ? LambdaDeploymentConfig.ALL_AT_ONCE
+        : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
+    });
+    Validations.of(this.#deployments).acknowledge({
+      id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
+      reason: 'It is AWS’s own least set of permissions for CodeDeploy to move an alias.',
+    });
+  }
+
+  /** Takes a deployment back while one of these is in alarm. They must not depend on the API, which depends on the alias. */
+  rollBackOn(alarms: IAlarm[]): void {
+    for (const alarm of alarms) this.#deployments?.addAlarm(alarm);
+  }
+}

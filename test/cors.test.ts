@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Deployment, deploy } from '../local/deploy.ts';
+import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { createGateway } from '../local/gateway.ts';
+import { synthesize } from '../local/synthesize.ts';
+import { readTemplate } from '../local/template.ts';
+import { type Engine, startEngine } from './support/engine.ts';
+
+const ORIGINS = ['https://app.example.com', 'http://localhost:5173'];
+
+let assembly: string;
+let engine: Engine;
+let deployment: Deployment;
+let gateway: Server;
+beforeAll(async () => {
+  assembly = mkdtempSync(join(tmpdir(), 'plant-store-cors-'));
+  engine = await startEngine();
+  const template = readTemplate(await synthesize(assembly, { allowOrigins: ORIGINS.join() }));
+  deployment = await deploy(template, engine, () => {});
+  gateway = createGateway(
+    () => deployment,
+    () => {},
+  );
+  gateway.listen(0, '127.0.0.1');
+  await once(gateway, 'listening');
+});
+afterAll(async () => {
+  gateway.close();
+  await deployment.close();
+  await engine.close();
+  rmSync(assembly, { recursive: true });
+});
+
+function send(origin: string, { path = '/plants', ...init }: RequestInit & { path?: string }): Promise<Response> {
+  const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}${path}`;
+  const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json', ...init.headers };
+  return fetch(url, { ...init, headers: { ...headers, origin } });
+}
+const create = (origin: string, headers = {}, body = '{"id":1,"name":"x"}') =>
+  send(origin, { method: 'POST', body, headers });
+const allowed = (response: Response) => response.headers.get('access-control-allow-origin');
+
+test.each(ORIGINS)('a preflight from %s allows what a page needs to create a plant', async (origin) => {
+  const answer = await send(origin, { method: 'OPTIONS', headers: { 'access-control-request-method': 'POST' } });
+  expect(answer.status).toBe(200);
+  expect(allowed(answer)).toBe(origin);
+  expect(answer.headers.get('vary')).toBe('Origin');
+  expect(answer.headers.get('access-control-allow-methods')).toBe('POST');
+  expect(answer.headers.get('access-control-allow-headers')).toBe('Authorization,Content-Type');
+});
+
+test('a preflight from elsewhere allows no page of there', async () => {
+  expect(allowed(await send('https://evil.example', { method: 'OPTIONS' }))).not.toBe('https://evil.example');
+});
+
+test.each(ORIGINS)('a page of %s may read a success and each error', async (origin) => {
+  expect(allowed(await create(origin))).toBe(origin);
+  expect(allowed(await create(origin, {}, '{'))).toBe(origin);
+  expect(allowed(await create(origin, { authorization: 'none' }))).toBe(origin);
+});
+
+test('a page of elsewhere may not read the function’s answers', async () => {
+  expect(allowed(await create('https://evil.example'))).toBeNull();
+  expect(allowed(await create('https://evil.example', {}, '{'))).toBeNull();
+});
+
+test('a page may read what the gateway answers by itself', async () => {
+  const answer = await send(String(ORIGINS[0]), { path: '/none' });
+  expect(await answer.json()).toMatchObject({ error: 404 });
+  expect(allowed(answer)).toBe('*');
+});
