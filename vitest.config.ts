@@ -21,7 +21,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'dynalite',
-          include: ['{functions,infra,local,tokens,test}/**/*.test.ts'],
+          include: ['{checks,functions,infra,local,scripts,tokens,test}/**/*.test.ts'],
           exclude: ['test/dynamodb-local-skipped.test.ts', 'test/{runtime,fuzz}/**'],
           provide: { engine: 'dynalite' },
         },

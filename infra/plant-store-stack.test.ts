@@ -290,29 +290,25 @@ test('a synthesis that is refused ends with a sentence', async () => {
   await expect(app).rejects.toMatchObject({ code: 1, stderr });
 });
 
-test.each([
-  {},
-  {
+test('cdk-nag’s AwsSolutions finds nothing unacknowledged, nor with every context key set', async () => {
+  const outdir = await mkdtemp(join(tmpdir(), 'plant-store-nag-'));
+  const context = {
+    'aws:cdk:bundling-stacks': [],
     stage: 'full',
+    throwaway: true,
     alarmEmail: 'ops@example.com',
     domainName: 'plants.example.com',
     hostedZoneId: 'Z0123456789ABC',
     allowOrigins: 'https://a.example',
     cloudWatchRole: true,
-  },
-  { throwaway: true },
-])('cdk-nag’s AwsSolutions finds nothing unacknowledged with %j', async (context) => {
-  const outdir = await mkdtemp(join(tmpdir(), 'plant-store-nag-'));
+  };
   await promisify(execFile)(process.execPath, ['infra/app.ts'], {
-    env: {
-      ...process.env,
-      CDK_OUTDIR: outdir,
-      CDK_CONTEXT_JSON: JSON.stringify({ 'aws:cdk:bundling-stacks': [], ...context }),
-    },
+    env: { ...process.env, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) },
   });
-  const report = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'));
+  for (const directory of [assembly, outdir]) {
+    expect(JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8')).pluginReports).toEqual([]);
+  }
   await rm(outdir, { recursive: true });
-  expect(report.pluginReports).toEqual([]);
 });
 
 interface CfnResource {

@@ -128,6 +128,7 @@ test.each([
     {},
     '--name was "a/b"; it must be 1 to 64 letters, digits, dots, dashes or underscores.',
   ],
+  ['restore', {}, 'Usage: npm run restore -- --from TABLE'],
   ['start', { PORT: 'http' }, 'PORT was "http"; it must be a number from 0 to 65535.'],
   ['start', { PORT: '65536' }, 'PORT was "65536"; it must be a number from 0 to 65535.'],
   ...[

@@ -1,10 +1,6 @@
 import { parseArgs } from 'node:util';
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { command } from '../local/command.ts';
-import { loopbackEndpoint, openLocalDynamoDb } from '../local/dynamodb.ts';
-import { synthesizedBefore } from '../local/synthesize.ts';
-import { readTemplate } from '../local/template.ts';
+import { withTables } from '../local/tables.ts';
 import { AccessTokens } from './access-tokens.ts';
 
 /*
@@ -18,8 +14,6 @@ const USAGE = `Usage:
   npm run token -- revoke NAME [--stack STACK]
 
 --expires takes minutes, hours or days (30m, 12h, 90d). Without --stack it is the local run's DynamoDB.`;
-
-const TABLE_OUTPUT = 'AccessTokensTableName';
 
 await command(async () => {
   const { action, operand, values } = readArguments();
@@ -86,28 +80,8 @@ function isoTime(secondsSince1970: number): string {
   return new Date(secondsSince1970 * 1000).toISOString().replace('.000', '');
 }
 
-async function withTable(stack: string | undefined, use: (accessTokens: AccessTokens) => Promise<void>): Promise<void> {
-  if (stack !== undefined) {
-    await use(new AccessTokens(new DynamoDBClient(), await tableOfStack(stack)));
-    return;
-  }
-  loopbackEndpoint();
-  const template = readTemplate(await synthesizedBefore());
-  const dynamoDb = await openLocalDynamoDb(template);
-  try {
-    await use(new AccessTokens(dynamoDb.client, template.outputs[TABLE_OUTPUT] ?? ''));
-  } finally {
-    await dynamoDb.close();
-  }
-}
-
-async function tableOfStack(stack: string): Promise<string> {
-  const { Stacks } = await new CloudFormationClient()
-    .send(new DescribeStacksCommand({ StackName: stack }))
-    .catch((error: Error) => {
-      throw new Error(`The stack ${stack} cannot be read: ${error.message}`);
-    });
-  const output = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === TABLE_OUTPUT);
-  if (output?.OutputValue) return output.OutputValue;
-  throw new Error(`The stack ${stack} has no output ${TABLE_OUTPUT}; is it a plant store, and deployed to its end?`);
+function withTable(stack: string | undefined, use: (accessTokens: AccessTokens) => Promise<void>): Promise<void> {
+  return withTables(stack, ({ client, tableName }) =>
+    use(new AccessTokens(client, tableName('AccessTokensTableName'))),
+  );
 }

@@ -1,0 +1,152 @@
+import { parseArgs } from 'node:util';
+import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import autocannon from 'autocannon';
+import { command } from '../local/command.ts';
+import { withTables } from '../local/tables.ts';
+import { Service } from './service.ts';
+
+/* npm run load: creates plants as fast as a deployment, or the local run, takes them, and tells how it went. */
+
+const USAGE = `Usage: npm run load -- BASE_URL --token TOKEN [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
+
+Creates plants for so many seconds, by so many connections, at most N a second in all. The token may also stand in the
+variable PLANT_STORE_TOKEN. With --stack or --local it then looks into the table whether each answered with 200 is there.
+Plants with ids from 8000000000000000000 to 8999999999999999999 are left behind.`;
+
+const FIRST_ID = 8_000_000_000_000_000_000n;
+/** So many ids for each millisecond since 1970, so that two runs never meet. */
+const IDS_A_MILLISECOND = 400_000n;
+/** The most that one BatchGetItem takes. */
+const BATCH = 100;
+
+await command(async () => {
+  const { service, duration, connections, rate, stack, local } = readArguments();
+  // fetch also proves the server's certificate, which autocannon does not.
+  await service.refuseIfAway();
+  const created: string[] = [];
+  const errors = new Map<string, number>();
+  let next = FIRST_ID + BigInt(Date.now()) * IDS_A_MILLISECOND;
+
+  const options: autocannon.Options = {
+    url: `${service.baseUrl}/plants`,
+    duration,
+    connections,
+    ...(rate !== undefined && { overallRate: rate }),
+    requests: [
+      {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
+        setupRequest: (request) => {
+          next += 1n;
+          // The answer tells the name alone, so it carries the id.
+          return { ...request, body: `{"id":${next},"name":"load ${next}"}` };
+        },
+        onResponse: (status, body) => {
+          const { id, error } = outcomeOf(status, body);
+          if (id !== undefined) created.push(id);
+          else errors.set(error, (errors.get(error) ?? 0) + 1);
+        },
+      },
+    ],
+  };
+  const { promise: ended, resolve, reject } = Promise.withResolvers<autocannon.Result>();
+  const run = autocannon(options, (error, result) => (error ? reject(error) : resolve(result)));
+  process.once('SIGINT', () => run.stop());
+  const start = performance.now();
+  const progress = setInterval(() => {
+    const seconds = (performance.now() - start) / 1000;
+    const perSecond = (created.length / seconds).toFixed(0);
+    console.error(`${seconds.toFixed(0)} s: ${created.length} created, ${perSecond} a second, ${sum(errors)} refused`);
+  }, 1000);
+  const result = await ended;
+  clearInterval(progress);
+
+  const { p50, p90, p99, p99_9, max } = result.latency;
+  console.log(
+    `${created.length} plants created in ${result.duration} s, ${(created.length / result.duration).toFixed(0)} a second.`,
+  );
+  console.log(`Latency, ms: p50 ${p50}, p90 ${p90}, p99 ${p99}, p99.9 ${p99_9}, longest ${max}.`);
+  for (const [error, count] of [...errors].toSorted()) console.log(`${error}: ${count}`);
+  console.log(`Without an answer: ${result.errors} (${result.timeouts} of them timed out).`);
+  const otherErrors = [...errors.keys()].some((error) => error !== 'error 429');
+  if (created.length === 0 || otherErrors || result.errors > 0) process.exitCode = 1;
+
+  if (stack === undefined && !local) return;
+  await withTables(stack, async ({ client, tableName }) => {
+    const missing = await notStored(client, tableName('PlantsTableName'), created);
+    if (missing.length > 0) process.exitCode = 1;
+    const examples = missing.length > 0 ? `, such as ${missing.slice(0, 5).join(', ')}` : '';
+    console.log(
+      `Of the ${created.length} created, ${created.length - missing.length} are stored exactly; ${missing.length} are not${examples}.`,
+    );
+  });
+});
+
+/** The id of a plant that was created, or what was answered in its place. */
+function outcomeOf(status: number, body: string): { id: string; error?: never } | { id?: never; error: string } {
+  try {
+    const { name, error } = JSON.parse(body) as { name?: string; error?: number };
+    const id = /^load (\d+)$/.exec(name ?? '')?.[1];
+    if (status === 200 && id !== undefined) return { id };
+    if (status === 400 && error !== undefined) return { error: `error ${error}` };
+  } catch {
+    // Told below, as any other answer that the contract does not know.
+  }
+  return { error: `an answer outside the contract, status ${status}` };
+}
+
+async function notStored(client: DynamoDBClient, tableName: string, ids: string[]): Promise<string[]> {
+  const missing = new Set(ids);
+  // Each id once: DynamoDB takes no key twice, and a service at fault may tell one twice.
+  const once = [...missing];
+  for (let from = 0; from < once.length; from += BATCH) {
+    let keys = once.slice(from, from + BATCH).map((id) => ({ id: { N: id } }));
+    while (keys.length > 0) {
+      const { Responses, UnprocessedKeys } = await client.send(
+        new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: keys, ConsistentRead: true } } }),
+      );
+      for (const { id, name, ...others } of Responses?.[tableName] ?? []) {
+        if (id?.N !== undefined && name?.S === `load ${id.N}` && Object.keys(others).length === 0) missing.delete(id.N);
+      }
+      keys = (UnprocessedKeys?.[tableName]?.Keys ?? []).map(({ id }) => ({ id: { N: id?.N ?? '' } }));
+    }
+  }
+  return [...missing];
+}
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      options: {
+        token: { type: 'string' },
+        duration: { type: 'string', default: '10' },
+        connections: { type: 'string', default: '10' },
+        rate: { type: 'string' },
+        stack: { type: 'string' },
+        local: { type: 'boolean', default: false },
+      },
+      allowPositionals: true,
+    });
+    return {
+      service: Service.of(positionals, values.token, USAGE),
+      duration: count('duration', values.duration),
+      connections: count('connections', values.connections),
+      rate: values.rate === undefined ? undefined : count('rate', values.rate),
+      stack: values.stack,
+      local: values.local,
+    };
+  } catch (error) {
+    // parseArgs tells only what is wrong.
+    if (error instanceof TypeError) throw new Error(`${error.message}\n${USAGE}`);
+    throw error;
+  }
+}
+
+function count(option: string, value: string): number {
+  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
+  throw new Error(`--${option} was "${value}"; it must be a number from 1 to 999999.`);
+}
+
+function sum(counts: Map<string, number>): number {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
+}
