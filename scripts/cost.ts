@@ -142,8 +142,8 @@ const AS_DEPLOYED: Setup = {
   recovery: true,
 };
 
-/** Not one of them costs a metric, an alarm or a panel of the dashboard. */
-const WITHOUT_LOSS: Partial<Setup> = {
+/** What costs neither a metric nor an alarm, and nothing of the contract. */
+const IN_CONTRACT: Partial<Setup> = {
   provisioned: true,
   traced: { reservoir: 1, share: 0 },
   platformLines: false,
@@ -161,7 +161,7 @@ const CHANGES: Record<string, Partial<Setup>> = {
   'no access log': { accessLog: false },
   'logs kept for a week': { logDays: 7 },
   'no point-in-time recovery': { recovery: false },
-  'provisioned, one trace a second, no start and report lines, one in ten logged': WITHOUT_LOSS,
+  'provisioned, one trace a second, no start and report lines, one in ten logged': IN_CONTRACT,
 };
 
 const bytesOf = (line: object) => Buffer.byteLength(JSON.stringify(line));
@@ -448,7 +448,7 @@ function memoryTable({ sizes }: Inputs): string {
 
 function priceTable(): string {
   const pages = Map.groupBy(Object.values(PRICES), ({ page }) => page);
-  const tier = ({ from, each }: Price['tiers'][number]) => (from > 0 ? `beyond ${figure(from)} ${each}` : String(each));
+  const tier = ({ from, each }: Price['tiers'][number]) => `${each}${from > 0 ? ` beyond ${figure(from)}` : ''}`;
   return table(
     ['page', '$ for one'],
     [...pages].map(([page, prices]) => [
