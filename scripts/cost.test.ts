@@ -5,7 +5,8 @@ import { expect, inject, test } from 'vitest';
 import type { Results } from '../bench/report.ts';
 import { errors } from '../functions/create-plant/errors.ts';
 import { projectRoot } from '../local/synthesize.ts';
-import { ACCESS_LINE, dollars, inputsFrom, markdown, monthlyCost, PIECES, PRICES } from './cost.ts';
+import { ACCESS_LINE, inputsFrom, markdown, monthlyCost, PIECES } from './cost.ts';
+import { dollars, PRICES } from './prices.ts';
 
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 const results: Results = JSON.parse(read('bench/results.json'));
