@@ -3,41 +3,28 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Deployment, deploy } from '../local/deploy.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { createGateway } from '../local/gateway.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
+import { startService } from '../test/support/service.ts';
 import { rules } from './rules.ts';
 import { Service } from './service.ts';
 
 let engine: Engine;
-let deployment: Deployment;
+let sound: Awaited<ReturnType<typeof startService>>;
 let service: string;
 const servers: Server[] = [];
 beforeAll(async () => {
   engine = await startEngine();
-  deployment = await deploy(engine.template, engine, () => {});
-  service = await listening(
-    createGateway(
-      () => deployment,
-      () => {},
-    ),
-  );
+  sound = await startService(engine.template, engine);
+  service = sound.url;
 });
 afterAll(async () => {
   for (const server of servers) server.closeAllConnections();
   for (const server of servers) server.close();
-  await deployment.close();
+  await sound.close();
   await engine.close();
 });
-
-async function listening(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  servers.push(server);
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 interface Ended {
   code: number;
@@ -78,7 +65,10 @@ async function broken(
     const [status, text, contentType] = change(answer.status, await answer.text(), body.toString());
     response.writeHead(status, { 'content-type': contentType ?? 'application/json' }).end(text);
   };
-  return listening(createServer(listener));
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  servers.push(server);
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 test('the smoke holds on a sound service, again and several times at once', async () => {

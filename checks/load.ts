@@ -1,8 +1,8 @@
-import { parseArgs } from 'node:util';
-import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import autocannon from 'autocannon';
 import { command } from '../local/command.ts';
-import { withTables } from '../local/tables.ts';
+import { MOST_IDS, plantsById, withTables } from '../local/tables.ts';
 import { Service } from './service.ts';
 
 /* npm run load: creates plants as fast as a deployment, or the local run, takes them, and tells how it went. */
@@ -16,8 +16,6 @@ Plants with ids from 8000000000000000000 to 8999999999999999999 are left behind.
 const FIRST_ID = 8_000_000_000_000_000_000n;
 /** So many ids for each millisecond since 1970, so that two runs never meet. */
 const IDS_A_MILLISECOND = 400_000n;
-/** The most that one BatchGetItem takes. */
-const BATCH = 100;
 
 await command(async () => {
   const { service, duration, connections, rate, stack, local } = readArguments();
@@ -95,23 +93,18 @@ function outcomeOf(status: number, body: string): { id: string; error?: never } 
   return { error: `an answer outside the contract, status ${status}` };
 }
 
-async function notStored(client: DynamoDBClient, tableName: string, ids: string[]): Promise<string[]> {
-  const missing = new Set(ids);
-  // Each id once: DynamoDB takes no key twice, and a service at fault may tell one twice.
-  const once = [...missing];
-  for (let from = 0; from < once.length; from += BATCH) {
-    let keys = once.slice(from, from + BATCH).map((id) => ({ id: { N: id } }));
-    while (keys.length > 0) {
-      const { Responses, UnprocessedKeys } = await client.send(
-        new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: keys, ConsistentRead: true } } }),
-      );
-      for (const { id, name, ...others } of Responses?.[tableName] ?? []) {
-        if (id?.N !== undefined && name?.S === `load ${id.N}` && Object.keys(others).length === 0) missing.delete(id.N);
-      }
-      keys = (UnprocessedKeys?.[tableName]?.Keys ?? []).map(({ id }) => ({ id: { N: id?.N ?? '' } }));
-    }
+async function notStored(client: DynamoDBClient, tableName: string, created: string[]): Promise<string[]> {
+  // Each id once: a service at fault may tell one twice.
+  const ids = [...new Set(created)];
+  const missing: string[] = [];
+  for (let from = 0; from < ids.length; from += MOST_IDS) {
+    const some = ids.slice(from, from + MOST_IDS);
+    const stored = await plantsById(client, tableName, some);
+    missing.push(
+      ...some.filter((id) => !isDeepStrictEqual(stored.get(id), { id: { N: id }, name: { S: `load ${id}` } })),
+    );
   }
-  return [...missing];
+  return missing;
 }
 
 function readArguments() {

@@ -1,5 +1,5 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { loopbackEndpoint, openLocalDynamoDb } from './dynamodb.ts';
 import { synthesizedBefore } from './synthesize.ts';
 import { readTemplate } from './template.ts';
@@ -26,6 +26,27 @@ export async function withTables(stack: string | undefined, use: (tables: Tables
   } finally {
     await dynamoDb.close();
   }
+}
+
+/** The most ids that `plantsById` takes ("BatchGetItem"). */
+export const MOST_IDS = 100;
+
+/** The plants that there are of such ids, as items of the table by their id. */
+export async function plantsById(
+  client: DynamoDBClient,
+  tableName: string,
+  ids: string[],
+): Promise<Map<string, Record<string, AttributeValue>>> {
+  const found = new Map<string, Record<string, AttributeValue>>();
+  let keys: Record<string, AttributeValue>[] = ids.map((id) => ({ id: { N: id } }));
+  while (keys.length > 0) {
+    const { Responses, UnprocessedKeys } = await client.send(
+      new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: keys, ConsistentRead: true } } }),
+    );
+    for (const item of Responses?.[tableName] ?? []) found.set(item['id']?.N ?? '', item);
+    keys = UnprocessedKeys?.[tableName]?.Keys ?? [];
+  }
+  return found;
 }
 
 async function outputsOf(stack: string): Promise<Record<string, string | undefined>> {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type AttributeValue,
-  BatchGetItemCommand,
   ConditionalCheckFailedException,
   type DynamoDBClient,
   PutItemCommand,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
+import { MOST_IDS, plantsById } from '../local/tables.ts';
 
 export interface PlantsTable {
   client: DynamoDBClient;
@@ -32,8 +32,6 @@ export interface RestoreSum {
 
 type Item = Record<string, AttributeValue>;
 
-/** The most that one BatchGetItem takes. */
-const BATCH = 100;
 const MOST_EXAMPLES = 10;
 
 /**
@@ -42,9 +40,9 @@ const MOST_EXAMPLES = 10;
  */
 export async function restorePlants(from: PlantsTable, to: PlantsTable, options: RestoreOptions): Promise<RestoreSum> {
   const sum: RestoreSum = { alike: 0, missing: 0, different: 0, examples: [] };
-  const scan = { TableName: from.tableName, ConsistentRead: true, Limit: BATCH };
+  const scan = { TableName: from.tableName, ConsistentRead: true, Limit: MOST_IDS };
   for await (const { Items = [] } of paginateScan({ client: from.client }, scan)) {
-    const there = await itemsById(to, Items);
+    const there = await plantsById(to.client, to.tableName, Items.map(idOf));
     await Promise.all(
       Items.map(async (item) => {
         const id = idOf(item);
@@ -64,19 +62,6 @@ export async function restorePlants(from: PlantsTable, to: PlantsTable, options:
     options.onProgress(sum);
   }
   return sum;
-}
-
-async function itemsById({ client, tableName }: PlantsTable, items: Item[]): Promise<Map<string, Item>> {
-  const found = new Map<string, Item>();
-  let keys = items.map(({ id }) => ({ id }) as Item);
-  while (keys.length > 0) {
-    const { Responses, UnprocessedKeys } = await client.send(
-      new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: keys, ConsistentRead: true } } }),
-    );
-    for (const item of Responses?.[tableName] ?? []) found.set(idOf(item), item);
-    keys = UnprocessedKeys?.[tableName]?.Keys ?? [];
-  }
-  return found;
 }
 
 async function put({ client, tableName }: PlantsTable, item: Item): Promise<void> {

@@ -1,46 +1,33 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Deployment, deploy } from '../local/deploy.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { createGateway } from '../local/gateway.ts';
 import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { type Engine, startEngine } from './support/engine.ts';
+import { type Service, startService } from './support/service.ts';
 
 const ORIGINS = ['https://app.example.com', 'http://localhost:5173'];
 
 let assembly: string;
 let engine: Engine;
-let deployment: Deployment;
-let gateway: Server;
+let service: Service;
 beforeAll(async () => {
   assembly = mkdtempSync(join(tmpdir(), 'plant-store-cors-'));
   engine = await startEngine();
   const template = readTemplate(await synthesize(assembly, { allowOrigins: ORIGINS.join() }));
-  deployment = await deploy(template, engine, () => {});
-  gateway = createGateway(
-    () => deployment,
-    () => {},
-  );
-  gateway.listen(0, '127.0.0.1');
-  await once(gateway, 'listening');
+  service = await startService(template, engine);
 });
 afterAll(async () => {
-  gateway.close();
-  await deployment.close();
+  await service.close();
   await engine.close();
   rmSync(assembly, { recursive: true });
 });
 
 function send(origin: string, { path = '/plants', ...init }: RequestInit & { path?: string }): Promise<Response> {
-  const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}${path}`;
   const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json', ...init.headers };
-  return fetch(url, { ...init, headers: { ...headers, origin } });
+  return fetch(service.url + path, { ...init, headers: { ...headers, origin } });
 }
 const create = (origin: string, headers = {}, body = '{"id":1,"name":"x"}') =>
   send(origin, { method: 'POST', body, headers });

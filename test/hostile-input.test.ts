@@ -1,34 +1,22 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Deployment, deploy } from '../local/deploy.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { createGateway } from '../local/gateway.ts';
 import { inContract } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
+import { type Service, startService } from './support/service.ts';
 
 let engine: Engine;
-let deployment: Deployment;
-let gateway: Server;
+let service: Service;
 beforeAll(async () => {
   engine = await startEngine();
-  deployment = await deploy(engine.template, engine, () => {});
-  gateway = createGateway(
-    () => deployment,
-    () => {},
-  );
-  gateway.listen(0, '127.0.0.1');
-  await once(gateway, 'listening');
+  service = await startService(engine.template, engine);
 });
 afterAll(async () => {
-  gateway.close();
-  await deployment.close();
+  await service.close();
   await engine.close();
 });
 
 async function send(body: string | Buffer, headers: Record<string, string> = {}) {
-  const response = await fetch(`http://127.0.0.1:${(gateway.address() as AddressInfo).port}/plants`, {
+  const response = await fetch(`${service.url}/plants`, {
     method: 'POST',
     headers: { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json', ...headers },
     body: new Uint8Array(Buffer.from(body)),
