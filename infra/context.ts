@@ -18,6 +18,8 @@ export interface StackContext {
   cloudWatchRole: boolean;
   /** Whether CodeDeploy carries out a release; without it, traffic moves at once. Default: true. */
   codeDeploy: boolean;
+  /** Whether to make outcome metrics, alarms, dashboard and saved queries. Default: true. */
+  monitoring: boolean;
 }
 
 export interface Domain {
@@ -36,6 +38,7 @@ export function readContext(app: App): StackContext {
     requestsPerSecond: Number(text(app, 'requestsPerSecond', /^[1-9]\d{0,5}$/, 'a number from 1 to 999999') ?? 100),
     cloudWatchRole: flag(app, 'cloudWatchRole', false),
     codeDeploy: flag(app, 'codeDeploy', true),
+    monitoring: flag(app, 'monitoring', true),
   };
 }
 

@@ -183,6 +183,14 @@ test('a throw-away stack moves all at once; without CodeDeploy the alias moves b
   without.hasResource('AWS::Lambda::Alias', { UpdatePolicy: Match.absent() });
 });
 
+test('without monitoring only the store itself is left', () => {
+  const bare = templateWith({ monitoring: false });
+  for (const type of ['CloudWatch::Alarm', 'CloudWatch::Dashboard', 'Logs::MetricFilter', 'SNS::Topic', 'KMS::Key']) {
+    bare.resourceCountIs(`AWS::${type}`, 0);
+  }
+  bare.resourceCountIs('AWS::Lambda::Alias', 1);
+});
+
 test('TLS is 1.2 or newer, each method is throttled, and the access log holds no header', () => {
   template.hasResourceProperties('AWS::ApiGateway::RestApi', {
     SecurityPolicy: Match.stringLikeRegexp('^SecurityPolicy_TLS13_1_2_'),
@@ -253,6 +261,7 @@ test.each([
   ['cloudWatchRole', undefined, false],
   ['codeDeploy', undefined, true],
   ['codeDeploy', 'false', false],
+  ['monitoring', undefined, true],
 ] as const)('the context key %s as %j means %j', (key, value, meaning) => {
   expect(readContext(new App({ context: { [key]: value } }))[key]).toEqual(meaning);
 });
@@ -280,6 +289,12 @@ test.each([
 test.each(['domainName', 'hostedZoneId'])('of the domain’s two keys, %s alone is refused', (key) => {
   const value = key === 'domainName' ? 'plants.example.com' : 'Z0123456789ABC';
   expect(() => readContext(new App({ context: { [key]: value } }))).toThrow(/must be both or none/);
+});
+
+test('the README lists every context key', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+  const { domain: _, ...context } = readContext(new App());
+  for (const key of [...Object.keys(context), 'domainName', 'hostedZoneId']) expect(readme).toContain(`-c ${key}=`);
 });
 
 test('a synthesis that is refused ends with a sentence', async () => {

@@ -17,8 +17,10 @@ export class PlantStoreStack extends Stack {
     const createPlant = new CreatePlantFunction(this, 'CreatePlant', { ...data, ...context, removalPolicy });
     const release = new Release(this, 'Release', { ...context, function: createPlant.function });
     const api = new Api(this, 'Api', { ...context, createPlant: release.live, removalPolicy });
-    const monitoring = new Monitoring(this, 'Monitoring', { ...context, data, createPlant, api, removalPolicy });
-    release.rollBackOn(monitoring.rollBack);
+    if (context.monitoring) {
+      const { rollBack } = new Monitoring(this, 'Monitoring', { ...context, data, createPlant, api, removalPolicy });
+      release.rollBackOn(rollBack);
+    }
 
     new CfnOutput(this, 'ApiUrl', {
       value: api.url,
