@@ -26,6 +26,8 @@ interface ApiProps {
   removalPolicy: RemovalPolicy;
 }
 
+const STAGE_NAME = 'v1';
+
 /** One line of the access log, in JSON. Never a header: the token is in one. */
 const ACCESS_LOG_LINE = {
   requestId: AccessLogField.contextRequestId(),
@@ -68,7 +70,7 @@ export class Api extends Construct {
       // As text, bytes that are no UTF-8 reach the function as U+FFFD; as base64 it sees and refuses them.
       binaryMediaTypes: ['application/json'],
       deployOptions: {
-        stageName: 'v1',
+        stageName: STAGE_NAME,
         tracingEnabled: true,
         throttlingRateLimit: requestsPerSecond,
         throttlingBurstLimit: requestsPerSecond * 2,
@@ -88,11 +90,10 @@ export class Api extends Construct {
     if (allowOrigins.length > 0) allowPreflight(plants, allowOrigins);
 
     const { region, urlSuffix } = Stack.of(this);
-    const { restApiId, deploymentStage } = this.restApi;
     if (domain) addCustomDomain(this.restApi, domain);
     this.url = domain
       ? `https://${domain.domainName}`
-      : `https://${restApiId}.execute-api.${region}.${urlSuffix}/${deploymentStage.stageName}`;
+      : `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`;
     this.#acknowledge();
   }
 

@@ -16,10 +16,8 @@ export interface StackContext {
   requestsPerSecond: number;
   /** Whether to make the role by which API Gateway may write logs, one for an account and region. Default: false. */
   cloudWatchRole: boolean;
-  /** Whether CodeDeploy carries out a release; without it, traffic moves at once. Default: true. */
-  codeDeploy: boolean;
-  /** Whether to make outcome metrics, alarms, dashboard and saved queries. Default: true. */
-  monitoring: boolean;
+  /** Whether to leave out what emulators of AWS lack: gradual releases and monitoring. Default: false. */
+  emulator: boolean;
 }
 
 export interface Domain {
@@ -37,8 +35,7 @@ export function readContext(app: App): StackContext {
     allowOrigins: origins(app),
     requestsPerSecond: Number(text(app, 'requestsPerSecond', /^[1-9]\d{0,5}$/, 'a number from 1 to 999999') ?? 100),
     cloudWatchRole: flag(app, 'cloudWatchRole', false),
-    codeDeploy: flag(app, 'codeDeploy', true),
-    monitoring: flag(app, 'monitoring', true),
+    emulator: flag(app, 'emulator', false),
   };
 }
 

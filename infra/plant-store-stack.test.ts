@@ -174,21 +174,28 @@ test('requests reach the alias, which CodeDeploy moves by a canary and takes bac
   template.hasResource('AWS::Lambda::Version', { DeletionPolicy: 'Retain' });
 });
 
-test('a throw-away stack moves all at once; without CodeDeploy the alias moves by itself', () => {
+test('a throw-away stack moves all at once', () => {
   templateWith({ throwaway: true }).hasResourceProperties('AWS::CodeDeploy::DeploymentGroup', {
     DeploymentConfigName: 'CodeDeployDefault.LambdaAllAtOnce',
   });
-  const without = templateWith({ codeDeploy: false });
-  without.resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 0);
-  without.hasResource('AWS::Lambda::Alias', { UpdatePolicy: Match.absent() });
 });
 
-test('without monitoring only the store itself is left', () => {
-  const bare = templateWith({ monitoring: false });
-  for (const type of ['CloudWatch::Alarm', 'CloudWatch::Dashboard', 'Logs::MetricFilter', 'SNS::Topic', 'KMS::Key']) {
-    bare.resourceCountIs(`AWS::${type}`, 0);
-  }
-  bare.resourceCountIs('AWS::Lambda::Alias', 1);
+test('for an emulator only the store itself is left', () => {
+  const { Resources } = templateWith({ emulator: true }).toJSON() as { Resources: Record<string, { Type: string }> };
+  expect([...new Set(Object.values(Resources).map(({ Type }) => Type))].toSorted()).toEqual([
+    'AWS::ApiGateway::Deployment',
+    'AWS::ApiGateway::GatewayResponse',
+    'AWS::ApiGateway::Method',
+    'AWS::ApiGateway::Resource',
+    'AWS::ApiGateway::RestApi',
+    'AWS::ApiGateway::Stage',
+    'AWS::DynamoDB::Table',
+    'AWS::IAM::Policy',
+    'AWS::IAM::Role',
+    'AWS::Lambda::Function',
+    'AWS::Lambda::Permission',
+    'AWS::Logs::LogGroup',
+  ]);
 });
 
 test('TLS is 1.2 or newer, each method is throttled, and the access log holds no header', () => {
@@ -259,9 +266,7 @@ test.each([
   ['requestsPerSecond', '5', 5],
   ['requestsPerSecond', 5, 5],
   ['cloudWatchRole', undefined, false],
-  ['codeDeploy', undefined, true],
-  ['codeDeploy', 'false', false],
-  ['monitoring', undefined, true],
+  ['emulator', undefined, false],
 ] as const)('the context key %s as %j means %j', (key, value, meaning) => {
   expect(readContext(new App({ context: { [key]: value } }))[key]).toEqual(meaning);
 });

@@ -15,9 +15,11 @@ export class PlantStoreStack extends Stack {
 
     const data = new Data(this, 'Data', { removalPolicy });
     const createPlant = new CreatePlantFunction(this, 'CreatePlant', { ...data, ...context, removalPolicy });
-    const release = new Release(this, 'Release', { ...context, function: createPlant.function });
-    const api = new Api(this, 'Api', { ...context, createPlant: release.live, removalPolicy });
-    if (context.monitoring) {
+    const release = context.emulator
+      ? undefined
+      : new Release(this, 'Release', { ...context, function: createPlant.function });
+    const api = new Api(this, 'Api', { ...context, createPlant: release?.live ?? createPlant.function, removalPolicy });
+    if (release) {
       const { rollBack } = new Monitoring(this, 'Monitoring', { ...context, data, createPlant, api, removalPolicy });
       release.rollBackOn(rollBack);
     }

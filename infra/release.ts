@@ -7,7 +7,6 @@ import { Construct } from 'constructs';
 interface ReleaseProps {
   function: LambdaFunction;
   throwaway: boolean;
-  codeDeploy: boolean;
 }
 
 /**
@@ -18,7 +17,7 @@ interface ReleaseProps {
  */
 export class Release extends Construct {
   readonly live: IFunction;
-  readonly #deployments: LambdaDeploymentGroup | undefined;
+  readonly #deployments: LambdaDeploymentGroup;
 
   constructor(scope: Construct, id: string, props: ReleaseProps) {
     super(scope, id);
@@ -26,7 +25,6 @@ export class Release extends Construct {
     const version = props.function.currentVersion as IVersion;
     const alias = new Alias(this, 'Live', { aliasName: 'live', version });
     this.live = alias as IFunction;
-    if (!props.codeDeploy) return;
     this.#deployments = new LambdaDeploymentGroup(this, 'Deployments', {
       alias,
       deploymentConfig: props.throwaway
@@ -41,6 +39,6 @@ export class Release extends Construct {
 
   /** Takes a deployment back while one of these is in alarm. They must not depend on the API, which depends on the alias. */
   rollBackOn(alarms: IAlarm[]): void {
-    for (const alarm of alarms) this.#deployments?.addAlarm(alarm);
+    for (const alarm of alarms) this.#deployments.addAlarm(alarm);
   }
 }

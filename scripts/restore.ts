@@ -28,7 +28,7 @@ await command(async () => {
     });
     console.log(`\n${counts(sum)}${sum.examples.length > 0 ? `, such as ${sum.examples.join(', ')}` : ''}.`);
     const written = dryRun ? 0 : sum.missing + (overwrite ? sum.different : 0);
-    console.log(`${written} plants were written to ${target.tableName}.`);
+    console.log(`Plants written to ${target.tableName}: ${written}.`);
   });
 });
 
