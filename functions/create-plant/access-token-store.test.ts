@@ -105,25 +105,23 @@ test('no more than 1000 tokens are remembered, those verified last', async () =>
   const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
   for (const number of numbers) await engine.putToken(token(number), `token ${number}`, IN_A_DAY);
   const { verify, send } = newStore();
+  await verify(token(1000));
+  vi.setSystemTime(START + 30_000);
+  await verify(token(1001));
+  // Verified anew, the oldest becomes the newest.
+  vi.setSystemTime(START + 60_000);
   for (const number of numbers) await verify(token(number));
   const reads = send.mock.calls.length;
-  await verify(token(2000));
-  await verify(token(1001));
+  for (const number of [1000, 1002, 2000]) await verify(token(number));
   expect(send.mock.calls.length).toBe(reads);
-  await verify(token(1000));
-  expect(send.mock.calls.length).toBe(reads + 1);
-  // Verified anew, an old one becomes the newest: the next one pushes out another.
-  vi.setSystemTime(START + 60_000);
-  await verify(token(1003));
   await verify(token(1001));
-  await verify(token(1003));
-  expect(send.mock.calls.length).toBe(reads + 3);
+  expect(send.mock.calls.length).toBe(reads + 1);
 });
 
 test('priming reads once, lets nobody in and never fails', async () => {
-  const { send } = newStore();
+  const send = vi.spyOn(engine.client, 'send');
   const before = send.mock.calls.length;
   await new AccessTokenStore(engine.client, engine.accessTokensTable).prime();
-  expect(send.mock.calls.length).toBe(before + 1);
+  expect(send.mock.settledResults.slice(before)).toMatchObject([{ type: 'fulfilled' }]);
   await expect(new AccessTokenStore(engine.client, 'no-such-table').prime()).resolves.toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import type { NewPlant } from './contract.generated.js';
@@ -111,4 +111,18 @@ test('priming writes nothing and never fails', async () => {
   await plants.prime();
   expect(await engine.stored(0n)).toBeUndefined();
   await expect(new PlantStore(connectToDynamoDb(), 'no-such-table').prime()).resolves.toBeUndefined();
+});
+
+test('priming rehearses a write, and sends nothing', async () => {
+  const client = connectToDynamoDb();
+  const send = vi.spyOn(client, 'send');
+  await new PlantStore(client, engine.plantsTable).prime();
+  expect(send.mock.lastCall?.[0].input).toMatchObject({
+    Item: { id: { N: '0' }, name: { S: '' }, tag: { S: '' } },
+    ConditionExpression: expect.stringContaining('#tag = :tag'),
+  });
+  expect(send.mock.settledResults).toEqual([
+    { type: 'rejected', value: expect.objectContaining({ message: 'The time for this call is up.' }) },
+  ]);
+  expect(await engine.stored(0n)).toBeUndefined();
 });
