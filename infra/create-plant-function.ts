@@ -81,6 +81,8 @@ export class CreatePlantFunction extends Construct {
           '--external:@smithy/core/event-streams': true,
           ...Object.fromEntries(BUILTINS.map((name) => [`--alias:node:${name}`, bundled('node-builtins.ts')])),
         },
+        // The SDK asks whether they are there, which loads them; it gets by without.
+        define: { ReadableStream: 'undefined', crypto: 'undefined' },
         logLevel: LogLevel.WARNING,
       },
     });
