@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, inject, test } from 'vitest';
-import type { Results } from '../bench/report.ts';
-import { errors } from '../functions/create-plant/errors.ts';
-import { projectRoot } from '../local/synthesize.ts';
-import { ACCESS_LINE, inputsFrom, markdown, monthlyCost, PIECES } from './cost.ts';
+import type { Results } from '../../bench/report.ts';
+import { errors } from '../../functions/create-plant/errors.ts';
+import { projectRoot } from '../../local/synthesize.ts';
+import { markdown } from './cost.ts';
+import { ACCESS_LINE, inputsFrom, monthlyCost, PIECES } from './monthly-cost.ts';
 import { dollars, PRICES } from './prices.ts';
 
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
