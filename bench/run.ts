@@ -57,8 +57,8 @@ await command(async () => {
   }
 
   const cold = await interleave('cold starts', variants, rounds, { warmUp: 0, invocations: 0 });
-  const warmRounds = Math.max(4, Math.round(rounds / 4));
-  const load = { warmUp: 500, invocations: 2000 };
+  const warmRounds = Math.max(4, Math.round(rounds / 2));
+  const load = { warmUp: 500, invocations: 1000 };
   const warm = await interleave('warm', variants, warmRounds, load);
   const ours = await interleave('warm, no store', withoutStore, warmRounds, load);
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,6 @@ import { projectRoot } from '../local/synthesize.ts';
 import { cpuShare } from './cpu-share.ts';
 
 const CLIENT = join(projectRoot, 'test/runtime/node_modules/aws-lambda-ric/index.mjs');
-const CLOCK_TICKS_A_SECOND = 100;
 
 interface RunOptions {
   environment: Record<string, string>;
@@ -101,13 +100,13 @@ export async function measure(directory: string, options: RunOptions): Promise<R
     await invoke();
     const firstResponse = performance.now();
     for (let i = 0; i < warmUp; i += 1) await invoke();
-    const cpuBefore = cpuSeconds(pid);
+    const cpuBefore = cpuNanoseconds(pid);
     const wallBefore = performance.now();
     for (let i = 0; i < invocations; i += 1) await invoke();
     return {
       coldStartMs: firstResponse - spawned,
       firstInvocationMs: firstResponse - delivered,
-      warmCpuUs: ((cpuSeconds(pid) - cpuBefore) * 1e6) / invocations,
+      warmCpuUs: (cpuNanoseconds(pid) - cpuBefore) / 1000 / invocations,
       warmWallMs: (performance.now() - wallBefore) / invocations,
       peakMegabytes: Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
     };
@@ -120,8 +119,9 @@ export async function measure(directory: string, options: RunOptions): Promise<R
   }
 }
 
-/** User and system time of a process and its threads, from /proc (proc(5)). */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_A_SECOND;
+/** Time that a process and its threads had a CPU, in nanoseconds: finer than the ticks of proc(5)'s stat. */
+function cpuNanoseconds(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+  return times.reduce((sum, nanoseconds) => sum + Number(nanoseconds), 0);
 }
