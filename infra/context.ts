@@ -29,13 +29,13 @@ export interface Domain {
 export function readContext(app: App): StackContext {
   return {
     stage: text(app, 'stage', /^[a-z][a-z0-9-]{0,30}$/i, 'up to 31 letters, digits or hyphens, a letter first'),
-    throwaway: flag(app, 'throwaway', false),
+    throwaway: flag(app, 'throwaway'),
     alarmEmail: text(app, 'alarmEmail', /^[^@\s]+@[^@\s]+\.[^@\s]+$/, 'an e-mail address'),
     domain: domain(app),
     allowOrigins: origins(app),
     requestsPerSecond: Number(text(app, 'requestsPerSecond', /^[1-9]\d{0,5}$/, 'a number from 1 to 999999') ?? 100),
-    cloudWatchRole: flag(app, 'cloudWatchRole', false),
-    emulator: flag(app, 'emulator', false),
+    cloudWatchRole: flag(app, 'cloudWatchRole'),
+    emulator: flag(app, 'emulator'),
   };
 }
 
@@ -71,9 +71,8 @@ function text(app: App, key: string, pattern: RegExp, kind: string): string | un
   return String(value);
 }
 
-function flag(app: App, key: string, ifAbsent: boolean): boolean {
-  const value = text(app, key, /^(true|false)$/, 'true or false');
-  return value === undefined ? ifAbsent : value === 'true';
+function flag(app: App, key: string): boolean {
+  return text(app, key, /^(true|false)$/, 'true or false') === 'true';
 }
 
 function refusal(key: string, value: unknown, kind: string): Error {
