@@ -86,3 +86,17 @@ test('an unknown token of the right form is refused with 401', async () => {
     message: 'The access token is unknown, expired or revoked.',
   });
 });
+
+test.each([
+  [undefined, false],
+  ['', false],
+  ['Bearer', false],
+  [DEVELOPMENT_TOKEN, false],
+  ['Basic cGxhbnQ6c3RvcmU=', false],
+  ['Bearer x', true],
+  [`Bearer ${DEVELOPMENT_TOKEN} x`, true],
+  [`bearer plantstore_${'0'.repeat(43)}`, true],
+])('the challenge to %j says that a token is invalid: %s', async (authorization, invalid) => {
+  const challenge = `Bearer realm="plant-store"${invalid ? ', error="invalid_token"' : ''}`;
+  await expect(nameFor(authorization)).rejects.toMatchObject({ headers: { 'WWW-Authenticate': challenge } });
+});

@@ -6,12 +6,12 @@ import { inContract } from '../../test/support/contract.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import validateEvent from './contract.generated.js';
 import { errorResponse } from './error-response.ts';
-import { PlantStoreError } from './errors.ts';
+import { type ErrorNumber, PlantStoreError } from './errors.ts';
 import { exactId } from './exact-id.ts';
 import { readableBody } from './readable-body.ts';
 
 /** The Error that a body is answered with once the token is verified. */
-async function errorFor(body: string | null, contentType: string | undefined = 'application/json') {
+async function errorFor(body: string | null) {
   const stack = middy()
     .use(errorResponse())
     .use(readableBody())
@@ -19,7 +19,7 @@ async function errorFor(body: string | null, contentType: string | undefined = '
     .use(exactId())
     .use(validator({ eventSchema: validateEvent }))
     .handler(async () => ({ statusCode: 200 }));
-  return inContract(await stack(eventWith({ body, headers: { 'content-type': contentType } }), contextWith()));
+  return inContract(await stack(eventWith({ body, headers: { 'content-type': 'application/json' } }), contextWith()));
 }
 
 async function errorWhenThrown(thrown: unknown) {
@@ -35,38 +35,74 @@ const INT64 = 'a whole number from -9223372036854775808 to 9223372036854775807';
 const STRING = 'a string of well-formed Unicode';
 
 test.each([
-  ['{}', `id is missing: it must be ${INT64}; name is missing: it must be ${STRING}.`],
-  ['{"id":1}', `name is missing: it must be ${STRING}.`],
+  ['{}', `The member id is missing; it must be ${INT64}. The member name is missing; it must be ${STRING}.`],
+  ['{"id":1}', `The member name is missing; it must be ${STRING}.`],
   [
     '{"id":"1","name":null,"tag":7}',
-    `id must be ${INT64}, but was a string; name must be ${STRING}, but was null; tag must be ${STRING}, but was 7.`,
+    `The member id was a string; it must be ${INT64}. The member name was null; it must be ${STRING}. The member tag was 7; it must be ${STRING}.`,
   ],
-  ['{"id":1.5,"name":"x"}', `id must be ${INT64}, but was 1.5.`],
-  ['{"id":true,"name":"x"}', `id must be ${INT64}, but was true.`],
-  ['{"id":[7],"name":"x"}', `id must be ${INT64}, but was an array.`],
-  ['{"id":9223372036854775808,"name":"x"}', `id must be ${INT64}, but was 9223372036854775808.`],
-  ['{"id":-9223372036854775809,"name":"x"}', `id must be ${INT64}, but was -9223372036854775809.`],
-  ['{"id":1,"name":{}}', `name must be ${STRING}, but was an object.`],
-  ['{"id":1,"name":"\\ud800"}', `name must be ${STRING}, but was a string with a lone surrogate.`],
-  ['{"id":1,"name":"x","tag":"\\udc00x"}', `tag must be ${STRING}, but was a string with a lone surrogate.`],
-  ['{"id":1,"name":"x","tag":null}', `tag must be ${STRING}, but was null.`],
-  ['[]', 'the body must be a JSON object, but was an array.'],
-  ['"x"', 'the body must be a JSON object, but was a string.'],
-  ['7', 'the body must be a JSON object, but was 7.'],
-  ['null', 'the body must be a JSON object, but was null.'],
-  [null, 'the body must be a JSON object, but was null.'],
+  ['{"id":1.5,"name":"x"}', `The member id was 1.5; it must be ${INT64}.`],
+  ['{"id":true,"name":"x"}', `The member id was true; it must be ${INT64}.`],
+  ['{"id":[7],"name":"x"}', `The member id was an array; it must be ${INT64}.`],
+  ['{"id":9223372036854775808,"name":"x"}', `The member id was 9223372036854775808; it must be ${INT64}.`],
+  ['{"id":-9223372036854775809,"name":"x"}', `The member id was -9223372036854775809; it must be ${INT64}.`],
+  ['{"id":1,"name":{}}', `The member name was an object; it must be ${STRING}.`],
+  ['{"id":1,"name":"\\ud800"}', `The member name was a string with a lone surrogate; it must be ${STRING}.`],
+  ['{"id":1,"name":"x","tag":"\\udc00x"}', `The member tag was a string with a lone surrogate; it must be ${STRING}.`],
+  ['{"id":1,"name":"x","tag":null}', `The member tag was null; it must be ${STRING}.`],
+  ['[]', 'The body was an array; it must be a JSON object.'],
+  ['"x"', 'The body was a string; it must be a JSON object.'],
+  ['7', 'The body was 7; it must be a JSON object.'],
+  ['null', 'The body was null; it must be a JSON object.'],
+  ['', 'The body is missing; it must be a JSON object.'],
+  [null, 'The body is missing; it must be a JSON object.'],
 ])('the body %s is told what is wrong with it', async (body, message) => {
   expect(await errorFor(body)).toEqual({ error: 400, message });
 });
 
-test.each(['', '{', "{'id':1}", '\ufeff{}', '{"id":01}', '{"id":NaN}', 'undefined'])(
+test.each([
+  ['9007199254740993.0', true],
+  ['9007199254740992.5', true],
+  ['-9.2233720368547758e18', true],
+  ['4503599627370495.5', false],
+  ['1e19', false],
+  ['1e400', false],
+])('the id %s is shown as it was sent; that it needs plain digits: %s', async (id, needsPlainDigits) => {
+  expect(await errorFor(`{"id":${id},"name":"x"}`)).toEqual({
+    error: 400,
+    message: `The member id was ${id}; it must be ${INT64}${needsPlainDigits ? ', beyond 2^53 in plain digits' : ''}.`,
+  });
+});
+
+test('of an id of a million digits the first 40 are shown', async () => {
+  const { message } = await errorFor(`{"id":${'9'.repeat(1_000_000)},"name":"x"}`);
+  expect(message).toBe(`The member id was ${'9'.repeat(40)}…; it must be ${INT64}.`);
+});
+
+test.each(['{', "{'id':1}", '\ufeff{}', '{"id":01}', '{"id":NaN}', 'undefined', ' '])(
   'the body %j is not JSON',
   async (body) => {
     const { error, message } = await errorFor(body);
     expect(error).toBe(400);
-    expect(message).toMatch(/^The body must be JSON, but was not: .+\.$/);
+    expect(message).toMatch(/^The body was not JSON \(.+\); it must be a JSON object\.$/);
   },
 );
+
+test.each([
+  ['a byte order mark', '\ufeff', '\\u{feff}'],
+  ['a zero-width space', '\u200b', '\\u{200b}'],
+  ['a no-break space', '\u00a0', '\\u{a0}'],
+  ['a line separator', '\u2028', '\\u{2028}'],
+  ['an escape', '\x1b', '\\u{1b}'],
+])('%s, which nobody would see, is shown as its escape', async (_, character, shown) => {
+  const { message } = await errorFor(`${character}{}`);
+  expect(message).not.toContain(character);
+  expect(message).toContain(shown);
+});
+
+test('what can be seen is shown as it is', async () => {
+  expect((await errorFor('é 植物 🌱'))['message']).toContain('é 植物 🌱');
+});
 
 test('a member that would change a prototype is named', async () => {
   const error = { error: 400, message: 'The body has a member "__proto__"; it must not.' };
@@ -76,24 +112,22 @@ test('a member that would change a prototype is named', async () => {
 test('a body nested beyond the stack is refused, and the next one is read', async () => {
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   expect(await errorFor(deep)).toEqual({ error: 400, message: 'The body is nested too deeply.' });
-  expect(await errorFor('7')).toMatchObject({ message: 'the body must be a JSON object, but was 7.' });
+  expect(await errorFor('7')).toMatchObject({ message: 'The body was 7; it must be a JSON object.' });
 });
 
-test.each([
-  ['text/plain', 'The Content-Type was "text/plain"; it must be application/json.'],
-  ['application/jsonx', 'The Content-Type was "application/jsonx"; it must be application/json.'],
-])('a body declared as %s is refused with 415', async (contentType, message) => {
-  expect(await errorFor('{}', contentType)).toEqual({ error: 415, message });
-});
-
-test('a body that is not declared at all is refused with 415', async () => {
+test.each<[ErrorNumber, Record<string, string>]>([
+  [401, { 'WWW-Authenticate': 'Bearer realm="plant-store"' }],
+  [409, {}],
+  [429, { 'Retry-After': '1' }],
+  [503, { 'Retry-After': '5' }],
+])('an error %i has the headers %j', async (error, headers) => {
   const stack = middy()
     .use(errorResponse())
-    .use(httpJsonBodyParser())
-    .handler(async () => ({}));
-  expect(inContract(await stack(eventWith({ headers: {} }), contextWith()))).toEqual({
-    error: 415,
-    message: 'The Content-Type is missing; it must be application/json.',
+    .handler(() => {
+      throw new PlantStoreError(error, 'no');
+    });
+  expect(await stack(eventWith(), contextWith())).toMatchObject({
+    headers: { 'content-type': 'application/json', ...headers },
   });
 });
 

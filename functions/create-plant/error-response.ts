@@ -10,8 +10,8 @@ export function errorResponse(): Middleware {
       request.error = failure;
       request.response = {
         statusCode: 400,
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ error: failure.error, message: failure.message }),
+        headers: { 'content-type': 'application/json', ...failure.headers },
+        body: JSON.stringify({ error: failure.error, message: visible(failure.message) }),
       };
     },
   };
@@ -22,10 +22,6 @@ function toPlantStoreError(error: unknown): PlantStoreError {
   if (isMiddyError(error)) {
     const { package: thrower, data, message } = error.cause;
     if (thrower === '@middy/validator') return new PlantStoreError(400, validationMessage(data as ValidationError[]));
-    if (thrower === '@middy/http-json-body-parser' && error.statusCode === 415) {
-      const was = data === undefined ? 'is missing' : `was ${JSON.stringify(data)}`;
-      return new PlantStoreError(415, `The Content-Type ${was}; it must be application/json.`);
-    }
     if (thrower === '@middy/http-json-body-parser') return new PlantStoreError(400, notJson(data, message));
   }
   return new PlantStoreError(500, 'The request failed through a fault of ours. Repeating it is safe.', {
@@ -37,7 +33,15 @@ function toPlantStoreError(error: unknown): PlantStoreError {
 function notJson(data: unknown, parserMessage: string | undefined): string {
   if (parserMessage === undefined) return `The body has a member ${JSON.stringify(data)}; it must not.`;
   if (parserMessage === 'Maximum call stack size exceeded') return 'The body is nested too deeply.';
-  return `The body must be JSON, but was not: ${parserMessage}.`;
+  return `The body was not JSON (${parserMessage}); it must be a JSON object.`;
+}
+
+/** Control characters, a byte order mark and the like, which a caller would not see, as their escapes. */
+function visible(message: string): string {
+  return message.replaceAll(
+    /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
 }
 
 interface MiddyError {

@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contextWith } from '../../test/support/event.ts';
-import { exactId } from './exact-id.ts';
+import { exactId, InexactNumber } from './exact-id.ts';
 
 /** The id that is left of a body, as the JSON parser and then exactId see it. */
 async function idOf(bodyText: string): Promise<unknown> {
@@ -39,18 +39,16 @@ test('every safe integer comes out as itself however it is written', async () =>
   }
 });
 
-test.each([
-  '1.5',
-  '1e300',
-  '9007199254740992.0',
-  '1e18',
-  '9223372036854775807.5',
-  '99999999999999999999',
-  '"7"',
-  'true',
-  'null',
-  '[true]',
-])('%s is left for the validator to refuse', async (text) =>
+test.each(['1.5', '1e300', '9007199254740992.0', '1e18', '9223372036854775807.5', '99999999999999999999'])(
+  '%s is left for the validator to refuse, as it was sent',
+  async (text) => {
+    const id = await idOf(`{"id":${text}}`);
+    expect(id).toBeInstanceOf(InexactNumber);
+    expect(id).toHaveProperty('source', text);
+  },
+);
+
+test.each(['"7"', 'true', 'null', '[true]'])('%s is left for the validator to refuse', async (text) =>
   expect(await idOf(`{"id":${text}}`)).toEqual(JSON.parse(text)),
 );
 
@@ -59,8 +57,7 @@ test('a whole number beyond int64 that has its digits stays recognisable as too 
 });
 
 test('a million digits take no time and no memory', async () => {
-  expect(await idOf(`{"id":1${'0'.repeat(300)}}`)).toBe(1e300);
-  expect(await idOf(`{"id":${'9'.repeat(1_000_000)}}`)).toBe(Number.POSITIVE_INFINITY);
+  expect(await idOf(`{"id":${'9'.repeat(1_000_000)}}`)).toBeInstanceOf(InexactNumber);
 });
 
 test('of duplicate ids the last one counts, as it does for the rest of the body', async () => {

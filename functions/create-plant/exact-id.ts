@@ -1,10 +1,22 @@
 import { PlantStoreError } from './errors.ts';
 import type { Middleware } from './request.ts';
 
+/** A number of the body that is no exact whole number, as it was sent. */
+export class InexactNumber {
+  readonly source: string;
+  /** Whether it lies where only plain digits are exact: beyond 2^53, and within int64. */
+  readonly needsPlainDigits: boolean;
+
+  constructor(value: number, source: string) {
+    this.source = source;
+    this.needsPlainDigits = Math.abs(value) >= 2 ** 53 && Math.abs(value) <= 2 ** 63;
+  }
+}
+
 /**
  * Gives the parsed body its whole `id` back, as a bigint: JSON.parse rounds beyond 2^53, and the
- * JSON parser's reviver is not told the source. An id that is no whole number stays for the
- * validator to refuse; beyond 2^53 only plain digits count as whole.
+ * JSON parser's reviver is not told the source. A number that is no exact whole one becomes an
+ * InexactNumber, for the validator to refuse; beyond 2^53 only plain digits count as whole.
  */
 export function exactId(): Middleware<{ body: unknown }> {
   return {
@@ -25,7 +37,10 @@ const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => { id: 
 
 function idFromSource(bodyText: string): unknown {
   try {
-    return parseWithSource(bodyText, (_, value, { source }) => (PLAIN_DIGITS.test(source) ? BigInt(source) : value)).id;
+    return parseWithSource(bodyText, (_, value, { source }) => {
+      if (typeof value !== 'number') return value;
+      return PLAIN_DIGITS.test(source) ? BigInt(source) : new InexactNumber(value, source);
+    }).id;
   } catch {
     // The text was parsed once, so only its depth can be wrong.
     throw new PlantStoreError(400, 'The body is nested too deeply.');

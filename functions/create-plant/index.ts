@@ -11,6 +11,7 @@ import { type CreatePlantEvent, createPlant } from './create-plant.ts';
 import { connectToDynamoDb } from './dynamodb.ts';
 import { environmentVariable } from './environment-variable.ts';
 import { errorResponse } from './error-response.ts';
+import { EXPOSED_HEADERS } from './errors.ts';
 import { exactId } from './exact-id.ts';
 import { PlantStore } from './plant-store.ts';
 import { readableBody } from './readable-body.ts';
@@ -32,7 +33,7 @@ const allowOrigins = process.env['ALLOW_ORIGINS']?.split(',');
  */
 export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(requestLog())
-  .use(allowOrigins ? httpCors({ origins: allowOrigins }) : [])
+  .use(allowOrigins ? httpCors({ origins: allowOrigins, exposeHeaders: EXPOSED_HEADERS }) : [])
   .use(errorResponse())
   .use(strayRejections())
   .use(httpHeaderNormalizer())

@@ -10,26 +10,49 @@ const stack = middy()
   .handler(async (event: APIGatewayProxyEvent) => event);
 
 function read(changes: Partial<APIGatewayProxyEvent>): Promise<APIGatewayProxyEvent> {
-  return stack(eventWith(changes), contextWith());
+  return stack(eventWith({ headers: { 'content-type': 'application/json' }, ...changes }), contextWith());
 }
 
 test.each([
   'application/json',
+  'APPLICATION/Json',
   'application/json;charset=utf-8',
   'application/json ; charset=utf-8',
   ' application/json\t;\tcharset="utf-8"; q=1 ',
-])('the media type of %j is application/json', async (contentType) => {
+])('a body declared as %j is JSON', async (contentType) => {
   const { headers } = await read({ headers: { 'content-type': contentType } });
   expect(headers['content-type']).toBe('application/json');
 });
 
-test('a request without headers passes', async () => {
-  expect((await read({ headers: {}, body: 'x' })).headers).toEqual({});
+test.each([
+  'text/plain',
+  'application/jsonx',
+  'application/json5',
+  'application/vnd.api+json',
+  'application/json+json',
+  'application/json, text/plain',
+  'text/json',
+  '',
+])('a body declared as %j is refused with 415', async (contentType) => {
+  await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
+    error: 415,
+    message: `The Content-Type was "${contentType}"; it must be application/json.`,
+  });
+});
+
+test.each([
+  ['without headers', JSON.parse('null')],
+  ['without a Content-Type', {}],
+])('a request %s is refused with 415', async (_, headers) => {
+  await expect(read({ headers })).rejects.toMatchObject({
+    error: 415,
+    message: 'The Content-Type is missing; it must be application/json.',
+  });
 });
 
 test('any text comes out of its base64 form', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
+    fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
       const event = await read({ body: Buffer.from(text).toString('base64'), isBase64Encoded: true });
       expect(event).toMatchObject({ body: text, isBase64Encoded: false });
     }),
@@ -40,14 +63,21 @@ test('a body that is not base64 passes untouched', async () => {
   expect(await read({ body: 'aGVsbG8=' })).toMatchObject({ body: 'aGVsbG8=', isBase64Encoded: false });
 });
 
-test('a body that is missing stays missing', async () => {
-  expect((await read({ body: null, isBase64Encoded: true })).body).toBeNull();
+test.each([
+  [null, false],
+  ['', false],
+  ['', true],
+])('the body %j (base64: %s) is missing', async (body, isBase64Encoded) => {
+  await expect(read({ body, isBase64Encoded })).rejects.toMatchObject({
+    error: 400,
+    message: 'The body is missing; it must be a JSON object.',
+  });
 });
 
 test('bytes that are not UTF-8 are refused with 400 rather than replaced', async () => {
   const body = Buffer.from([0x22, 0xff, 0x22]).toString('base64');
   await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject({
     error: 400,
-    message: 'The body must be JSON in UTF-8, but was not UTF-8.',
+    message: 'The body was not UTF-8; it must be JSON in UTF-8.',
   });
 });

@@ -31,18 +31,18 @@ async function logged(handler: () => unknown, event = eventWith()) {
 const fail = (error: unknown) => () => {
   throw error;
 };
-const requestId = eventWith().requestContext.requestId;
+const { extendedRequestId } = eventWith().requestContext;
 
 test('a created plant is one line at INFO', async () => {
   expect(await logged(() => ({ statusCode: 200 }))).toEqual({
-    info: [[{ outcome: 'created', requestId, tokenName: 'ci', durationMs: expect.any(Number) }]],
+    info: [[{ outcome: 'created', extendedRequestId, tokenName: 'ci', durationMs: expect.any(Number) }]],
     error: [],
   });
 });
 
 test('a refused request is one line at INFO with its error number', async () => {
   expect(await logged(fail(new PlantStoreError(409, 'no', { cause: new Error('inside') })))).toEqual({
-    info: [[{ outcome: 'refused', error: 409, requestId, tokenName: 'ci', durationMs: expect.any(Number) }]],
+    info: [[{ outcome: 'refused', error: 409, extendedRequestId, tokenName: 'ci', durationMs: expect.any(Number) }]],
     error: [],
   });
 });
@@ -56,7 +56,7 @@ test.each([500, 503, 504] as const)('a %i is one line at ERROR with the cause an
         {
           outcome: 'failed',
           error,
-          requestId,
+          extendedRequestId,
           tokenName: 'ci',
           durationMs: expect.any(Number),
           cause: {
@@ -91,11 +91,11 @@ test('the duration is that of the request, in ms', async () => {
   expect(info[0]?.[0].durationMs).toBeLessThan(5000);
 });
 
-test('a request that no gateway made goes by the function’s own request id', async () => {
+test('a request that no gateway made has no id of a gateway’s, and is logged all the same', async () => {
   const { requestContext, ...event } = eventWith();
   const { info } = await logged(
     () => ({ statusCode: 200 }),
     event as typeof event & { requestContext: typeof requestContext },
   );
-  expect(info[0]?.[0].requestId).toBe('the-request-id');
+  expect(info[0]?.[0]).toMatchObject({ outcome: 'created', extendedRequestId: undefined });
 });

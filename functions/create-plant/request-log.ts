@@ -3,16 +3,17 @@ import type { Middleware, Request } from './request.ts';
 
 /**
  * Logs one line a request, as an object that Lambda's JSON log format takes up: the outcome, the
- * `error` number, the gateway's request id, the token's name and the duration in ms; for a fault of
- * ours (5xx) at level ERROR with the cause and its stack. Never a token, a digest or a body.
+ * `error` number, the gateway's extended request id, which no caller can choose ("Variables for access
+ * logging for API Gateway"), the token's name and the duration in ms; for a fault of ours (5xx) at
+ * level ERROR with the cause and its stack. Never a token, a digest or a body.
  */
 export function requestLog(): Middleware {
   const starts = new WeakMap<Request, number>();
 
   function line(request: Request) {
-    const { event, context, internal } = request;
+    const { event, internal } = request;
     return {
-      requestId: event?.requestContext?.requestId ?? context.awsRequestId,
+      extendedRequestId: event?.requestContext?.extendedRequestId,
       tokenName: internal.tokenName,
       durationMs: Math.round((performance.now() - (starts.get(request) ?? Number.NaN)) * 100) / 100,
     };
@@ -33,9 +34,9 @@ export function requestLog(): Middleware {
   };
 }
 
-/** An error as plain data; an Error's own `stack` and `cause` are lost when it is made JSON. */
-function cause(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return undefined;
+/** What was thrown, an Error or a text, as plain data; an Error's own `stack` and `cause` are lost when it is made JSON. */
+export function cause(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : undefined;
   const { name, message, stack } = error;
   // A chain of causes may be a ring.
   return { name, message, stack, cause: depth < 4 ? cause(error.cause, depth + 1) : undefined };

@@ -1,23 +1,30 @@
-import type { Middleware } from './request.ts';
+import type { Middleware, Request } from './request.ts';
+import { cause } from './request-log.ts';
 
 /**
- * Answers a promise that was rejected and that nobody awaited: Node.js would end the process, and
- * the gateway would answer for it. The request during which it happens fails with a 500 instead.
+ * Keeps a promise that was rejected and that nobody awaited from ending the process, for which the
+ * gateway would answer. It is logged at level ERROR with its cause, and with the extended request id
+ * of the request during which it happened: that one fails with a 500, unless it fails anyway. A
+ * rejection between two requests fails neither.
  */
 export function strayRejections(): Middleware {
-  let stray: { reason: unknown } | undefined;
+  let current: Request | undefined;
+  let stray: Error | undefined;
   process.on('unhandledRejection', (reason) => {
-    stray = { reason };
+    stray = new Error('A promise was rejected and not awaited.', { cause: reason });
+    console.error({ extendedRequestId: current?.event?.requestContext?.extendedRequestId, cause: cause(stray) });
   });
   return {
-    after: () => {
-      if (!stray) return;
-      const { reason } = stray;
+    before: (request) => {
+      current = request;
       stray = undefined;
-      throw new Error('A promise was rejected and not awaited.', { cause: reason });
+    },
+    after: () => {
+      current = undefined;
+      if (stray) throw stray;
     },
     onError: () => {
-      stray = undefined;
+      current = undefined;
     },
   };
 }

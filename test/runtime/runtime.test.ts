@@ -74,7 +74,7 @@ test('each request is one line of Lambda’s JSON log, a fault of ours with its 
   proxy.plan({ operation: 'PutItem', fault: 'answers 500', times: Number.POSITIVE_INFINITY, applied: false });
   await runtime.invoke(eventWith({ body: '{"id":103,"name":"x"}' }));
   proxy.plan();
-  const gatewayRequestId = eventWith().requestContext.requestId;
+  const { extendedRequestId } = eventWith().requestContext;
   await expect.poll(() => lines().length).toBe(before + 2);
   expect(lines().slice(before)).toEqual([
     {
@@ -83,7 +83,7 @@ test('each request is one line of Lambda’s JSON log, a fault of ours with its 
       requestId: expect.any(String),
       message: {
         outcome: 'created',
-        requestId: gatewayRequestId,
+        extendedRequestId,
         tokenName: 'development',
         durationMs: expect.any(Number),
       },
