@@ -1,27 +1,29 @@
-import { Duration, type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
-  type CfnMethod,
   type CfnRestApi,
   EndpointType,
   LambdaIntegration,
   LogGroupLogDestination,
-  type Resource,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { Domain } from './context.ts';
+import { allowPreflight, corsHeaders } from './cors.ts';
 import { addCustomDomain, TLS_1_2_OR_NEWER } from './custom-domain.ts';
 import { answerInContract } from './gateway-responses.ts';
+import { answerNoRoute } from './no-route.ts';
 
 interface ApiProps {
   createPlant: IFunction;
   domain: Domain | undefined;
   allowOrigins: string[];
   requestsPerSecond: number;
+  webAclArn: string | undefined;
   cloudWatchRole: boolean;
   removalPolicy: RemovalPolicy;
 }
@@ -30,12 +32,15 @@ const STAGE_NAME = 'v1';
 
 /** One line of the access log, in JSON. Never a header: the token is in one. */
 const ACCESS_LOG_LINE = {
-  requestId: AccessLogField.contextRequestId(),
+  /** As the function logs it; `$context.requestId` could be chosen by the caller ("Variables for access logging for API Gateway"). */
+  extendedRequestId: AccessLogField.contextExtendedRequestId(),
   traceId: AccessLogField.contextXrayTraceId(),
   time: AccessLogField.contextRequestTime(),
   sourceIp: AccessLogField.contextIdentitySourceIp(),
   method: AccessLogField.contextHttpMethod(),
   path: AccessLogField.contextPath(),
+  /** `/`, `/{proxy+}` or `/plants`; with the first two there is no such path. */
+  resource: AccessLogField.contextResourcePath(),
   status: AccessLogField.contextStatus(),
   /** Set where the gateway answered by itself; elsewhere "-". */
   gatewayResponse: AccessLogField.contextErrorResponseType(),
@@ -51,7 +56,7 @@ const ACCESS_LOG_LINE = {
  * contract's shape.
  *
  * Defaults: stage `v1`, TLS 1.2 or newer, access logs kept for a month, X-Ray, no account-wide
- * CloudWatch role; each method lets 100 requests a second through, twice as many in a burst.
+ * CloudWatch role, no web ACL; each method lets 100 requests a second through, twice as many in a burst.
  */
 export class Api extends Construct {
   /** The base URL, without a slash at its end. */
@@ -61,14 +66,14 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { createPlant, domain, allowOrigins, requestsPerSecond, cloudWatchRole, removalPolicy } = props;
+    const { createPlant, domain, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole, removalPolicy } = props;
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH, removalPolicy });
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: Stack.of(this).stackName,
       description: 'Plant Store: POST /plants',
       endpointTypes: [EndpointType.REGIONAL],
       // As text, bytes that are no UTF-8 reach the function as U+FFFD; as base64 it sees and refuses them.
-      binaryMediaTypes: ['application/json'],
+      binaryMediaTypes: ['*/*'],
       deployOptions: {
         stageName: STAGE_NAME,
         tracingEnabled: true,
@@ -83,14 +88,19 @@ export class Api extends Construct {
     // CDK's own output of the URL; the stack has one under a stable name.
     this.restApi.node.tryRemoveChild('Endpoint');
     Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
-    answerInContract(this.restApi, allowOrigins);
+    answerInContract(this.restApi, corsHeaders(allowOrigins));
 
     const plants = this.restApi.root.addResource('plants');
     plants.addMethod('POST', new LambdaIntegration(createPlant, { allowTestInvoke: false }));
     if (allowOrigins.length > 0) allowPreflight(plants, allowOrigins);
+    answerNoRoute(this.restApi, [plants], corsHeaders(allowOrigins));
 
     const { region, urlSuffix } = Stack.of(this);
     if (domain) addCustomDomain(this.restApi, domain);
+    if (webAclArn !== undefined) {
+      const resourceArn = this.restApi.deploymentStage.stageArn;
+      new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
+    }
     this.url = domain
       ? `https://${domain.domainName}`
       : `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`;
@@ -102,7 +112,7 @@ export class Api extends Construct {
     const reasons = {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, the gateway’s do not.',
       'AwsSolutions-APIG3':
-        'A web ACL costs a base fee and its rules are the account’s to choose; throttling limits abuse.',
+        'A web ACL costs a base fee and its rules are the account’s to choose: the context key webAclArn names one.',
       'AwsSolutions-APIG4':
         'The function checks the bearer token itself, which saves an invocation and keeps its 401 in the contract.',
       'AwsSolutions-APIG6':
@@ -115,17 +125,4 @@ export class Api extends Construct {
       reason: 'It is AWS’s own policy for the one role by which API Gateway writes all logs of an account.',
     });
   }
-}
-
-function allowPreflight(resource: Resource, allowOrigins: string[]): void {
-  const preflight = resource.addCorsPreflight({
-    allowOrigins,
-    allowMethods: ['POST'],
-    allowHeaders: ['Authorization', 'Content-Type'],
-    maxAge: Duration.hours(1),
-    // The API has no other status than 200 and 400.
-    statusCode: 200,
-  });
-  // A request without a Content-Type counts as application/json, which is binary here and fits no template.
-  (preflight.node.defaultChild as CfnMethod).addPropertyOverride('Integration.ContentHandling', 'CONVERT_TO_TEXT');
 }

@@ -14,6 +14,8 @@ export interface StackContext {
   allowOrigins: string[];
   /** Requests a second that the API lets through; twice as many in a burst. Default: 100. */
   requestsPerSecond: number;
+  /** The web ACL that the API's stage is put behind. Default: none. */
+  webAclArn: string | undefined;
   /** Whether to make the role by which API Gateway may write logs, one for an account and region. Default: false. */
   cloudWatchRole: boolean;
   /** Whether to leave out what emulators of AWS lack: gradual releases and monitoring. Default: false. */
@@ -25,6 +27,8 @@ export interface Domain {
   hostedZoneId: string;
 }
 
+const WEB_ACL_ARN = /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/;
+
 /** Reads all context keys of the app. Throws a sentence that names the key where a value is not of its kind. */
 export function readContext(app: App): StackContext {
   return {
@@ -34,6 +38,7 @@ export function readContext(app: App): StackContext {
     domain: domain(app),
     allowOrigins: origins(app),
     requestsPerSecond: Number(text(app, 'requestsPerSecond', /^[1-9]\d{0,5}$/, 'a number from 1 to 999999') ?? 100),
+    webAclArn: text(app, 'webAclArn', WEB_ACL_ARN, 'the ARN of a regional web ACL'),
     cloudWatchRole: flag(app, 'cloudWatchRole'),
     emulator: flag(app, 'emulator'),
   };

@@ -1,5 +1,6 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import type { ErrorNumber } from '../functions/create-plant/errors.ts';
+import { type ErrorNumber, errorHeaders } from '../functions/create-plant/errors.ts';
+import { NO_ROUTE } from './no-route.ts';
 
 interface GatewayResponse {
   type: ResponseType;
@@ -7,7 +8,6 @@ interface GatewayResponse {
   message: string;
 }
 
-const NO_ROUTE = 'There is no such path or method.';
 const NOT_ALLOWED = 'The request is not allowed.';
 const BAD_REQUEST = 'The request is malformed.';
 const FAULT = 'The request failed through a fault of ours. Repeating it is safe.';
@@ -31,28 +31,31 @@ export const gatewayResponses: GatewayResponse[] = [
   { type: ResponseType.INTEGRATION_TIMEOUT, error: 504, message: 'The request took too long. Repeating it is safe.' },
   { type: ResponseType.INVALID_API_KEY, error: 401, message: NOT_ALLOWED },
   // No method here is signed: where a route is missing, the gateway takes a bearer token for a bad signature.
-  { type: ResponseType.INVALID_SIGNATURE, error: 404, message: NO_ROUTE },
-  { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, error: 404, message: NO_ROUTE },
+  { type: ResponseType.INVALID_SIGNATURE, ...NO_ROUTE },
+  { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, ...NO_ROUTE },
   { type: ResponseType.QUOTA_EXCEEDED, error: 429, message: THROTTLED },
   { type: ResponseType.REQUEST_TOO_LARGE, error: 413, message: 'The request is too large.' },
-  { type: ResponseType.RESOURCE_NOT_FOUND, error: 404, message: NO_ROUTE },
+  { type: ResponseType.RESOURCE_NOT_FOUND, ...NO_ROUTE },
   { type: ResponseType.THROTTLED, error: 429, message: THROTTLED },
   { type: ResponseType.UNAUTHORIZED, error: 401, message: NOT_ALLOWED },
-  { type: ResponseType.UNSUPPORTED_MEDIA_TYPE, error: 415, message: 'The Content-Type must be application/json.' },
+  // The function looks at its requests' media types; the gateway only at those for which there is no route.
+  { type: ResponseType.UNSUPPORTED_MEDIA_TYPE, ...NO_ROUTE },
   { type: ResponseType.WAF_FILTERED, error: 401, message: NOT_ALLOWED },
 ];
 
-/** Makes whatever the gateway answers itself a 400 with an Error of the contract, which pages of an origin may read. */
-export function answerInContract(api: RestApi, allowOrigins: string[]): void {
-  const [onlyOrigin, ...others] = allowOrigins;
-  // A gateway response's headers are fixed: of several origins it cannot name the caller's. It tells nothing to keep.
-  const allowOrigin = others.length > 0 ? '*' : onlyOrigin;
+/** Makes whatever the gateway answers itself a 400 with an Error of the contract. */
+export function answerInContract(api: RestApi, headers: Record<string, string>): void {
   for (const { type, error, message } of gatewayResponses) {
     api.addGatewayResponse(type.responseType, {
       type,
       statusCode: '400',
-      ...(allowOrigin !== undefined && { responseHeaders: { 'Access-Control-Allow-Origin': `'${allowOrigin}'` } }),
+      responseHeaders: { ...headers, ...quoted(errorHeaders[error]) },
       templates: { 'application/json': JSON.stringify({ error, message }) },
     });
   }
+}
+
+/** A fixed value stands in quotes. */
+function quoted(headers: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));
 }

@@ -13,6 +13,9 @@ import { PlantStoreStack } from './plant-store-stack.ts';
 const assembly = inject('assembly');
 const template = Template.fromJSON(JSON.parse(readFileSync(join(assembly, 'PlantStore.template.json'), 'utf8')));
 
+const WEB_ACL_ARN =
+  'arn:aws:wafv2:us-east-1:123456789012:regional/webacl/per-address/2d9c1c3e-6e5b-4b5f-9a53-0c1f1f6f3c11';
+
 /** The stack with such context keys, without the seconds that bundling takes. */
 function templateWith(context: Record<string, unknown>): Template {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [], ...context } });
@@ -102,13 +105,12 @@ test('the only other role is CodeDeploy’s, with AWS’s policy for it', () => 
 test('the API is regional, has the one route, and leaves the account’s CloudWatch role alone', () => {
   template.hasResourceProperties('AWS::ApiGateway::RestApi', {
     EndpointConfiguration: { Types: ['REGIONAL'] },
-    BinaryMediaTypes: ['application/json'],
+    BinaryMediaTypes: ['*/*'],
   });
-  template.resourceCountIs('AWS::ApiGateway::Method', 1);
-  template.hasResourceProperties('AWS::ApiGateway::Method', {
-    HttpMethod: 'POST',
-    Integration: { Type: 'AWS_PROXY' },
-  });
+  const toFunctions = Object.values(template.findResources('AWS::ApiGateway::Method')).filter(
+    ({ Properties }) => Properties.Integration.Type === 'AWS_PROXY',
+  );
+  expect(toFunctions.map(({ Properties }) => Properties.HttpMethod)).toEqual(['POST']);
   template.resourceCountIs('AWS::ApiGateway::Account', 0);
   template.resourceCountIs('AWS::ApiGateway::GatewayResponse', 21);
 });
@@ -169,7 +171,9 @@ test('requests reach the alias, which CodeDeploy moves by a canary and takes bac
     AutoRollbackConfiguration: { Enabled: true, Events: Match.arrayWith(['DEPLOYMENT_STOP_ON_ALARM']) },
   });
   const [alias] = Object.keys(template.findResources('AWS::Lambda::Alias'));
-  const [post] = Object.values(template.findResources('AWS::ApiGateway::Method'));
+  const [post] = Object.values(
+    template.findResources('AWS::ApiGateway::Method', { Properties: { HttpMethod: 'POST' } }),
+  );
   expect(JSON.stringify(post?.['Properties'].Integration.Uri)).toContain(`{"Ref":"${alias}"}`);
   template.hasResource('AWS::Lambda::Version', { DeletionPolicy: 'Retain' });
 });
@@ -207,7 +211,13 @@ test('TLS is 1.2 or newer, each method is throttled, and the access log holds no
     { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 },
   ]);
   const line = JSON.parse(stage?.['Properties'].AccessLogSetting.Format);
-  expect(line).toMatchObject({ requestId: '$context.requestId', sourceIp: '$context.identity.sourceIp' });
+  expect(line).toMatchObject({
+    extendedRequestId: '$context.extendedRequestId',
+    sourceIp: '$context.identity.sourceIp',
+    resource: '$context.resourcePath',
+  });
+  // A caller could choose it.
+  expect(JSON.stringify(line)).not.toContain('$context.requestId');
   expect(JSON.stringify(line)).not.toMatch(/header|authoriz/i);
   templateWith({ requestsPerSecond: 2500 }).hasResourceProperties('AWS::ApiGateway::Stage', {
     MethodSettings: [Match.objectLike({ ThrottlingRateLimit: 2500, ThrottlingBurstLimit: 5000 })],
@@ -232,6 +242,39 @@ test('a domain of the user’s own has TLS 1.2 or newer, a certificate, a record
   own.hasOutput('ApiUrl', { Value: 'https://plants.example.com' });
 });
 
+test('the stage is put behind a web ACL only where one is named', () => {
+  template.resourceCountIs('AWS::WAFv2::WebACLAssociation', 0);
+  templateWith({ webAclArn: WEB_ACL_ARN }).hasResourceProperties('AWS::WAFv2::WebACLAssociation', {
+    WebACLArn: WEB_ACL_ARN,
+    ResourceArn: { 'Fn::Join': ['', Match.arrayWith(['::/restapis/', { Ref: Match.stringLikeRegexp('Stage') }])] },
+  });
+});
+
+test('every path and method without an operation has a method of its own, which no body makes fail', () => {
+  const mocks = Object.values(
+    templateWith({ allowOrigins: 'https://a.example' }).findResources('AWS::ApiGateway::Method'),
+  ).filter(({ Properties }) => Properties.Integration.Type === 'MOCK');
+  expect(mocks.map(({ Properties }) => Properties.HttpMethod).toSorted()).toEqual(['ANY', 'ANY', 'ANY', 'OPTIONS']);
+  for (const { Properties } of mocks) {
+    expect(Properties.Integration).toMatchObject({
+      ContentHandling: 'CONVERT_TO_TEXT',
+      PassthroughBehavior: 'NEVER',
+      IntegrationResponses: [{ ContentHandling: 'CONVERT_TO_TEXT' }],
+    });
+  }
+  template.hasResourceProperties('AWS::ApiGateway::Resource', { PathPart: '{proxy+}' });
+});
+
+test.each([
+  ['UNAUTHORIZED', 'WWW-Authenticate', 'Bearer realm="plant-store"'],
+  ['THROTTLED', 'Retry-After', '1'],
+])('the gateway’s own %s carries %s', (ResponseType, header, value) => {
+  template.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
+    ResponseType,
+    ResponseParameters: { [`gatewayresponse.header.${header}`]: `'${value}'` },
+  });
+});
+
 test('without origins there is no preflight and no header that lets a page in', () => {
   expect(JSON.stringify(template.toJSON())).not.toMatch(/Access-Control|ALLOW_ORIGINS/);
 });
@@ -244,7 +287,19 @@ test.each([
   const open = templateWith({ allowOrigins });
   open.hasResourceProperties('AWS::ApiGateway::Method', { HttpMethod: 'OPTIONS', Integration: { Type: 'MOCK' } });
   open.allResourcesProperties('AWS::ApiGateway::GatewayResponse', {
-    ResponseParameters: { 'gatewayresponse.header.Access-Control-Allow-Origin': `'${allowed}'` },
+    ResponseParameters: Match.objectLike({ 'gatewayresponse.header.Access-Control-Allow-Origin': `'${allowed}'` }),
+  });
+  open.hasResourceProperties('AWS::ApiGateway::Method', {
+    HttpMethod: 'ANY',
+    Integration: {
+      IntegrationResponses: [
+        Match.objectLike({
+          ResponseParameters: Match.objectLike({
+            'method.response.header.Access-Control-Allow-Origin': `'${allowed}'`,
+          }),
+        }),
+      ],
+    },
   });
   open.hasResourceProperties('AWS::Lambda::Function', {
     Environment: { Variables: Match.objectLike({ ALLOW_ORIGINS: allowOrigins }) },
@@ -265,6 +320,8 @@ test.each([
   ['requestsPerSecond', undefined, 100],
   ['requestsPerSecond', '5', 5],
   ['requestsPerSecond', 5, 5],
+  ['webAclArn', undefined, undefined],
+  ['webAclArn', WEB_ACL_ARN, WEB_ACL_ARN],
   ['cloudWatchRole', undefined, false],
   ['emulator', undefined, false],
 ] as const)('the context key %s as %j means %j', (key, value, meaning) => {
@@ -283,6 +340,8 @@ test.each([
   ['allowOrigins', 'https://a.example, https://b.example', 'origins as in'],
   ['requestsPerSecond', '0', 'a number from 1'],
   ['requestsPerSecond', '1.5', 'a number from 1'],
+  ['webAclArn', 'rate-limit', 'the ARN of a regional web ACL'],
+  ['webAclArn', WEB_ACL_ARN.replace('regional', 'global'), 'the ARN of a regional web ACL'],
   ['domainName', 'https://plants.example.com', 'a host name'],
   ['hostedZoneId', 'plants.example.com', 'the id of a Route 53 hosted zone'],
 ])('the context key %s as %j is refused with a sentence', (key, value, kind) => {
@@ -317,6 +376,7 @@ const EVERY_KEY = {
   domainName: 'plants.example.com',
   hostedZoneId: 'Z0123456789ABC',
   allowOrigins: 'https://a.example',
+  webAclArn: WEB_ACL_ARN,
   cloudWatchRole: true,
 };
 test.each([

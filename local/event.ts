@@ -3,12 +3,34 @@ import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { LOCAL_ACCOUNT } from './template.ts';
 
-interface ProxyTarget {
+/** A request's path, without the stage, and its query. */
+export interface Target {
+  path: string;
+  query: string;
+}
+
+/** As API Gateway's response headers `x-amzn-requestid` and `x-amz-apigw-id` have them. */
+export interface RequestIds {
+  requestId: string;
+  extendedRequestId: string;
+}
+
+interface ProxyRoute {
   resource: string;
   pathParameters: Record<string, string>;
   stage: string;
-  binaryMediaTypes: string[];
-  requestId: string;
+  isBinary: (mediaType: string) => boolean;
+}
+
+/** Of a request target in any form, such as `/plants?a=b` or `http://host/plants` (RFC 9112, 3.2). */
+export function targetOf(url = ''): Target {
+  const [path = '', query = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split(/\?(.*)/s);
+  return { path: path || '/', query };
+}
+
+/** The media type of a request's body, in lower case; an empty string where it has none. */
+export function mediaTypeOf({ headers }: IncomingMessage): string {
+  return (headers['content-type'] ?? '').replace(/;.*/s, '').trim().toLowerCase();
 }
 
 /**
@@ -20,9 +42,10 @@ interface ProxyTarget {
 export function proxyEvent(
   request: IncomingMessage,
   body: Buffer,
-  { resource, pathParameters, stage, binaryMediaTypes, requestId }: ProxyTarget,
+  { path, query }: Target,
+  ids: RequestIds,
+  { resource, pathParameters, stage, isBinary }: ProxyRoute,
 ): APIGatewayProxyEvent {
-  const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s);
   const method = request.method ?? '';
   const now = new Date();
   const sourceIp = request.socket.remoteAddress ?? '127.0.0.1';
@@ -34,8 +57,7 @@ export function proxyEvent(
     ['X-Forwarded-Proto', 'http'],
   ]);
   const queryStringParameters = multiValues([...new URLSearchParams(query)]);
-  const mediaType = (request.headers['content-type'] ?? '').replace(/;.*/s, '').trim().toLowerCase();
-  const isBinary = body.length > 0 && binaryMediaTypes.includes(mediaType);
+  const isBase64Encoded = body.length > 0 && isBinary(mediaTypeOf(request));
   const requestContext = {
     accountId: LOCAL_ACCOUNT,
     apiId: 'local',
@@ -43,7 +65,6 @@ export function proxyEvent(
     deploymentId: 'local',
     domainName: request.headers.host ?? 'localhost',
     domainPrefix: 'local',
-    extendedRequestId: randomBytes(10).toString('base64'),
     httpMethod: method,
     identity: {
       accessKey: null,
@@ -64,7 +85,7 @@ export function proxyEvent(
     },
     path: `/${stage}${path}`,
     protocol: `HTTP/${request.httpVersion}`,
-    requestId,
+    ...ids,
     requestTime: requestTime(now),
     requestTimeEpoch: now.getTime(),
     resourceId: createHash('sha256').update(resource).digest('hex').slice(0, 6),
@@ -82,8 +103,8 @@ export function proxyEvent(
     pathParameters: orNull(pathParameters),
     stageVariables: null,
     requestContext,
-    body: body.length > 0 ? body.toString(isBinary ? 'base64' : 'utf8') : null,
-    isBase64Encoded: isBinary,
+    body: body.length > 0 ? body.toString(isBase64Encoded ? 'base64' : 'utf8') : null,
+    isBase64Encoded,
   };
 }
 

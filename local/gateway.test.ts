@@ -10,7 +10,7 @@ import { inContract } from '../test/support/contract.ts';
 import { sampleEvent } from '../test/support/event.ts';
 import { type Deployment, deploy } from './deploy.ts';
 import { type AccessLine, createGateway } from './gateway.ts';
-import { readTemplate } from './template.ts';
+import { type MockIntegration, readTemplate } from './template.ts';
 
 let directory: string;
 let server: Server;
@@ -63,16 +63,21 @@ async function send(path: string, init: RequestInit = {}) {
 const post = (body: string) => send('/plants', { method: 'POST', body });
 
 /** The bytes that come back for bytes that no HTTP client would send. */
-async function exchange(bytes: string): Promise<{ statusCode: number; headers: Record<string, string>; body: string }> {
+async function bytesFor(bytes: string): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(bytes);
   let text = '';
   for await (const chunk of socket) text += chunk;
+  return text;
+}
+
+async function exchange(bytes: string): Promise<{ statusCode: number; headers: Record<string, string>; body: string }> {
+  const text = await bytesFor(bytes);
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const [status = '', ...headers] = head.split('\r\n');
   return {
     statusCode: Number(status.split(' ')[1]),
-    headers: Object.fromEntries(headers.map((line) => line.split(': ') as [string, string])),
+    headers: Object.fromEntries(headers.map((line) => line.toLowerCase().split(': ') as [string, string])),
     body,
   };
 }
@@ -116,14 +121,14 @@ test('the event is one that API Gateway sends', async () => {
     pathParameters: null,
     stageVariables: null,
     requestContext: { path: '/v1/plants/', resourcePath: '/plants', stage: 'v1', identity: { userAgent: 'test' } },
-    body: '{"id":1}',
-    isBase64Encoded: false,
+    body: Buffer.from('{"id":1}').toString('base64'),
+    isBase64Encoded: true,
   });
   expect(event.requestContext.requestTime).toMatch(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/);
 });
 
-test.each(['application/json', 'Application/JSON ; charset=utf-8'])(
-  'a body declared as %s reaches the function as base64, byte for byte',
+test.each(['application/json', 'Application/JSON ; charset=utf-8', 'application/vnd.api+json', 'text/plain', ''])(
+  'a body declared as %j reaches the function as base64, byte for byte',
   async (contentType) => {
     await serve(ECHO);
     const bytes = Buffer.from([0x22, 0xff, 0x22]);
@@ -137,7 +142,12 @@ test('absent maps and an absent body are null', async () => {
   const { body, headers } = await send('/plants', { method: 'POST' });
   const event: APIGatewayProxyEvent = JSON.parse(body);
   expect(event).toMatchObject({ body: null, queryStringParameters: null, multiValueQueryStringParameters: null });
-  expect(headers).toMatchObject({ 'x-from': 'handler', 'x-amzn-requestid': event.requestContext.requestId });
+  const { requestId, extendedRequestId } = event.requestContext;
+  expect(headers).toMatchObject({
+    'x-from': 'handler',
+    'x-amzn-requestid': requestId,
+    'x-amz-apigw-id': extendedRequestId,
+  });
 });
 
 test.each([
@@ -162,7 +172,9 @@ test('a body over 10 MB is a 413, whatever path it was meant for', async () => {
 
 test('a body that is too large for Lambda’s event is a 413', async () => {
   await serve(ECHO);
-  expect(inContract(await post('"'.repeat(3.2 * 1024 * 1024)))).toMatchObject({ error: 413 });
+  const megabytes = (count: number) => post('x'.repeat(count * 1024 * 1024));
+  expect((await megabytes(4.4)).statusCode).toBe(200);
+  expect(inContract(await megabytes(4.6))).toMatchObject({ error: 413 });
 });
 
 test.each([
@@ -178,7 +190,7 @@ test.each([
   ['answers an object as its body', 'async () => ({ statusCode: 200, body: {} })'],
   ['answers what JSON cannot hold', 'async () => ({ statusCode: 200, body: "", id: 1n })'],
 ])('a function that %s is a 500 of the gateway, and the next request is served', async (_, handler) => {
-  await serve(`(event) => event.body === "well" ? ${ECHO.replace('async (event) =>', '')} : (${handler})(event)`);
+  await serve(`(event) => event.body === btoa("well") ? ${ECHO.replace('async (event) =>', '')} : (${handler})(event)`);
   const answer = inContract(await post('ill'));
   expect(answer).toMatchObject({ error: 500 });
   expect(JSON.stringify(answer)).not.toContain('inside');
@@ -199,12 +211,60 @@ test('requests beyond the number of environments wait their turn', async () => {
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(50).fill(200));
 });
 
-test('what is not HTTP, and headers too large, are answered in the contract’s shape', async () => {
+const SHORT = 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx';
+
+test.each<[string, string, number, string]>([
+  ['what is not HTTP', 'PLANT TREES\r\n\r\n', 400, '- -'],
+  ['a header without a name', 'POST /plants HTTP/1.1\r\n: x\r\n\r\n', 400, '- -'],
+  ['a length that is no number', 'POST /plants HTTP/1.1\r\nContent-Length: x\r\n\r\n', 400, '- -'],
+  [
+    'a body that breaks off its chunks',
+    'POST /plants HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n',
+    400,
+    '- -',
+  ],
+  ['headers over 10 KB', `POST /plants HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(12_000)}\r\n\r\n`, 413, '- -'],
+  ['a path over 10 KB', `POST /${'x'.repeat(12_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 413, `POST /${'x'.repeat(199)}…`],
+  ['a method that nobody knows', 'PLANT /trees?secret HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'PLANT /trees'],
+  ['a method in lower case', 'post /plants HTTP/1.1\r\nHost: x\r\n\r\n', 404, 'post /plants'],
+  ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n', 404, 'CONNECT example.com:443'],
+  ['an asterisk', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404, 'OPTIONS *'],
+  [
+    'another host’s address',
+    'GET http://example.com/trees?x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    404,
+    'GET /trees',
+  ],
+])('%s is answered as any other request, and is a line', async (_, bytes, error, asked) => {
   await serve(ECHO);
-  expect(inContract(await exchange('PLANT TREES\r\n\r\n'))).toMatchObject({ error: 400 });
-  const large = `POST /plants HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(12_000)}\r\n\r\n`;
-  expect(inContract(await exchange(large))).toMatchObject({ error: 413 });
+  const answer = await exchange(bytes);
+  expect(inContract(answer)).toMatchObject({ error });
+  const { headers: usual } = await send('/none');
+  const own = ['connection', 'keep-alive'];
+  const names = (headers: object) => Object.keys(headers).filter((name) => !own.includes(name));
+  expect(names(answer.headers).toSorted()).toEqual(names(usual).toSorted());
+  const line = lines.find(({ path }) => path !== '/none');
+  expect(line).toEqual({ ...line, status: 400, error });
+  expect(`${line?.method} ${line?.path}`).toBe(asked);
 });
+
+test('an address of the service in absolute form is routed by its path', async () => {
+  await serve(ECHO);
+  const bytes = SHORT.replace('/plants', 'http://plants.example.com/plants').replace('Host: x', 'Connection: close');
+  const { statusCode, body } = await exchange(bytes);
+  expect(statusCode).toBe(200);
+  expect(JSON.parse(body)).toMatchObject({ path: '/plants', requestContext: { path: '/v1/plants' } });
+});
+
+test.each(['GARBAGE', '\0\0', 'PLANT /trees HTTP/1.1\r\n\r\n'])(
+  'garbage (%j) behind a request does not replace that request’s answer',
+  async (garbage) => {
+    await serve('async () => { await new Promise((r) => setTimeout(r, 50)); return { statusCode: 200, body: "{}" } }');
+    const text = await bytesFor(`${SHORT}${SHORT}${garbage}`);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(lines.map(({ status }) => status)).toEqual([200, 200, 400]);
+  },
+);
 
 test('each answer is one line with method, path, status and error', async () => {
   await serve(ECHO);
@@ -216,8 +276,70 @@ test('each answer is one line with method, path, status and error', async () => 
 
 test('a template without a gateway response falls back to its class’s default', async () => {
   await serve(ECHO);
-  deployment.template.gatewayResponses.delete('MISSING_AUTHENTICATION_TOKEN');
-  expect(inContract(await send('/nowhere'))).toMatchObject({ error: 400 });
+  deployment.template.gatewayResponses.delete('UNSUPPORTED_MEDIA_TYPE');
+  expect(inContract(await send('/nowhere', { headers: { 'content-type': 'text/plain' } }))).toMatchObject({
+    error: 400,
+  });
+});
+
+test.each(['', 'application/json', 'application/json; charset=utf-8', 'text/plain', 'image/png'])(
+  'where there is no route, a body declared as %j is a 404 too',
+  async (contentType) => {
+    await serve(ECHO);
+    const request = { method: 'POST', headers: { 'content-type': contentType, accept: 'image/png' }, body: '{"x":1}' };
+    expect(inContract(await send('/nowhere', request))).toMatchObject({ error: 404 });
+  },
+);
+
+test.each<[string, (mock: MockIntegration) => void]>([
+  [
+    'reads its request as bytes',
+    (mock) => {
+      mock.contentHandling = undefined;
+    },
+  ],
+  [
+    'makes its answer of bytes',
+    (mock) => {
+      mock.response.contentHandling = undefined;
+    },
+  ],
+  [
+    'lets a body through that it has no template for',
+    (mock) => {
+      mock.passthroughBehavior = 'WHEN_NO_MATCH';
+      mock.requestTemplates = {};
+    },
+  ],
+])('a mock integration that %s fails, as API Gateway’s does', async (_, change) => {
+  await serve(ECHO);
+  for (const { integration } of deployment.template.routes) if ('response' in integration) change(integration);
+  expect(inContract(await send('/nowhere'))).toMatchObject({ error: 500 });
+});
+
+test('a caller can choose the request id, not the extended one', async () => {
+  await serve(ECHO);
+  const { headers, body } = await send('/plants', { method: 'POST', headers: { 'x-amzn-RequestId': 'chosen' } });
+  expect(headers['x-amzn-requestid']).toBe('chosen');
+  expect(headers['x-amz-apigw-id']).toMatch(/^[\w+/]{10,}=*$/);
+  const { requestId, extendedRequestId } = JSON.parse(body).requestContext;
+  expect({ requestId, extendedRequestId }).toEqual({
+    requestId: 'chosen',
+    extendedRequestId: headers['x-amz-apigw-id'],
+  });
+});
+
+test('a function’s headers that API Gateway renames are renamed', async () => {
+  await serve(
+    'async () => ({ statusCode: 200, headers: { "WWW-Authenticate": "x", Date: "y", "X-Own": "z" }, body: "" })',
+  );
+  const { headers } = await post('x');
+  expect(headers).toMatchObject({
+    'x-amzn-remapped-www-authenticate': 'x',
+    'x-amzn-remapped-date': 'y',
+    'x-own': 'z',
+  });
+  expect(headers).not.toHaveProperty('www-authenticate');
 });
 
 test('nothing of this machine’s own environment reaches the function', async () => {

@@ -33,10 +33,18 @@ export interface LambdaIntegration {
 
 /** An answer that the gateway makes without a function behind it. */
 export interface MockIntegration {
-  statusCode: number;
-  headers: Record<string, string>;
-  /** The body's mapping template, in the Velocity Template Language. */
-  responseTemplate: string;
+  /** By media type. */
+  requestTemplates: Record<string, string>;
+  /** What becomes of a body of another media type: WHEN_NO_MATCH, WHEN_NO_TEMPLATES or NEVER. */
+  passthroughBehavior: string;
+  contentHandling: string | undefined;
+  response: {
+    statusCode: number;
+    headers: Record<string, string>;
+    contentHandling: string | undefined;
+    /** The body's mapping template, in the Velocity Template Language. */
+    template: string;
+  };
 }
 
 export interface GatewayResponse {
@@ -48,10 +56,11 @@ export interface GatewayResponse {
 /** What a synthesized stack is made of, its references resolved to local names. */
 export interface Template {
   stage: string;
-  /** The media types whose bodies reach the function as base64. */
-  binaryMediaTypes: string[];
+  /** Whether bodies of a media type are bytes, which reach the function as base64. */
+  isBinary: (mediaType: string) => boolean;
   functions: FunctionConfiguration[];
   tables: Table[];
+  /** The most specific first. */
   routes: Route[];
   /** By response type ("Gateway response types for API Gateway"). */
   gatewayResponses: Map<string, GatewayResponse>;
@@ -108,9 +117,12 @@ export function readTemplate(assembly: string): Template {
     return resource ? `${pathOf(resource.ParentId)}/${resource.PathPart}` : '';
   };
 
+  const binaryMediaTypes =
+    ofType<{ BinaryMediaTypes?: string[] }>('AWS::ApiGateway::RestApi')[0]?.BinaryMediaTypes ?? [];
+
   return {
     stage: ofType<{ StageName: string }>('AWS::ApiGateway::Stage')[0]?.StageName ?? '',
-    binaryMediaTypes: ofType<{ BinaryMediaTypes?: string[] }>('AWS::ApiGateway::RestApi')[0]?.BinaryMediaTypes ?? [],
+    isBinary: (mediaType) => [mediaType, '*/*'].some((type) => binaryMediaTypes.includes(type)),
     functions: ofType<{
       Handler: string;
       Timeout?: number;
@@ -131,13 +143,13 @@ export function readTemplate(assembly: string): Template {
         definition: { AttributeDefinitions, KeySchema, BillingMode },
       }),
     ),
-    routes: ofType<{ HttpMethod: string; ResourceId: string; Integration: Integration }>('AWS::ApiGateway::Method').map(
-      ({ HttpMethod, ResourceId, Integration }) => ({
+    routes: ofType<{ HttpMethod: string; ResourceId: string; Integration: Integration }>('AWS::ApiGateway::Method')
+      .map(({ HttpMethod, ResourceId, Integration }) => ({
         method: HttpMethod,
         resource: pathOf(ResourceId) || '/',
         integration: integration(Integration),
-      }),
-    ),
+      }))
+      .toSorted((a, b) => generality(a) - generality(b)),
     gatewayResponses: new Map(
       ofType<GatewayAnswer & { ResponseType: string }>('AWS::ApiGateway::GatewayResponse').map((response) => [
         response.ResponseType,
@@ -163,16 +175,32 @@ interface Integration {
   Type: string;
   Uri?: string;
   TimeoutInMillis?: number;
-  IntegrationResponses?: GatewayAnswer[];
+  RequestTemplates?: Record<string, string>;
+  PassthroughBehavior?: string;
+  ContentHandling?: string;
+  IntegrationResponses?: (GatewayAnswer & { ContentHandling?: string })[];
 }
 
-function integration({ Type, Uri = '', TimeoutInMillis, IntegrationResponses }: Integration): Route['integration'] {
+/** A greedy path is more general than a parameter, that than a fixed path; any method than one. */
+function generality({ resource, method }: { resource: string; method: string }): number {
+  const ofPath = resource.includes('+}') ? 2 : resource.includes('}') ? 1 : 0;
+  return 2 * ofPath + (method === 'ANY' ? 1 : 0);
+}
+
+function integration(properties: Integration): Route['integration'] {
+  const { Type, Uri = '', TimeoutInMillis, IntegrationResponses } = properties;
   const [answer] = IntegrationResponses ?? [];
   if (Type === 'MOCK' && answer) {
     return {
-      statusCode: Number(answer.StatusCode),
-      headers: fixedHeaders(answer),
-      responseTemplate: answer.ResponseTemplates?.['application/json'] ?? '',
+      requestTemplates: properties.RequestTemplates ?? {},
+      passthroughBehavior: properties.PassthroughBehavior ?? 'WHEN_NO_MATCH',
+      contentHandling: properties.ContentHandling,
+      response: {
+        statusCode: Number(answer.StatusCode),
+        headers: fixedHeaders(answer),
+        contentHandling: answer.ContentHandling,
+        template: answer.ResponseTemplates?.['application/json'] ?? '',
+      },
     };
   }
   // Behind the function's name an alias may stand.

@@ -62,3 +62,25 @@ test('a page may read what the gateway answers by itself', async () => {
   expect(await answer.json()).toMatchObject({ error: 404 });
   expect(allowed(answer)).toBe('*');
 });
+
+test('a page may read the request id and the headers of an error, whoever answers', async () => {
+  const origin = String(ORIGINS[0]);
+  const answers = [
+    await create(origin),
+    await create(origin, { authorization: 'Bearer none' }),
+    await send(origin, { path: '/none' }),
+    await send(origin, { path: `/${'x'.repeat(12_000)}` }),
+  ];
+  for (const { headers } of answers) {
+    expect(headers.get('x-amz-apigw-id')).toMatch(/./);
+    const exposed = headers.get('access-control-expose-headers')?.split(',') ?? [];
+    for (const name of ['x-amz-apigw-id', 'Retry-After', 'WWW-Authenticate', 'x-amzn-Remapped-WWW-Authenticate']) {
+      expect(exposed).toContain(name);
+    }
+  }
+});
+
+test.each(['text/plain', 'image/png'])('a preflight declared as %s is no preflight of a page', async (type) => {
+  const answer = await send(String(ORIGINS[0]), { method: 'OPTIONS', headers: { 'content-type': type } });
+  expect(await answer.json()).toMatchObject({ error: 404 });
+});

@@ -1,0 +1,151 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { render } from 'velocityjs';
+import type { Deployment } from './deploy.ts';
+import { mediaTypeOf, proxyEvent, type RequestIds, type Target } from './event.ts';
+import type { LambdaIntegration, MockIntegration, Route, Template } from './template.ts';
+
+/** "Quotas for configuring and running a REST API in API Gateway", and Lambda's own for an event. */
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_EVENT_BYTES = 6 * 1024 * 1024;
+
+export interface Answer {
+  statusCode: number;
+  headers: Record<string, string | string[]>;
+  body: string;
+}
+
+/** What the deployed REST API answers to a request: its route's integration, or a gateway response. */
+export async function answerTo(
+  { template, functions }: Deployment,
+  request: IncomingMessage,
+  target: Target,
+  ids: RequestIds,
+): Promise<Answer> {
+  const body = await readBody(request);
+  const found = findRoute(template.routes, request.method ?? '', target.path);
+  if (!found) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
+  if (body === undefined) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
+  const { route, pathParameters } = found;
+  if ('requestTemplates' in route.integration) return mockAnswer(template, route.integration, request);
+  const { resource } = route;
+  const event = JSON.stringify(proxyEvent(request, body, target, ids, { ...template, resource, pathParameters }));
+  if (Buffer.byteLength(event) > MAX_EVENT_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
+  return functionAnswer(template, route.integration, functions, event);
+}
+
+/** The body, read to its end so that the caller comes to reading the answer; nothing if it is too large. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  return bytes <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
+}
+
+interface FoundRoute {
+  route: Route;
+  pathParameters: Record<string, string>;
+}
+
+/** Of several matches the first: the template has its routes from the most specific to the least. */
+function findRoute(routes: Route[], method: string, path: string): FoundRoute | undefined {
+  for (const route of routes) {
+    const pattern = route.resource.replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+    // API Gateway overlooks a slash at the end.
+    const match = [method, 'ANY'].includes(route.method) && new RegExp(`^${pattern}/?$`).exec(path);
+    if (match) return { route, pathParameters: { ...match.groups } };
+  }
+  return undefined;
+}
+
+/** Source: "Gateway response types for API Gateway". */
+export function gatewayResponse({ gatewayResponses }: Template, type: string): Answer {
+  const fallback = /FAILURE|TIMEOUT|CONFIGURATION|5XX/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
+  const response = gatewayResponses.get(type) ?? gatewayResponses.get(fallback);
+  if (!response) throw new Error(`The template has no gateway response ${type} or ${fallback}.`);
+  return { ...response, headers: { ...response.headers, 'content-type': 'application/json' } };
+}
+
+async function functionAnswer(
+  template: Template,
+  integration: LambdaIntegration,
+  functions: Deployment['functions'],
+  event: string,
+): Promise<Answer> {
+  const lambda = functions.get(integration.functionName);
+  if (!lambda) return gatewayResponse(template, 'API_CONFIGURATION_ERROR');
+  const timeout = new AbortController();
+  try {
+    const answer = await Promise.race([
+      lambda.invoke(event),
+      sleep(integration.timeoutMs, undefined, { signal: timeout.signal, ref: false }),
+    ]);
+    if (answer === undefined) return gatewayResponse(template, 'INTEGRATION_TIMEOUT');
+    return proxyAnswer(answer) ?? gatewayResponse(template, 'DEFAULT_5XX');
+  } catch (error) {
+    // A function that throws, crashes or times out is a 502 of the gateway.
+    console.error((error as Error).message);
+    return gatewayResponse(template, 'DEFAULT_5XX');
+  } finally {
+    timeout.abort();
+  }
+}
+
+/** What API Gateway renames in a function's answer, as in x-amzn-Remapped-Date ("Amazon API Gateway important notes"). */
+const REMAPPED_HEADERS = [
+  'authorization',
+  'connection',
+  'content-md5',
+  'date',
+  'max-forwards',
+  'server',
+  'user-agent',
+  'www-authenticate',
+];
+
+/** The function's answer where it has a proxy response's form ("Output format of a Lambda function for proxy integration"). */
+function proxyAnswer(answer: string): Answer | undefined {
+  const response: unknown = JSON.parse(answer);
+  if (typeof response !== 'object' || response === null || !('statusCode' in response)) return undefined;
+  const { statusCode, headers, multiValueHeaders, body } = response as Partial<Answer> & {
+    multiValueHeaders?: Record<string, string[]>;
+  };
+  if (!Number.isInteger(statusCode) || (body !== undefined && typeof body !== 'string')) return undefined;
+  const renamed = Object.entries({ 'content-type': 'application/json', ...headers, ...multiValueHeaders }).map(
+    ([name, value]) => [REMAPPED_HEADERS.includes(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name, value],
+  );
+  return { statusCode: Number(statusCode), headers: Object.fromEntries(renamed), body: body ?? '' };
+}
+
+/**
+ * A mock integration's answer, where its request template and the conversions of bodies let it come
+ * to one ("Mock integration for REST APIs", "Content type conversions in API Gateway"), its response
+ * template rendered as far as CDK's own use the language ("Mapping template transformations").
+ */
+function mockAnswer(template: Template, integration: MockIntegration, request: IncomingMessage): Answer {
+  const mediaType = mediaTypeOf(request) || 'application/json';
+  if (!(mediaType in integration.requestTemplates)) {
+    // Passed through, the body would have to be a mock's instructions.
+    const never = integration.passthroughBehavior === 'NEVER';
+    return gatewayResponse(template, never ? 'UNSUPPORTED_MEDIA_TYPE' : 'API_CONFIGURATION_ERROR');
+  }
+  const { response } = integration;
+  const isText = [integration, response].every(({ contentHandling }) => contentHandling === 'CONVERT_TO_TEXT');
+  if (template.isBinary(mediaType) && !isText) return gatewayResponse(template, 'API_CONFIGURATION_ERROR');
+  const overrides: Record<string, string> = {};
+  const header = { get: (name: string) => request.headers[name.toLowerCase()] ?? '' };
+  const body = render(response.template, {
+    input: { params: () => ({ header }) },
+    context: { responseOverride: { header: overrides } },
+  });
+  const overridden = Object.entries(overrides).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    statusCode: response.statusCode,
+    headers: { ...response.headers, ...Object.fromEntries(overridden), 'content-type': 'application/json' },
+    body: body.trim(),
+  };
+}
