@@ -36,7 +36,8 @@ export class Dashboard extends Construct {
     const { outcomes, alarms, createPlant, restApi, plants, accessTokens, logGroups } = props;
     const callersErrors = (Object.keys(errors).map(Number) as ErrorNumber[]).filter((error) => error < 500);
     new CloudWatchDashboard(this, 'Dashboard', {
-      dashboardName: Stack.of(this).stackName,
+      // Dashboards are global to an account ("Creating a CloudWatch dashboard"); stacks of one name are not.
+      dashboardName: `${Stack.of(this).stackName}-${Stack.of(this).region}`,
       defaultInterval: Duration.hours(3),
       widgets: [
         [heading('Is it up?')],
@@ -99,7 +100,12 @@ export class Dashboard extends Construct {
           graph(
             'Logs, bytes an hour',
             logGroups.map((logGroup) =>
-              logGroup.metricIncomingBytes({ statistic: Stats.SUM, period: Duration.hours(1) }),
+              logGroup.metricIncomingBytes({
+                // Without it, the metric is that of all log groups of the account.
+                dimensionsMap: { LogGroupName: logGroup.logGroupName },
+                statistic: Stats.SUM,
+                period: Duration.hours(1),
+              }),
             ),
           ),
         ],

@@ -112,3 +112,13 @@ test('the dashboard answers its four questions from top to bottom', () => {
   expect(positions).not.toContain(-1);
   expect(positions).toEqual(positions.toSorted((a, b) => a - b));
 });
+
+test('the dashboard counts the bytes of the stack’s own logs, not of all of the account’s', () => {
+  const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
+  const body = dashboard?.['Properties'].DashboardBody['Fn::Join'][1].map((part: string | { Ref?: string }) =>
+    typeof part === 'string' ? part : part.Ref,
+  );
+  for (const logGroup of Object.keys(template.findResources('AWS::Logs::LogGroup'))) {
+    expect(body.join('')).toContain(`["AWS/Logs","IncomingBytes","LogGroupName","${logGroup}",`);
+  }
+});
