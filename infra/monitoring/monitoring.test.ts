@@ -122,3 +122,51 @@ test('the dashboard counts the bytes of the stack’s own logs, not of all of th
     expect(body.join('')).toContain(`["AWS/Logs","IncomingBytes","LogGroupName","${logGroup}",`);
   }
 });
+
+const queries = Object.values(template.findResources('AWS::Logs::QueryDefinition')).map(({ Properties }) => ({
+  name: Properties.Name,
+  query: Properties.QueryString,
+  logs: Properties.LogGroupNames.length,
+}));
+const query = (name: string) => queries.find((candidate) => candidate.name.startsWith(`PlantStore/${name}`))?.query;
+
+test.each(queries)('the query $name is of commands that Logs Insights has, in an order that it takes', ({ query }) => {
+  const commands = query.split('\n').map((line: string) => line.replace(/^\| /, '').split(' ', 1)[0]);
+  for (const command of commands) expect(['fields', 'filter', 'stats', 'sort', 'limit']).toContain(command);
+  // "stats": two at most, and no sort or limit before the second.
+  expect(commands.filter((command: string) => command === 'stats').length).toBeLessThanOrEqual(2);
+  expect(commands.join(' ')).not.toMatch(/(sort|limit) .*stats/);
+});
+
+test.each(queries)('the query $name goes by the id that no caller can choose, if by any', ({ query, logs }) => {
+  expect(query).not.toMatch(/\brequestId\b/);
+  if (/\bid\b/.test(query) && logs > 1) {
+    expect(query).toContain('coalesce(message.extendedRequestId, extendedRequestId) as id');
+  }
+});
+
+test('one request is found by the header that its caller has of the gateway', () => {
+  expect(queries.map(({ name }) => name)).toContain('PlantStore/one request (put its x-amz-apigw-id in)');
+});
+
+test('the query "faults" shows each kind of gateway response that the alarm Faults counts', () => {
+  const filters = Object.values(template.findResources('AWS::Logs::MetricFilter'));
+  const counted = filters.find(({ Properties }) => Properties.MetricTransformations[0].MetricName === 'GatewayFaults');
+  const types = counted?.['Properties'].FilterPattern.match(/[A-Z_0-9]{3,}/g);
+  expect(types.length).toBeGreaterThan(0);
+  expect(query('faults')).toContain(`gatewayResponse in ${JSON.stringify(types)}`);
+});
+
+test('the query "answers of the gateway" leaves out exactly the routes with a function behind them', () => {
+  const resources = template.findResources('AWS::ApiGateway::Resource');
+  const withFunction = Object.values(template.findResources('AWS::ApiGateway::Method'))
+    .filter(({ Properties }) => Properties.Integration.Type === 'AWS_PROXY')
+    .map(({ Properties: { HttpMethod, ResourceId } }) => {
+      const path = resources[ResourceId.Ref]?.['Properties'].PathPart;
+      return `(method = "${HttpMethod}" and resource = "/${path}")`;
+    });
+  expect(withFunction.length).toBeGreaterThan(0);
+  expect(query('answers of the gateway')).toContain(
+    `filter gatewayResponse != "-" or not (${withFunction.join(' or ')})\n`,
+  );
+});

@@ -18,8 +18,8 @@ interface MonitoringProps {
 }
 
 /**
- * What shows how the store does: outcomes counted from the logs, alarms, a dashboard of the stack's
- * name, saved queries.
+ * What shows how the store does: outcomes counted from the logs, alarms, a dashboard named after the
+ * stack and its region, saved queries.
  *
  * Defaults: nobody is mailed until an address is given.
  */
@@ -40,7 +40,7 @@ export class Monitoring extends Construct {
     };
     const alarms = new Alarms(this, 'Alarms', { ...watched, email: alarmEmail, removalPolicy });
     new Dashboard(this, 'Dashboard', { ...watched, alarms, logGroups: Object.values(logs) });
-    new Queries(this, 'Queries', logs);
+    new Queries(this, 'Queries', { ...logs, restApi: api.restApi });
     this.rollBack = alarms.rollBack;
   }
 }

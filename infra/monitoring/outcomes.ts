@@ -10,6 +10,9 @@ interface OutcomesProps {
   accessLog: ILogGroup;
 }
 
+/** The gateway response types that tell of a fault of ours. */
+export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
+
 /**
  * What became of the requests, counted from the logs, since every failure is a 400 to the gateway's
  * own metrics. Metrics in a namespace of the stack's name: `Created`; `Errors` by `error`; of what the
@@ -31,15 +34,11 @@ export class Outcomes extends Construct {
       metricValue: '1',
       dimensions: { error: '$.message.error' },
     });
-    this.#gatewayFaults = this.#count(
-      accessLog,
-      'GatewayFaults',
-      answeredBy((error) => error >= 500),
-    );
+    this.#gatewayFaults = this.#count(accessLog, 'GatewayFaults', answeredBy(gatewayFaults));
     this.#gatewayThrottles = this.#count(
       accessLog,
       'GatewayThrottles',
-      answeredBy((error) => error === 429),
+      answeredBy(gatewayResponseTypes((error) => error === 429)),
     );
   }
 
@@ -88,13 +87,16 @@ export class Outcomes extends Construct {
   }
 }
 
-/** Matches the access log's lines of gateway responses with such an `error`. */
-function answeredBy(matches: (error: ErrorNumber) => boolean): string {
-  const types = gatewayResponses.filter(({ error }) => matches(error)).map(({ type }) => type.responseType);
+function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[] {
+  return gatewayResponses.filter(({ error }) => matches(error)).map(({ type }) => type.responseType);
+}
+
+/** Matches the access log's lines of gateway responses of these types. */
+function answeredBy(types: string[]): string {
   return `{ ${types.map((type) => `$.gatewayResponse = "${type}"`).join(' || ')} }`;
 }
 
-/** A metric without data in a period would make the whole sum one without data. */
+/** Of these metrics most have data only in a minute in which something is counted. */
 function sum(label: string, usingMetrics: Record<string, Metric>, period: Duration): MathExpression {
   const expression = Object.keys(usingMetrics)
     .map((id) => `FILL(${id}, 0)`)

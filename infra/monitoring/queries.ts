@@ -1,15 +1,21 @@
 import { Stack } from 'aws-cdk-lib';
+import { CfnMethod, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { gatewayFaults } from './outcomes.ts';
 
 interface QueriesProps {
   functionLog: ILogGroup;
   accessLog: ILogGroup;
+  restApi: RestApi;
 }
+
+/** The gateway's own id of a request, which no caller can choose, in either log ("Access logging for REST APIs"). */
+const ID = 'coalesce(message.extendedRequestId, extendedRequestId)';
 
 /** The runbook's questions to the logs, saved in CloudWatch Logs Insights in a folder of the stack's name. */
 export class Queries extends Construct {
-  constructor(scope: Construct, id: string, { functionLog, accessLog }: QueriesProps) {
+  constructor(scope: Construct, id: string, { functionLog, accessLog, restApi }: QueriesProps) {
     super(scope, id);
     const query = (queryId: string, name: string, logGroups: ILogGroup[], queryString: string) =>
       new CfnQueryDefinition(this, queryId, {
@@ -21,15 +27,15 @@ export class Queries extends Construct {
     query(
       'Faults',
       'faults',
-      [functionLog],
-      `fields @timestamp, message.error, message.requestId, message.cause.name, message.cause.message, message.cause.cause.message
-      | filter message.error >= 500 or level in ["ERROR", "FATAL"]
+      [functionLog, accessLog],
+      `fields @timestamp, message.error, gatewayResponse, ${ID} as id, message.cause.name, message.cause.message, message.cause.cause.message, integrationError
+      | filter message.error >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}
       | sort @timestamp desc
       | limit 100`,
     );
     query(
       'OneRequest',
-      'one request (put its x-amzn-requestid in)',
+      'one request (put its x-amz-apigw-id in)',
       [functionLog, accessLog],
       `fields @timestamp, @log, @message
       | filter @message like "REQUEST_ID"
@@ -43,13 +49,13 @@ export class Queries extends Construct {
       | stats count(*) as requests by message.tokenName, message.error
       | sort requests desc`,
     );
-    // The address stands in the access log, the error in the function's; the request id joins them.
+    // The address stands in the access log, the error in the function's; the id joins them.
     query(
       'Unauthorized',
       'callers without a token',
       [functionLog, accessLog],
-      `fields coalesce(message.requestId, requestId) as id
-      | stats latest(sourceIp) as address, max(message.error) as error by id
+      `fields ${ID} as id
+      | stats sortsLast(sourceIp) as address, max(message.error) as error by id
       | filter error = 401
       | stats count(*) as requests by address
       | sort requests desc`,
@@ -58,7 +64,7 @@ export class Queries extends Construct {
       'GatewayAnswers',
       'answers of the gateway',
       [accessLog],
-      `filter gatewayResponse != "-"
+      `filter gatewayResponse != "-" or not (${reachesFunction(restApi)})
       | stats count(*) as requests by gatewayResponse, method, path, sourceIp
       | sort requests desc
       | limit 100`,
@@ -74,10 +80,24 @@ export class Queries extends Construct {
       'SlowestRequests',
       'slowest requests',
       [functionLog],
-      `fields @timestamp, message.durationMs, message.outcome, message.error, message.requestId
+      `fields @timestamp, message.durationMs, message.outcome, message.error, message.extendedRequestId
       | filter ispresent(message.durationMs)
       | sort message.durationMs desc
       | limit 50`,
     );
   }
+}
+
+/**
+ * Matches the access log's lines of routes with a function behind them. What the gateway answers on others, such as a
+ * missing path, has no gateway response, and no page says what a mock integration's status and latency are logged as.
+ */
+function reachesFunction(restApi: RestApi): string {
+  return restApi.methods
+    .filter(({ node: { defaultChild: method } }) => {
+      if (!(method instanceof CfnMethod) || !method.integration) return false;
+      return 'type' in method.integration && method.integration.type === 'AWS_PROXY';
+    })
+    .map(({ httpMethod, resource }) => `(method = "${httpMethod}" and resource = "${resource.path}")`)
+    .join(' or ');
 }
