@@ -38,7 +38,8 @@ export type Samples = Record<string, number[][]>;
 export type AlarmState = 'OK' | 'ALARM';
 
 /**
- * The state of an alarm after each minute, from OK on, as these samples come in.
+ * The state of an alarm after each minute, from OK on, as these samples come in. Each minute looks at the periods that
+ * end with it, however long they are.
  *
  * Where a period has no data, CloudWatch may look back further than the evaluation periods, by a number that no page
  * names; this does not. It throws on what it does not know, on samples of a metric that the alarm does not watch, and
@@ -114,11 +115,13 @@ function statistic(name: string, samples: number[]): number | undefined {
       `${name} says nothing of a period with few samples ("Percentile-based alarms and low data samples"): count the slow ones.`,
     );
   }
-  if (samples.length === 0) return undefined;
   const sum = samples.reduce((a, b) => a + b, 0);
   const [, above] = /^TC\((\d+):\)$/.exec(name) ?? [];
-  if (above !== undefined) return samples.filter((sample) => sample > Number(above)).length;
-  return known({ Sum: sum, SampleCount: samples.length, Average: sum / samples.length }, name);
+  const value =
+    above === undefined
+      ? known({ Sum: sum, SampleCount: samples.length, Average: sum / samples.length }, name)
+      : samples.filter((sample) => sample > Number(above)).length;
+  return samples.length === 0 ? undefined : value;
 }
 
 const COMPARISONS: Record<string, (value: number, threshold: number) => boolean> = {
