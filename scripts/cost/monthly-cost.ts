@@ -11,7 +11,7 @@ import { dollars, PRICES, type Price, sum } from './prices.ts';
 export const PIECES = {
   customMetrics: 12,
   /** An alarm on an expression is paid for each metric in it. */
-  alarmMetrics: 14,
+  alarmMetrics: 15,
   dashboards: 1,
   keys: 1,
 };
