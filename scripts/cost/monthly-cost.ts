@@ -45,12 +45,13 @@ const event: APIGatewayProxyEvent = JSON.parse(readFileSync(join(projectRoot, 'e
 
 /** One line of the access log; a test holds its members against the template. */
 export const ACCESS_LINE = {
-  requestId: event.requestContext.requestId,
+  extendedRequestId: event.requestContext.extendedRequestId,
   traceId: '1-6920d6fe-2b7c1c5a0f4e3d2c1b0a9f8e',
   time: event.requestContext.requestTime,
   sourceIp: event.requestContext.identity.sourceIp,
   method: 'POST',
   path: event.requestContext.path,
+  resource: event.resource,
   status: '200',
   gatewayResponse: '-',
   integrationStatus: '200',
@@ -153,7 +154,7 @@ function functionLines(megabytes: number, durationMs: number) {
 /** What the function itself hands to the log for a created plant. */
 function requestLine(): object {
   const { before, after } = requestLog();
-  const request = { event, context: { awsRequestId: '' }, internal: { tokenName: 'ci' } } as Request;
+  const request = { event, context: {}, internal: { tokenName: 'ci' } } as Request;
   const { info } = console;
   let line = {};
   console.info = (logged: object) => {
