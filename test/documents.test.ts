@@ -1,0 +1,105 @@
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { expect, inject, test } from 'vitest';
+import { readContext } from '../infra/context.ts';
+import { gatewayResponses } from '../infra/gateway-responses.ts';
+import { projectRoot } from '../local/synthesize.ts';
+
+const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
+const documents = ['README.md', ...globSync('docs/*.md', { cwd: projectRoot })];
+const runbook = read('docs/operations.md');
+const template = Template.fromJSON(
+  JSON.parse(readFileSync(join(inject('assembly'), 'PlantStore.template.json'), 'utf8')),
+);
+
+const captures = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, capture = '']) => capture);
+
+/** What a pattern captures in all documents, each with the document's path before it. */
+function inDocuments(pattern: RegExp): [document: string, capture: string][] {
+  const found = documents.flatMap((document) =>
+    captures(read(document), pattern).map((capture): [string, string] => [document, capture]),
+  );
+  expect(found).not.toEqual([]);
+  return found;
+}
+
+/** The anchors that GitHub gives a document's headings. */
+const anchors = (markdown: string) =>
+  captures(markdown.replaceAll(/```.*?```/gs, ''), /^#+ (.+)$/gm).map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('each script that a document runs is one of package.json', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const named = inDocuments(/npm run (?:--silent\s+)?([\w:-]+)/g);
+  expect(named.filter(([, script]) => !(script in scripts))).toEqual([]);
+});
+
+test('each link between documents leads to a file and a heading that there are', () => {
+  const dead = inDocuments(/\]\((?!https?:)([^)\s]+)\)/g).filter(([document, link]) => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? document : join(dirname(document), path);
+    if (!existsSync(join(projectRoot, target))) return true;
+    return anchor !== undefined && !anchors(read(target)).includes(anchor);
+  });
+  expect(dead).toEqual([]);
+});
+
+test('each file of the project that a document names is there', () => {
+  const entries = readdirSync(projectRoot, { withFileTypes: true });
+  // Not what commands make.
+  const folders = entries.filter((entry) => entry.isDirectory() && !['cdk.out', '.local'].includes(entry.name));
+  const named = inDocuments(/(?<![\w/.])((?:\.?[\w-]+\/)+[\w.-]*\w)/g);
+  const missing = named.filter(([, path]) => {
+    return folders.some(({ name }) => path.startsWith(`${name}/`)) && !existsSync(join(projectRoot, path));
+  });
+  expect(missing).toEqual([]);
+});
+
+test('each context key that a document gives is one of the stack’s', () => {
+  const { domain: _, ...context } = readContext(new App());
+  const keys = [...Object.keys(context), 'domainName', 'hostedZoneId'];
+  expect(inDocuments(/-c (\w+)=/g).filter(([, key]) => !keys.includes(key))).toEqual([]);
+});
+
+test('the runbook has a row for each alarm of the stack, and for no other', () => {
+  const ids = Object.keys(template.findResources('AWS::CloudWatch::Alarm'));
+  const alarms = ids.map((id) => id.replace(/^MonitoringAlarms(\w+?)[0-9A-F]{8}$/, '$1'));
+  const section = runbook.slice(runbook.indexOf('\n## Alarms\n'), runbook.indexOf('\n### What alarms cannot see\n'));
+  const rows = captures(section, /^\| (\w+) \|/gm).filter((name) => name !== 'alarm');
+  expect(rows.toSorted()).toEqual(alarms.toSorted());
+});
+
+test('the runbook lists each saved query of the stack, and asks for no other', () => {
+  const definitions = Object.values(template.findResources('AWS::Logs::QueryDefinition'));
+  // A name may say in brackets what is to be put in.
+  const queries = definitions.map(({ Properties }) =>
+    Properties.Name.replace(/^PlantStore\/([^(]+?)(?: \(.*)?$/, '$1'),
+  );
+  const list = /\*\*Saved queries\*\*.*?(?=\n- )/s.exec(runbook)?.[0].replaceAll(/\s+/g, ' ') ?? '';
+  expect(captures(list, /"([^"]+)"/g).toSorted()).toEqual(queries.toSorted());
+  const asked = inDocuments(/(?<!--)query\s+"([^"]+)"/g);
+  expect(asked.filter(([, query]) => !queries.includes(query))).toEqual([]);
+});
+
+test('the web ACL answers who it blocks as the gateway answers who it throttles', () => {
+  const acl = JSON.parse(read('docs/web-acl.json'));
+  const throttled = gatewayResponses.find(({ type }) => type.responseType === 'THROTTLED');
+  for (const { Action } of acl.Rules) {
+    const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
+    const { ContentType, Content } = acl.CustomResponseBodies[CustomResponseBodyKey];
+    expect({ ResponseCode, ContentType }).toEqual({ ResponseCode: 400, ContentType: 'APPLICATION_JSON' });
+    expect(JSON.parse(Content)).toEqual({ error: throttled?.error, message: throttled?.message });
+    expect(ResponseHeaders).toContainEqual({ Name: 'Retry-After', Value: expect.stringMatching(/^\d+$/) });
+  }
+});
+
+test('the web ACL keeps no samples of requests, which would hold the callers’ tokens', () => {
+  const acl = JSON.parse(read('docs/web-acl.json'));
+  for (const { VisibilityConfig } of [acl, ...acl.Rules]) expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
+});
