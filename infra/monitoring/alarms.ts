@@ -56,7 +56,7 @@ export class Alarms extends Construct {
       threshold: 1,
       evaluationPeriods: 5,
       alarmDescription:
-        'The function crashed, ran out of memory or failed to start, which it never should. First: look into its log for lines of level ERROR or FATAL, and roll back if a release is younger than the first of them.',
+        'The function crashed, ran out of memory or failed to start, which it never should. First: look into its log for lines of level ERROR or FATAL, and roll back a release that came between the last good request and the first of them.',
       datapointsToAlarm: 1,
     });
     this.rollBack = [faults, functionErrors];
