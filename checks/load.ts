@@ -3,7 +3,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import autocannon from 'autocannon';
 import { command } from '../local/command.ts';
 import { MOST_IDS, plantsById, withTables } from '../local/tables.ts';
-import { Service } from './service.ts';
+import { inContract, Service } from './service.ts';
 
 /* npm run load: creates plants as fast as a deployment, or the local run, takes them, and tells how it went. */
 
@@ -22,7 +22,7 @@ await command(async () => {
   // fetch also proves the server's certificate, which autocannon does not.
   await service.refuseIfAway();
   const created: string[] = [];
-  const errors = new Map<string, number>();
+  const errors = new Map<string, Count>();
   let next = FIRST_ID + BigInt(Date.now()) * IDS_A_MILLISECOND;
 
   const options: autocannon.Options = {
@@ -39,10 +39,14 @@ await command(async () => {
           // The answer tells the name alone, so it carries the id.
           return { ...request, body: `{"id":${next},"name":"load ${next}"}` };
         },
-        onResponse: (status, body) => {
-          const { id, error } = outcomeOf(status, body);
-          if (id !== undefined) created.push(id);
-          else errors.set(error, (errors.get(error) ?? 0) + 1);
+        onResponse: (status, body, _, headers) => {
+          // Its headers' names stand in the server's own casing.
+          const contentType = Object.entries(headers ?? {}).find(([name]) => /^content-type$/i.test(name))?.[1];
+          const { id, error, example } = outcomeOf(status, contentType?.toString(), body);
+          if (id !== undefined) return void created.push(id);
+          const alike = errors.get(error) ?? { count: 0, example };
+          alike.count += 1;
+          errors.set(error, alike);
         },
       },
     ],
@@ -64,7 +68,9 @@ await command(async () => {
     `${created.length} plants created in ${result.duration} s, ${(created.length / result.duration).toFixed(0)} a second.`,
   );
   console.log(`Latency, ms: p50 ${p50}, p90 ${p90}, p99 ${p99}, p99.9 ${p99_9}, longest ${max}.`);
-  for (const [error, count] of [...errors].toSorted()) console.log(`${error}: ${count}`);
+  for (const [error, { count, example }] of [...errors].toSorted()) {
+    console.log(`${error}: ${count}${example === undefined ? '' : `, such as ${example}`}`);
+  }
   console.log(`Without an answer: ${result.errors} (${result.timeouts} of them timed out).`);
   const otherErrors = [...errors.keys()].some((error) => error !== 'error 429');
   if (created.length === 0 || otherErrors || result.errors > 0) process.exitCode = 1;
@@ -80,17 +86,30 @@ await command(async () => {
   });
 });
 
+interface Count {
+  count: number;
+  /** One of them, where it is not an Error of the contract. */
+  example: string | undefined;
+}
+
 /** The id of a plant that was created, or what was answered in its place. */
-function outcomeOf(status: number, body: string): { id: string; error?: never } | { id?: never; error: string } {
+function outcomeOf(
+  status: number,
+  contentType: string | undefined,
+  body: string,
+): { id: string; error?: never; example?: never } | { id?: never; error: string; example?: string } {
   try {
-    const { name, error } = JSON.parse(body) as { name?: string; error?: number };
-    const id = /^load (\d+)$/.exec(name ?? '')?.[1];
-    if (status === 200 && id !== undefined) return { id };
-    if (status === 400 && error !== undefined) return { error: `error ${error}` };
-  } catch {
-    // Told below, as any other answer that the contract does not know.
+    const answer = inContract(status, contentType, body);
+    if (answer.status === 400) return { error: `error ${answer.error}` };
+    const id = /^load (\d+)$/.exec(answer.plant.name)?.[1];
+    if (id !== undefined) return { id };
+    return { error: 'a 200 with another plant', example: JSON.stringify(answer.plant).slice(0, 200) };
+  } catch (error) {
+    return {
+      error: `an answer outside the contract, status ${status}, ${contentType ?? 'no Content-Type'}`,
+      example: (error as Error).message,
+    };
   }
-  return { error: `an answer outside the contract, status ${status}` };
 }
 
 async function notStored(client: DynamoDBClient, tableName: string, created: string[]): Promise<string[]> {
@@ -140,6 +159,6 @@ function count(option: string, value: string): number {
   throw new Error(`--${option} was "${value}"; it must be a number from 1 to 999999.`);
 }
 
-function sum(counts: Map<string, number>): number {
-  return [...counts.values()].reduce((total, count) => total + count, 0);
+function sum(counts: Map<string, Count>): number {
+  return [...counts.values()].reduce((total, { count }) => total + count, 0);
 }

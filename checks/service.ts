@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An answer as the contract allows it: a Plant under 200, an Error under 400. */
-export type Answer =
-  | { status: 200; plant: { name: string; tag?: string } }
-  | { status: 400; error: number; message: string };
+export interface Plant {
+  name: string;
+  tag?: string;
+}
+
+/** What the contract lets an answer say: a Plant under 200, an Error under 400. */
+export type InContract = { status: 200; plant: Plant } | { status: 400; error: number; message: string };
+
+/** An answer in the contract; the names of its headers in lower case. */
+export type Answer = InContract & { headers: Record<string, string> };
 
 export interface Request {
   method?: string;
@@ -15,7 +21,9 @@ export interface Request {
 
 const SILENCE_MS = 30_000;
 const MOST_THROTTLED = 5;
+/** The wait after a 429 that names none, and the longest that one may name. */
 const THROTTLED_MS = 1000;
+const MAX_RETRY_AFTER_MS = 10_000;
 
 /** A plant store at a base URL, seen by a caller with a token. */
 export class Service {
@@ -26,30 +34,29 @@ export class Service {
   static of([baseUrl, ...others]: string[], token: string | undefined, usage: string): Service {
     const given = token ?? process.env['PLANT_STORE_TOKEN'];
     if (baseUrl === undefined || others.length > 0 || !given) throw new Error(usage);
-    if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
-      throw new Error(`BASE_URL was "${baseUrl}"; it must be an http or https address.`);
-    }
     return new Service(baseUrl, given);
   }
 
   readonly baseUrl: string;
   readonly token: string;
 
+  /** Throws a sentence where the base URL cannot be one. */
   constructor(baseUrl: string, token: string) {
-    this.baseUrl = baseUrl.replace(/\/+$/, '');
+    this.baseUrl = checkedBaseUrl(baseUrl);
     this.token = token;
   }
 
   /**
-   * Sends a request, by default a POST to `/plants`, and again a little later where it is throttled.
-   * Throws what was seen where the answer has not the contract's shape, or where none comes.
+   * Sends a request, by default a POST to `/plants`, and again where it is throttled, after the time that
+   * `Retry-After` names, at most 10 s. Throws what was seen where the answer has not the contract's shape, or
+   * where none comes.
    */
   async send(request: Request): Promise<Answer> {
     for (let throttled = 0; ; throttled += 1) {
       const answer = await this.#sendOnce(request);
       const again = answer.status === 400 && answer.error === 429 && throttled < MOST_THROTTLED;
       if (!again) return answer;
-      await sleep(THROTTLED_MS);
+      await sleep(waitMs(answer.headers['retry-after']));
     }
   }
 
@@ -61,24 +68,64 @@ export class Service {
       if (error.name === 'TimeoutError') throw new Error(`${this.baseUrl} does not answer in 30 s.`);
     });
     if (answer?.status === 400 && answer.error === 401) throw new Error(`The token is not valid at ${this.baseUrl}.`);
+    if (answer?.status === 400 && answer.error === 404) {
+      throw new Error(`There is no POST /plants at ${this.baseUrl}; BASE_URL must be the address before /plants.`);
+    }
   }
 
-  async #sendOnce({ method = 'POST', path = '/plants', headers = {}, body }: Request): Promise<Answer> {
+  async #sendOnce(request: Request): Promise<Answer> {
+    const { status, headers, text } = await this.exchange(request);
+    return { ...inContract(status, headers['content-type'], text), headers };
+  }
+
+  /** Sends a request once, without its body where the method is GET or HEAD. Returns whatever is answered. */
+  async exchange({
+    method = 'POST',
+    path = '/plants',
+    headers = {},
+    body,
+  }: Request): Promise<{ status: number; headers: Record<string, string>; text: string }> {
     const all = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers };
     const response = await fetch(this.baseUrl + path, {
       method,
       headers: Object.entries(all).filter(([, value]) => value !== ''),
       // As bytes: for a string, fetch adds a content type of its own.
-      ...(body !== undefined && { body: typeof body === 'string' ? new TextEncoder().encode(body) : body }),
+      ...(body !== undefined &&
+        !/^(GET|HEAD)$/.test(method) && { body: typeof body === 'string' ? new TextEncoder().encode(body) : body }),
+      redirect: 'manual',
       signal: AbortSignal.timeout(SILENCE_MS),
     });
-    return inContract(response.status, response.headers.get('content-type') ?? 'none', await response.text());
+    return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
   }
 }
 
-function inContract(status: number, contentType: string, text: string): Answer {
-  const seen = `${status}, ${contentType}, ${text.slice(0, 200)}`;
-  if (!/^application\/json(;|$)/i.test(contentType))
+/** The base URL without slashes at its end. Throws a sentence where no request could reach the service by it. */
+function checkedBaseUrl(given: string): string {
+  const url = URL.parse(given);
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new Error(`BASE_URL was "${given}"; it must be an http or https address.`);
+  }
+  const { origin, pathname, username, password, search, hash } = url;
+  const path = pathname.replace(/\/+$/, '');
+  const before = path.replace(/\/+plants$/, '');
+  if (path === before && !(username || password || search || hash)) return origin + path;
+  if (password) url.password = '***';
+  throw new Error(
+    `BASE_URL was "${url}"; it must be the address before /plants, without user, password, query or fragment: ${origin}${before}`,
+  );
+}
+
+/** RFC 9110, 10.2.3; a date, which this service never names, counts as nothing. */
+function waitMs(retryAfter: string | undefined): number {
+  if (!/^\d+$/.test(retryAfter ?? '')) return THROTTLED_MS;
+  return Math.min(Number(retryAfter) * 1000, MAX_RETRY_AFTER_MS);
+}
+
+/** Throws what was seen, in one line, where an answer has not the contract's shape. */
+export function inContract(status: number, contentType: string | undefined, text: string): InContract {
+  // What a server sends must neither break the line nor steer the terminal.
+  const seen = `${status}, ${contentType ?? 'no Content-Type'}, ${text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')}`;
+  if (!/^application\/json(;|$)/i.test(contentType ?? ''))
     throw new Error(`${seen}; the Content-Type must be application/json`);
   let body: unknown;
   try {
@@ -93,7 +140,7 @@ function inContract(status: number, contentType: string, text: string): Answer {
   );
 }
 
-function isPlant(body: unknown): body is { name: string; tag?: string } {
+function isPlant(body: unknown): body is Plant {
   if (!hasOnly(body, ['name', 'tag']) || typeof body['name'] !== 'string') return false;
   return !('tag' in body) || typeof body['tag'] === 'string';
 }
