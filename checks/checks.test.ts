@@ -70,19 +70,24 @@ interface Exchanged {
   body: string;
 }
 
-type Change = (answer: Exchanged, sent: string) => Partial<Exchanged>;
+interface Sent {
+  method: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+type Change = (answer: Exchanged, sent: Sent) => Partial<Exchanged>;
 
 /** The real service with something changed in each answer. */
 async function broken(change: Change): Promise<string> {
   const listener: RequestListener = async (request, response) => {
     const sent = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
-    const { method, headers } = request;
+    const { method = '', headers } = request;
     const answer = await new Promise<IncomingMessage>((resolve) =>
       httpRequest(service + request.url, { method, headers }, resolve).end(sent),
     );
     const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...passedOn } = answer.headers;
     const whole = { status: answer.statusCode ?? 0, headers: passedOn, body: await text(answer) };
-    const changed = { ...whole, ...change(whole, sent.toString()) };
+    const changed = { ...whole, ...change(whole, { method, headers, body: sent.toString() }) };
     response.writeHead(changed.status, changed.headers).end(changed.body);
   };
   return listen(listener);
@@ -126,7 +131,7 @@ test('the smoke holds where pages of other origins may call the API', async () =
 /** Takes a request that it has seen for another plant's. */
 function refusingRepeats(): Change {
   const seen = new Set<string>();
-  return (_, sent) => {
+  return (_, { body: sent }) => {
     if (seen.has(sent)) return CONFLICT;
     seen.add(sent);
     return {};
@@ -136,7 +141,7 @@ function refusingRepeats(): Change {
 /** Takes the first plant for a different one once it has refused the second. */
 function changingWhatItRefuses(): Change {
   let changed = false;
-  return (_, sent) => {
+  return (_, { body: sent }) => {
     changed ||= sent.includes('second');
     return changed && sent.endsWith('"name":"first"}') ? CONFLICT : {};
   };
@@ -144,10 +149,14 @@ function changingWhatItRefuses(): Change {
 
 test.each<[string, string, Change]>([
   ['answers 201', 'a plant is a 200, and again', ({ status }) => (status === 200 ? { status: 201 } : {})],
-  ['answers 404 as 404', 'GET /plants is error 404', ({ body }) => (body.includes('404') ? { status: 404 } : {})],
+  [
+    'answers 404 as 404',
+    '/plants by GET, HEAD, PUT, PATCH, DELETE, however sent, is error 404',
+    ({ body }) => (body.includes('404') ? { status: 404 } : {}),
+  ],
   [
     'answers a missing path in HTML',
-    'POST /plant is error 404',
+    '/plant by GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS, however sent, is error 404',
     ({ body }) => (body.includes('404') ? { headers: { 'content-type': 'text/html' }, body: '<html>no</html>' } : {}),
   ],
   ['tells the id', 'a plant is a 200, and again', ({ body }) => ({ body: body.replace('{"name"', '{"id":1,"name"') })],
@@ -161,7 +170,7 @@ test.each<[string, string, Change]>([
   [
     'takes any plant for an id',
     'a different plant under an id in use is error 409, and changes nothing',
-    ({ body }, sent) => (body.includes('409') ? { status: 200, body: sent.replace(/"id":\d+,/, '') } : {}),
+    ({ body }, sent) => (body.includes('409') ? { status: 200, body: sent.body.replace(/"id":\d+,/, '') } : {}),
   ],
   [
     'changes a plant that it refuses to change',
@@ -176,7 +185,7 @@ test.each<[string, string, Change]>([
   [
     'takes a lone surrogate',
     'a lone surrogate is error 400, its message names name',
-    (_, sent) => (sent.includes('ud800') ? { status: 200, body: '{"name":"x"}' } : {}),
+    (_, { body: sent }) => (sent.includes('ud800') ? { status: 200, body: '{"name":"x"}' } : {}),
   ],
   [
     'has an Error with more',
@@ -187,6 +196,34 @@ test.each<[string, string, Change]>([
     'is at fault',
     'a plant of over 400 KB is error 413',
     ({ body }) => ({ body: body.replace('"error":413', '"error":500') }),
+  ],
+  [
+    'answers a HEAD as it likes',
+    '/ by GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS, however sent, is error 404',
+    (_, { method }) => (method === 'HEAD' ? { status: 403 } : {}),
+  ],
+  [
+    'wants JSON where nothing is',
+    '/none/a/b by GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS, however sent, is error 404',
+    ({ body }, { headers }) => (headers['content-type']?.includes('octet') ? { body: body.replace('404', '415') } : {}),
+  ],
+  [
+    'wants a token where nothing is',
+    '/plants by GET, HEAD, PUT, PATCH, DELETE, however sent, is error 404',
+    ({ body }, { headers }) => (headers.authorization === undefined ? { body: body.replace('404', '401') } : {}),
+  ],
+  [
+    'lets no page of another origin in by its preflight',
+    'OPTIONS /plants is error 404, or a preflight that lets pages of other origins create plants',
+    () => ({ status: 200, headers: JSON_TYPE, body: '{}' }),
+  ],
+  [
+    'is confused by parameters of JSON',
+    'the Content-Type application/json; charset=utf-8 is a 200, and again',
+    ({ body }, { headers }) =>
+      headers['content-type']?.includes(';')
+        ? { status: 400, body: body.replace('{"name"', '{"error":415,"message"') }
+        : {},
   ],
   [
     'sends a caller elsewhere',
@@ -361,7 +398,7 @@ test('a load tells how it went, and that each 200 is stored', async () => {
 
 test('a load notices a 200 that stored nothing, and counts errors by their number', async () => {
   let requests = 0;
-  const url = await broken((_, sent) => {
+  const url = await broken((_, { body: sent }) => {
     requests += 1;
     if (requests % 2 === 0) return { status: 400, body: '{"error":503,"message":"x"}' };
     return sent.includes('load') ? { status: 200, body: '{"name":"load 8999999999999999999"}' } : {};
@@ -381,7 +418,7 @@ test('a load shows one answer of each kind that is outside the contract', async 
     { status: 200, headers: {}, body: '{"name":"load 1"}' },
     { status: 200, headers: JSON_TYPE, body: '{"name":"another"}' },
   ];
-  const url = await broken((_, sent) => {
+  const url = await broken((_, { body: sent }) => {
     requests += 1;
     return sent.includes('load') ? (wrong[requests % wrong.length] ?? {}) : {};
   });

@@ -39,6 +39,16 @@ const id = (offset: number) => HIGHEST_ID - BigInt(offset);
 const idsOf = (offset: number) => [0, 100, 200, 300, 400].map((further) => id(offset + further));
 const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
 const MEGABYTE = 1024 * 1024;
+/** OPTIONS is apart: a preflight may be answered. */
+const METHODS_BUT_POST = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];
+/** How a request may be sent that asks for what is missing: none of it may tell. */
+const WAYS: Record<string, Request> = {
+  'as JSON': { body: '{}' },
+  'as text without a token': { headers: { authorization: '', 'content-type': 'text/plain' }, body: 'x' },
+  'as a form': { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'id=1&name=x' },
+  'as bytes': { headers: { 'content-type': 'application/octet-stream' }, body: Uint8Array.of(0xff, 0x00) },
+  'without Content-Type and token': { headers: { authorization: '', 'content-type': '' }, body: '{}' },
+};
 const SMOKE_PLANT = { name: 'smoke', tag: 'check' };
 
 interface Creation {
@@ -84,6 +94,26 @@ const refused = (rule: string, request: Request, { error, names = [] }: Expected
     const answer = await service.send(request);
     mustBe(answer, { status: 400, error }, names);
     if (JSON.stringify(answer).includes(service.token)) throw new Error('the token stands in the answer');
+  },
+});
+
+const missing = (path: string, methods: string[]): Rule => ({
+  rule: `${path} by ${methods.join(', ')}, however sent, is error 404`,
+  check: async (service) => {
+    const ask = async (request: Request) => {
+      // The answer to a HEAD has no body (RFC 9110, 9.3.2).
+      if (request.method !== 'HEAD') return mustBe(await service.send(request), { status: 400, error: 404 });
+      const { status } = await service.exchange(request);
+      if (status !== 400) throw new Error(`status ${status}; it must be 400`);
+    };
+    for (const method of methods) {
+      const asked = Object.entries(WAYS).map(([way, request]) =>
+        ask({ ...request, method, path }).catch((error: Error) => {
+          throw new Error(`${method} ${way}: ${error.message}`);
+        }),
+      );
+      await Promise.all(asked);
+    }
   },
 });
 
@@ -181,16 +211,29 @@ export const rules: Rule[] = [
     { headers: { 'content-type': 'text/plain' }, body: `{"id":${id(8)},"name":"x"}` },
     { error: 415 },
   ),
-  ...['application/json; charset=utf-8', 'Application/JSON', 'application/json ;charset=UTF-8'].map((contentType) =>
+  ...[
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/json ;charset=UTF-8',
+    'APPLICATION/JSON ; charset="utf-8"; version=1',
+  ].map((contentType) =>
     created(`the Content-Type ${contentType}`, idsOf(2), { name: 'smoke' }, () => ({
       headers: { 'content-type': contentType },
     })),
   ),
 
-  ...['/', '/plant', '/plants/1', '/plants/x/y'].map((path) =>
-    refused(`POST ${path}`, { path, body: '{}' }, { error: 404 }),
-  ),
-  ...['GET', 'PUT', 'PATCH', 'DELETE'].map((method) => refused(`${method} /plants`, { method }, { error: 404 })),
+  ...['/', '/plant', '/plants/1', '/none/a/b'].map((path) => missing(path, [...METHODS_BUT_POST, 'POST', 'OPTIONS'])),
+  missing('/plants', METHODS_BUT_POST),
+  {
+    rule: 'OPTIONS /plants is error 404, or a preflight that lets pages of other origins create plants',
+    check: async (service) => {
+      const headers = { origin: 'https://app.example.com', 'access-control-request-method': 'POST' };
+      const request = { method: 'OPTIONS', headers: { authorization: '', 'content-type': '', ...headers } };
+      const preflight = await service.exchange(request);
+      if (preflight.status === 200 && /\bPOST\b/.test(preflight.headers['access-control-allow-methods'] ?? '')) return;
+      mustBe(await service.send(request), { status: 400, error: 404 });
+    },
+  },
 
   refused('a plant of over 400 KB', { body: `{"id":${id(8)},"name":"${'x'.repeat(410_000)}"}` }, { error: 413 }),
   refused('a body of 7 MB', { body: `{"id":${id(8)},"name":"${'x'.repeat(7 * MEGABYTE)}"}` }, { error: 413 }),
