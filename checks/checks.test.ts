@@ -147,6 +147,12 @@ function changingWhatItRefuses(): Change {
   };
 }
 
+/** Headers with this challenge in place of theirs. */
+function challenging(headers: Exchanged['headers'], challenge: string | undefined): Exchanged['headers'] {
+  const { 'www-authenticate': _, 'x-amzn-remapped-www-authenticate': __, ...others } = headers;
+  return { ...others, ...(challenge !== undefined && { 'www-authenticate': challenge }) };
+}
+
 test.each<[string, string, Change]>([
   ['answers 201', 'a plant is a 200, and again', ({ status }) => (status === 200 ? { status: 201 } : {})],
   [
@@ -226,6 +232,54 @@ test.each<[string, string, Change]>([
         : {},
   ],
   [
+    'challenges nobody',
+    'no Authorization header is error 401, its challenge a Bearer realm with no error',
+    ({ headers }) => ({ headers: challenging(headers, undefined) }),
+  ],
+  [
+    'complains of a token that was not sent',
+    'another scheme is error 401, its challenge a Bearer realm with no error',
+    ({ headers }) => ({ headers: challenging(headers, 'Bearer realm="x", error="invalid_token"') }),
+  ],
+  [
+    'complains of no token that was sent',
+    'an unknown token is error 401, its challenge a Bearer realm with error="invalid_token"',
+    ({ headers }) => ({ headers: challenging(headers, 'Bearer realm="x"') }),
+  ],
+  [
+    'names no realm',
+    'a token of another form is error 401, its challenge a Bearer realm with error="invalid_token"',
+    ({ headers }) => ({ headers: challenging(headers, 'Bearer error="invalid_token"') }),
+  ],
+  [
+    'takes every type of JSON',
+    'the Content-Type application/problem+json is error 415',
+    ({ body }) => ({ body: body.replace('415', '400') }),
+  ],
+  [
+    'stores bytes that it refuses',
+    'bytes that are no UTF-8, sent as application/vnd.api+json, is error 415, and nothing is stored',
+    (_, { headers, body }) => {
+      if (headers['content-type'] !== 'application/json') return {};
+      return body.includes('\ufffd') ? { status: 200, body: '{"name":"\ufffd"}' } : CONFLICT;
+    },
+  ],
+  [
+    'gives no request id',
+    'each answer has a request id of its own (x-amz-apigw-id), which no caller chooses',
+    ({ headers: { 'x-amz-apigw-id': _, ...others } }) => ({ headers: others }),
+  ],
+  [
+    'gives the request id that a caller chose',
+    'each answer has a request id of its own (x-amz-apigw-id), which no caller chooses',
+    ({ headers }, sent) => ({ headers: { ...headers, 'x-amz-apigw-id': sent.headers['x-amzn-requestid'] } }),
+  ],
+  [
+    'gives each request the same id',
+    'each answer has a request id of its own (x-amz-apigw-id), which no caller chooses',
+    ({ headers }) => ({ headers: { ...headers, 'x-amz-apigw-id': 'same' } }),
+  ],
+  [
     'sends a caller elsewhere',
     'an empty object is error 400, its message names id and name',
     () => ({ status: 307, headers: { location: service } }),
@@ -255,7 +309,7 @@ test('ids that other plants hold are passed over for others, or told as taken, t
     const again = await run('smoke', [used.url, '--json']);
     expect(again.code).toBe(0);
     const report = JSON.parse(again.stdout);
-    expect(report).toMatchObject({ failed: 0, taken: 1 });
+    expect(report).toMatchObject({ failed: 0, taken: 2 });
     expect(report.rules).toContainEqual({
       rule: 'the highest int64 as id is a 200, and again',
       state: 'taken',

@@ -38,6 +38,8 @@ const id = (offset: number) => HIGHEST_ID - BigInt(offset);
 /** A rule's own id, and where that is taken, the others that it tries in this order. */
 const idsOf = (offset: number) => [0, 100, 200, 300, 400].map((further) => id(offset + further));
 const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
+/** A UUID, since API Gateway overlooks any other in x-amzn-RequestId ("Access logging for REST APIs"). */
+const CHOSEN_ID = '00000000-0000-4000-8000-000000000000';
 const MEGABYTE = 1024 * 1024;
 /** OPTIONS is apart: a preflight may be answered. */
 const METHODS_BUT_POST = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];
@@ -97,6 +99,25 @@ const refused = (rule: string, request: Request, { error, names = [] }: Expected
   },
 });
 
+/** RFC 6750, 3: an error stands in the challenge only where a bearer token was sent. */
+const unauthorized = (rule: string, authorization: string): Rule => {
+  const error = authorization.startsWith('Bearer ') ? 'error="invalid_token"' : 'no error';
+  return {
+    rule: `${rule} is error 401, its challenge a Bearer realm with ${error}`,
+    check: async (service) => {
+      const answer = await service.send({ headers: { authorization }, body: '{}' });
+      mustBe(answer, { status: 400, error: 401 });
+      const { headers } = answer;
+      // A REST API's proxy integration renames it ("Amazon API Gateway important notes").
+      const challenge = headers['www-authenticate'] ?? headers['x-amzn-remapped-www-authenticate'] ?? '';
+      const [told] = /\berror="?[^",]*"?/.exec(challenge) ?? ['no error'];
+      if (!/^Bearer .*\brealm="[^"]+"/i.test(challenge) || told !== error) {
+        throw new Error(`WWW-Authenticate is "${challenge}"; it must be Bearer realm="..." with ${error}`);
+      }
+    },
+  };
+};
+
 const missing = (path: string, methods: string[]): Rule => ({
   rule: `${path} by ${methods.join(', ')}, however sent, is error 404`,
   check: async (service) => {
@@ -142,10 +163,10 @@ export const rules: Rule[] = [
     },
   },
 
-  refused('no Authorization header', { headers: { authorization: '' }, body: '{}' }, { error: 401 }),
-  refused('another scheme', { headers: { authorization: 'Basic cGxhbnQ6c3RvcmU=' }, body: '{}' }, { error: 401 }),
-  refused('a token of another form', { headers: { authorization: 'Bearer secret' }, body: '{}' }, { error: 401 }),
-  refused('an unknown token', { headers: { authorization: `Bearer ${UNKNOWN_TOKEN}` }, body: '{}' }, { error: 401 }),
+  unauthorized('no Authorization header', ''),
+  unauthorized('another scheme', 'Basic cGxhbnQ6c3RvcmU='),
+  unauthorized('a token of another form', 'Bearer secret'),
+  unauthorized('an unknown token', `Bearer ${UNKNOWN_TOKEN}`),
   {
     rule: 'a refused token is not told back',
     check: async (service) => {
@@ -206,11 +227,36 @@ export const rules: Rule[] = [
   })),
 
   refused('no Content-Type', { headers: { 'content-type': '' }, body: `{"id":${id(8)},"name":"x"}` }, { error: 415 }),
-  refused(
+  ...[
     'text/plain',
-    { headers: { 'content-type': 'text/plain' }, body: `{"id":${id(8)},"name":"x"}` },
-    { error: 415 },
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'application/problem+json',
+    'application/vnd.api+json',
+  ].map((contentType) =>
+    refused(
+      `the Content-Type ${contentType}`,
+      { headers: { 'content-type': contentType }, body: `{"id":${id(8)},"name":"x"}` },
+      { error: 415 },
+    ),
   ),
+  {
+    rule: 'bytes that are no UTF-8, sent as application/vnd.api+json, is error 415, and nothing is stored',
+    creates: true,
+    check: async (service) => {
+      const bytes = Uint8Array.from(Buffer.from(`{"id":${id(9)},"name":"\xff"}`, 'latin1'));
+      const request = { headers: { 'content-type': 'application/vnd.api+json' }, body: bytes };
+      mustBe(await service.send(request), { status: 400, error: 415 });
+      try {
+        await create(service, [id(9)], SMOKE_PLANT);
+      } catch (error) {
+        if (!(error instanceof Taken)) throw error;
+        // Whether what holds the id are these bytes: U+FFFD is what decoding puts in their place.
+        mustBe(await service.send({ body: `{"id":${id(9)},"name":"\ufffd"}` }), { status: 400, error: 409 });
+        throw error;
+      }
+    },
+  },
   ...[
     'application/json; charset=utf-8',
     'Application/JSON',
@@ -232,6 +278,31 @@ export const rules: Rule[] = [
       const preflight = await service.exchange(request);
       if (preflight.status === 200 && /\bPOST\b/.test(preflight.headers['access-control-allow-methods'] ?? '')) return;
       mustBe(await service.send(request), { status: 400, error: 404 });
+    },
+  },
+
+  {
+    rule: 'each answer has a request id of its own (x-amz-apigw-id), which no caller chooses',
+    check: async (service) => {
+      const seen = new Set<string | undefined>([undefined, '', CHOSEN_ID]);
+      const requests: Request[] = [
+        { body: `{"id":${id(1)},"name":"smoke","tag":"check"}` },
+        { body: '{}' },
+        { headers: { authorization: '' }, body: '{}' },
+        { headers: { 'content-type': 'text/plain' }, body: '{}' },
+        { path: '/none', body: '{}' },
+      ];
+      for (const request of requests) {
+        const headers = { 'x-amzn-requestid': CHOSEN_ID, 'x-amz-apigw-id': CHOSEN_ID, ...request.headers };
+        const answer = await service.send({ ...request, headers });
+        const requestId = answer.headers['x-amz-apigw-id'];
+        if (seen.has(requestId)) {
+          throw new Error(
+            `${shown(answer)} has x-amz-apigw-id ${requestId ?? 'missing'}; each answer must have its own`,
+          );
+        }
+        seen.add(requestId);
+      }
     },
   },
 
