@@ -2,14 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { command } from '../local/command.ts';
 
 /*
  * npm run stack-trace < LOG: puts the source's file, line and column in place of each position in the
  * bundle (index.mjs:LINE:COLUMN), by the map that `cdk synth` leaves beside the bundle.
  */
 
-const file = resolve(process.argv[2] ?? 'cdk.out/create-plant.mjs.map');
-if (existsSync(file)) {
+await command(async () => {
+  const file = resolve(process.argv[2] ?? 'cdk.out/create-plant.mjs.map');
+  if (!existsSync(file)) throw new Error(`There is no ${file}; npx cdk synth makes it.`);
   const map = new SourceMap(JSON.parse(readFileSync(file, 'utf8')));
   const traced = (await text(process.stdin)).replaceAll(
     /(?:file:\/\/)?[^\s()"]*index\.mjs:(\d+):(\d+)/g,
@@ -22,7 +24,4 @@ if (existsSync(file)) {
     },
   );
   process.stdout.write(traced);
-} else {
-  console.error(`There is no ${file}; npx cdk synth makes it.`);
-  process.exitCode = 1;
-}
+});
