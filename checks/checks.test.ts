@@ -281,8 +281,8 @@ test.each<[string, string, Change]>([
   ],
   [
     'sends a caller elsewhere',
-    'an empty object is error 400, its message names id and name',
-    () => ({ status: 307, headers: { location: service } }),
+    'a missing token, whatever the body, is error 401',
+    () => ({ status: 307, headers: { location: `${service}/plants` } }),
   ],
 ])('the smoke fails on a service that %s', async (_, rule, change) => {
   const seen = new Service(await broken(change), DEVELOPMENT_TOKEN);
