@@ -24,6 +24,8 @@ import { HIGHEST_ID, rules } from './rules.ts';
 import { Service } from './service.ts';
 
 vi.mock('node:timers/promises', { spy: true });
+// A whole smoke waits its turn on a busy machine; this ends a hang.
+vi.setConfig({ testTimeout: 120_000 });
 
 let engine: Engine;
 let sound: Awaited<ReturnType<typeof startService>>;
@@ -309,7 +311,7 @@ test('ids that other plants hold are passed over for others, or told as taken, t
     const again = await run('smoke', [used.url, '--json']);
     expect(again.code).toBe(0);
     const report = JSON.parse(again.stdout);
-    expect(report).toMatchObject({ failed: 0, taken: 2 });
+    expect(report).toMatchObject({ failed: 0, taken: 1 });
     expect(report.rules).toContainEqual({
       rule: 'the highest int64 as id is a 200, and again',
       state: 'taken',
