@@ -318,13 +318,14 @@ test.each<[string, (mock: MockIntegration) => void]>([
 });
 
 test('a caller can choose the request id, not the extended one', async () => {
+  const chosen = '00000000-0000-4000-8000-000000000000';
   await serve(ECHO);
-  const { headers, body } = await send('/plants', { method: 'POST', headers: { 'x-amzn-RequestId': 'chosen' } });
-  expect(headers['x-amzn-requestid']).toBe('chosen');
+  const { headers, body } = await send('/plants', { method: 'POST', headers: { 'x-amzn-RequestId': chosen } });
+  expect(headers['x-amzn-requestid']).toBe(chosen);
   expect(headers['x-amz-apigw-id']).toMatch(/^[\w+/]{10,}=*$/);
   const { requestId, extendedRequestId } = JSON.parse(body).requestContext;
   expect({ requestId, extendedRequestId }).toEqual({
-    requestId: 'chosen',
+    requestId: chosen,
     extendedRequestId: headers['x-amz-apigw-id'],
   });
 });

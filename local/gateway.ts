@@ -88,10 +88,11 @@ export function createGateway(current: () => Deployment, onAnswer: (line: Access
     });
 }
 
-/** A caller can choose the one, not the other ("Variables for access logging for API Gateway"). */
+/** A caller can choose the one, if it is a UUID, and never the other ("Variables for access logging for API Gateway"). */
 function requestIds(chosen?: string | string[]): RequestIds {
+  const isUuid = typeof chosen === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(chosen);
   return {
-    requestId: typeof chosen === 'string' ? chosen : randomUUID(),
+    requestId: isUuid ? chosen : randomUUID(),
     extendedRequestId: randomBytes(11).toString('base64'),
   };
 }
