@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { gracefulClose } from './graceful-close.ts';
+
+/** A server that answers when the test does, and its close. */
+async function startServer() {
+  const server = createServer();
+  const close = gracefulClose(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    close,
+    request: async () => (await once(server, 'request'))[1] as ServerResponse,
+    /** A connection that has sent a text, and never ends by itself. */
+    async send(text: string): Promise<Socket> {
+      const arrived = once(server, 'connection');
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      const [accepted] = (await arrived) as [Socket];
+      socket.on('error', () => {});
+      socket.write(text);
+      await expect.poll(() => accepted.bytesRead, { timeout: 30_000 }).toBe(text.length);
+      return socket;
+    },
+  };
+}
+
+test.each([
+  ['that never sent a byte', ''],
+  ['with half a request line', 'POST /pl'],
+  ['with half a head', 'POST /plants HTTP/1.1\r\nhost: x\r\n'],
+  ['whose body never ends', 'POST /plants HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{'],
+])('a connection %s does not hold the end up', async (_, text) => {
+  const server = await startServer();
+  const socket = await server.send(text);
+  await server.close();
+  socket.destroy();
+});
+
+test('a request that has arrived is answered, and the ones that follow it on its connection are not waited for', async () => {
+  const server = await startServer();
+  const received = server.request();
+  const socket = await server.send('GET /first HTTP/1.1\r\nhost: x\r\n\r\n');
+  const response = await received;
+  const closed = server.close();
+  socket.write('GET /second HTTP/1.1\r\nhost: x\r\n\r\n');
+  await server.request();
+  response.end('the answer');
+  expect(String((await once(socket, 'data'))[0])).toMatch(/the answer$/);
+  await closed;
+  socket.destroy();
+});
