@@ -30,25 +30,30 @@ interface Contract {
 const root = join(import.meta.dirname, '..');
 const header = '// Generated from openapi.yaml by scripts/generate.ts (npm run generate). Do not edit.\n';
 
-const ajv = new Ajv2020({ allErrors: true, verbose: true, code: { source: true, esm: true, lines: true } });
-// An int64 beyond 2^53 arrives as a bigint, which Ajv's own `integer` refuses.
-ajv.addKeyword({
-  keyword: 'int64',
-  code: (keyword) =>
-    keyword.fail(_`typeof ${keyword.data} !== "bigint" || BigInt.asIntN(64, ${keyword.data}) !== ${keyword.data}`),
-});
-// A lone surrogate has no UTF-8, so the table could not give it back.
-ajv.addKeyword({
-  keyword: 'wellFormed',
-  type: 'string',
-  code: (keyword) => keyword.fail(_`!${keyword.data}.isWellFormed()`),
-});
+/** A compiler of its own for each run: it numbers what it compiles, and the files must come out the same each time. */
+function compiler(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, code: { source: true, esm: true, lines: true } });
+  // An int64 beyond 2^53 arrives as a bigint, which Ajv's own `integer` refuses.
+  ajv.addKeyword({
+    keyword: 'int64',
+    code: (keyword) =>
+      keyword.fail(_`typeof ${keyword.data} !== "bigint" || BigInt.asIntN(64, ${keyword.data}) !== ${keyword.data}`),
+  });
+  // A lone surrogate has no UTF-8, so the table could not give it back.
+  ajv.addKeyword({
+    keyword: 'wellFormed',
+    type: 'string',
+    code: (keyword) => keyword.fail(_`!${keyword.data}.isWellFormed()`),
+  });
+  return ajv;
+}
 
 /** The files that the contract makes, by their path from the project's root. */
 export function generate(): Record<string, string> {
   const contract = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8')) as Contract;
   const schemas = contract.components.schemas;
   const files: Record<string, string> = {};
+  const ajv = compiler();
   for (const { operationId, requestBody } of Object.values(contract.paths).flatMap((path) => Object.values(path))) {
     const name = requestBody.content['application/json'].schema.$ref.split('/').at(-1) ?? '';
     const validate = ajv.compile({
