@@ -10,8 +10,9 @@ const CONTRACT_SUITE = [
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // These end what hangs, on a machine that has a third of its speed too.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxConcurrency: 8,
     // Most of a test is waiting; Vitest's own default leaves one core of two idle.
     maxWorkers: 3,

@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CreateTableCommand,
   DynamoDBClient,
-  ListTablesCommand,
   PutItemCommand,
   ResourceInUseException,
   waitUntilTableExists,
@@ -20,8 +21,19 @@ import { LOCAL_REGION, type Template } from './template.ts';
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 const dataDirectory = join(projectRoot, '.local');
-/** Holds the address of the embedded store while a process has it open: it can be open only once. */
-const endpointFile = join(dataDirectory, 'dynamodb-endpoint');
+/** The cloud assembly of the service that has the data open; apart from `cdk.out`, which a deployment may be reading. */
+export const SERVICE_ASSEMBLY = join(dataDirectory, 'cdk.out');
+/** Locked by the process that has the embedded store open, as only one can. The lock ends with the process. */
+const lockFile = join(dataDirectory, 'lock');
+/** Says where a service that has the store open lets commands reach it. */
+const serviceFile = join(dataDirectory, 'service.json');
+
+/** How long to wait for commands that are over in a moment, and for a service that is just ending. */
+const MAX_WAIT_MS = 15_000;
+const POLL_MS = 50;
+
+/** "Result and Error Codes" of SQLite: another process has the lock. */
+const SQLITE_BUSY = 5;
 
 export interface LocalDynamoDb {
   endpoint: string;
@@ -29,29 +41,76 @@ export interface LocalDynamoDb {
   close(): Promise<void>;
 }
 
+/** A place where the data can be reached. */
+interface Place {
+  endpoint: string;
+  /** Whether a service beside this process has it open, and takes it away when it ends. */
+  ofService?: boolean;
+  close?(): Promise<void>;
+}
+
 /**
- * The DynamoDB of this machine, the template's tables and the development token in it:
- * AWS_ENDPOINT_URL_DYNAMODB, the embedded one that another process has open, or one's own.
+ * The DynamoDB of this machine for a command that is soon over: AWS_ENDPOINT_URL_DYNAMODB, the running
+ * service's, or the embedded one. The template's tables are in it and, unless `developmentToken` is
+ * false, the development token.
  */
-export async function openLocalDynamoDb(template: Template): Promise<LocalDynamoDb> {
-  const dynamoDb = connect(loopbackEndpoint() ?? (await endpointOfOtherProcess()) ?? (await embed()));
+export async function openLocalDynamoDb(template: Template, { developmentToken = true } = {}): Promise<LocalDynamoDb> {
+  const deadline = Date.now() + MAX_WAIT_MS;
+  for (;;) {
+    const place = await findPlace('command', deadline);
+    const dynamoDb = connect(place);
+    try {
+      await createTables(dynamoDb, template);
+      if (developmentToken) await putDevelopmentToken(dynamoDb, template);
+      return dynamoDb;
+    } catch (error) {
+      await dynamoDb.close();
+      if (!place.ofService || Date.now() > deadline) throw error;
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+/**
+ * The same for a service, whose embedded one is its own until it ends. Throws where another service has
+ * it. The tables are still to be created.
+ */
+export async function openServiceDynamoDb(): Promise<LocalDynamoDb> {
+  return connect(await findPlace('service', Date.now() + MAX_WAIT_MS));
+}
+
+/** Creates what is missing of the template's tables. */
+export async function createTables({ client, endpoint }: LocalDynamoDb, { tables }: Template): Promise<void> {
   try {
-    for (const { name, definition } of template.tables) {
+    for (const { name, definition } of tables) {
       try {
-        await dynamoDb.client.send(new CreateTableCommand({ TableName: name, ...definition }));
+        await client.send(new CreateTableCommand({ TableName: name, ...definition }));
       } catch (error) {
         if (!(error instanceof ResourceInUseException)) throw error;
       }
-      await waitUntilTableExists({ client: dynamoDb.client, maxWaitTime: 30, minDelay: 1 }, { TableName: name });
+      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: name });
     }
-    await putDevelopmentToken(dynamoDb.client, template);
-    return dynamoDb;
   } catch (error) {
-    await dynamoDb.close();
-    throw new Error(`The DynamoDB at ${dynamoDb.endpoint} cannot be used: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** Makes the development token valid for a year from now. */
+export async function putDevelopmentToken({ client }: LocalDynamoDb, { tables, outputs }: Template): Promise<void> {
+  const table = tables.find(({ name }) => name === outputs['AccessTokensTableName']);
+  if (!table) throw new Error('The template has no output AccessTokensTableName that names one of its tables.');
+  const now = Math.floor(Date.now() / 1000);
+  await client.send(
+    new PutItemCommand({
+      TableName: table.name,
+      Item: {
+        [table.partitionKey]: { S: developmentTokenDigest() },
+        name: { S: DEVELOPMENT_TOKEN_NAME },
+        createdAt: { N: String(now) },
+        expiresAt: { N: String(now + 365 * 24 * 60 * 60) },
+      },
+    }),
+  );
 }
 
 /**
@@ -72,73 +131,81 @@ export function loopbackEndpoint(): string | undefined {
   return value;
 }
 
-function connect(at: string | EmbeddedDynamoDb): LocalDynamoDb {
-  const endpoint = typeof at === 'string' ? at : at.endpoint;
+function connect({ endpoint, close }: Place): LocalDynamoDb {
   const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
   return {
     endpoint,
     client,
     close: async () => {
       client.destroy();
-      if (typeof at !== 'string') await at.close();
+      await close?.();
     },
   };
 }
 
-interface EmbeddedDynamoDb {
-  endpoint: string;
-  close(): Promise<void>;
-}
-
-async function endpointOfOtherProcess(): Promise<string | undefined> {
-  let endpoint: string;
-  try {
-    endpoint = readFileSync(endpointFile, 'utf8');
-  } catch {
-    return undefined;
-  }
-  const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, maxAttempts: 1 });
-  try {
-    await client.send(new ListTablesCommand({}));
-    return endpoint;
-  } catch {
-    // That process was killed and left its file behind.
-    return undefined;
-  } finally {
-    client.destroy();
-  }
-}
-
-async function embed(): Promise<EmbeddedDynamoDb> {
+async function findPlace(whose: 'command' | 'service', deadline: number): Promise<Place> {
+  const given = loopbackEndpoint();
+  if (given !== undefined) return { endpoint: given };
   mkdirSync(dataDirectory, { recursive: true });
+  for (;;) {
+    const lock = takeLock();
+    if (lock) return await embed(lock, whose);
+    const service = runningService();
+    if (service && whose === 'command') return { endpoint: service.endpoint, ofService: true };
+    if (service) {
+      throw new Error(
+        `Another npm start or npm run dev of this folder is running and has its data, .local/, open (process ${service.pid}). End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine.`,
+      );
+    }
+    if (Date.now() > deadline) {
+      throw new Error(
+        `Another command has had the data of the local run, .local/, open for ${MAX_WAIT_MS / 1000} s. Try again when it has ended.`,
+      );
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function takeLock(): DatabaseSync | undefined {
+  const lock = new DatabaseSync(lockFile);
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
+    throw error;
+  }
+}
+
+async function embed(lock: DatabaseSync, whose: 'command' | 'service'): Promise<Place> {
+  // One that was killed has left it behind.
+  rmSync(serviceFile, { force: true });
   const server = dynalite({ path: join(dataDirectory, 'dynamodb'), createTableMs: 0 });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  writeFileSync(endpointFile, endpoint);
+  if (whose === 'service') writeFileSync(serviceFile, JSON.stringify({ endpoint, pid: process.pid }));
   return {
     endpoint,
     close: async () => {
-      rmSync(endpointFile, { force: true });
+      rmSync(serviceFile, { force: true });
+      const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closed;
+      lock.close();
     },
   };
 }
 
-async function putDevelopmentToken(client: DynamoDBClient, { tables, outputs }: Template): Promise<void> {
-  const table = tables.find(({ name }) => name === outputs['AccessTokensTableName']);
-  if (!table) throw new Error('the template has no output AccessTokensTableName that names one of its tables.');
-  const now = Math.floor(Date.now() / 1000);
-  await client.send(
-    new PutItemCommand({
-      TableName: table.name,
-      Item: {
-        [table.partitionKey]: { S: developmentTokenDigest() },
-        name: { S: DEVELOPMENT_TOKEN_NAME },
-        createdAt: { N: String(now) },
-        expiresAt: { N: String(now + 365 * 24 * 60 * 60) },
-      },
-    }),
-  );
+/** The service that has the embedded store open, if what has it open is a service. */
+function runningService(): { endpoint: string; pid: number } | undefined {
+  try {
+    const service = JSON.parse(readFileSync(serviceFile, 'utf8')) as { endpoint: string; pid: number };
+    // Throws where there is no such process: it was killed, and whoever has the lock now is about to remove the file.
+    process.kill(service.pid, 0);
+    return service;
+  } catch {
+    return undefined;
+  }
 }

@@ -3,8 +3,8 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { command } from './command.ts';
 import { deploy } from './deploy.ts';
 import { loopbackEndpoint, openLocalDynamoDb } from './dynamodb.ts';
-import { synthesize } from './synthesize.ts';
-import { readTemplate } from './template.ts';
+import { withOwnAssembly } from './synthesize.ts';
+import { readTemplate, type Template } from './template.ts';
 
 /*
  * npm run invoke -- events/NAME.json: one event through the function behind its route, the answer on
@@ -18,7 +18,10 @@ await command(async () => {
   }
   const event = readEvent(file);
   loopbackEndpoint();
-  const template = readTemplate(await synthesize());
+  await withOwnAssembly((assembly) => invoke(file, event, readTemplate(assembly)));
+});
+
+async function invoke(file: string, event: APIGatewayProxyEvent, template: Template): Promise<void> {
   const route = template.routes.find(
     ({ method, resource }) => method === event.httpMethod && resource === event.resource,
   );
@@ -42,7 +45,7 @@ await command(async () => {
   } finally {
     await dynamoDb.close();
   }
-});
+}
 
 function readEvent(file: string): APIGatewayProxyEvent {
   if (!existsSync(file)) throw new Error(`The event ${file} does not exist.`);

@@ -1,78 +1,126 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { watch } from 'chokidar';
 import { command } from './command.ts';
-import { deploy } from './deploy.ts';
+import { type Deployment, deploy } from './deploy.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
-import { LOCAL_CREDENTIALS, loopbackEndpoint, openLocalDynamoDb } from './dynamodb.ts';
+import {
+  createTables,
+  LOCAL_CREDENTIALS,
+  loopbackEndpoint,
+  openServiceDynamoDb,
+  putDevelopmentToken,
+  SERVICE_ASSEMBLY,
+} from './dynamodb.ts';
 import { type AccessLine, createGateway } from './gateway.ts';
+import { gracefulClose } from './graceful-close.ts';
 import type { LogLine } from './lambda.ts';
-import { projectRoot, synthesize } from './synthesize.ts';
+import { prepareSynthesis, projectRoot } from './synthesize.ts';
 import { LOCAL_REGION, readTemplate } from './template.ts';
 
 /*
  * npm start: serves the synthesized stack on this machine until Ctrl-C or SIGTERM.
- * npm run dev: the same, and again whenever a file of the stack or of a function changes.
+ * npm run dev: the same, and again whenever the contract or a file of the stack or of a function changes.
  */
+
+/** npm passes on a signal that the terminal has sent already: the same one arrives twice, 1 to 3 ms apart. */
+const SAME_SIGNAL_MS = 250;
+/** An editor's save is several changes. */
+const QUIET_MS = 50;
 
 await command(async () => {
   const port = portFromEnvironment();
-  // Refused before the seconds that synthesis takes.
-  loopbackEndpoint();
-  const template = readTemplate(await synthesize());
-  const dynamoDb = await openLocalDynamoDb(template);
-  let deployment = await deploy(template, dynamoDb, logLine).catch(async (error) => {
-    await dynamoDb.close();
-    throw error;
-  });
-  const server = createGateway(() => deployment, accessLine);
+  const watching = process.argv.includes('--watch');
+  // Where two services run, each on a DynamoDB of its own, each has its own assembly too.
+  const assembly = loopbackEndpoint() === undefined ? SERVICE_ASSEMBLY : mkdtempSync(join(tmpdir(), 'plant-store-'));
+  const toClose: (() => unknown)[] = [];
+  if (assembly !== SERVICE_ASSEMBLY) toClose.push(() => rmSync(assembly, { recursive: true, force: true }));
 
   async function close(): Promise<void> {
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeIdleConnections();
-    await closed;
-    await deployment.close();
-    await dynamoDb.close();
+    for (const closeOne of toClose.reverse()) await closeOne();
   }
 
+  let instructions: string;
+  try {
+    instructions = await serve(port, assembly, watching, toClose);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  let firstSignal: number | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (firstSignal === undefined) {
+        firstSignal = performance.now();
+        void close().then(() => process.exit());
+      } else if (performance.now() - firstSignal > SAME_SIGNAL_MS) {
+        process.exit(1);
+      }
+    });
+  }
+  // Whoever reads them may send a signal at once.
+  console.log(instructions);
+});
+
+/** Starts the service. What it puts into `toClose` ends it, the last first. Returns what its user may do now. */
+async function serve(port: number, assembly: string, watching: boolean, toClose: (() => unknown)[]): Promise<string> {
+  // Loads its libraries while the DynamoDB is opened, and later while nothing changes.
+  let synthesis = prepareSynthesis(assembly);
+  toClose.push(() => synthesis.cancel());
+  const dynamoDb = await openServiceDynamoDb();
+  toClose.push(dynamoDb.close);
+
+  async function build(): Promise<Deployment> {
+    if (watching) await generateFromContract();
+    await synthesis.run();
+    const template = readTemplate(assembly);
+    await createTables(dynamoDb, template);
+    return deploy(template, dynamoDb, logLine);
+  }
+
+  let deployment = await build();
+  toClose.push(() => deployment.close());
+  const { template } = deployment;
+  await putDevelopmentToken(dynamoDb, template);
+
+  const server = createGateway(() => deployment, accessLine);
+  toClose.push(gracefulClose(server));
   try {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   } catch (error) {
-    await deployment.close();
-    await dynamoDb.close();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new Error(`Port ${port} is in use; set PORT to a free one, or to 0 for any.`);
   }
 
-  if (process.argv.includes('--watch')) {
-    await onChange(['functions', 'infra'], async () => {
-      const next = await deploy(readTemplate(await synthesize()), dynamoDb, logLine);
-      const previous = deployment;
-      deployment = next;
-      await previous.close();
-      console.log('Rebuilt.');
+  if (watching) {
+    synthesis = prepareSynthesis(assembly);
+    const stop = await onChange(async () => {
+      try {
+        const previous = deployment;
+        deployment = await build();
+        console.log('Rebuilt.');
+        await previous.close();
+      } finally {
+        synthesis = prepareSynthesis(assembly);
+      }
     });
+    toClose.push(stop);
   }
   const plantsUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/plants`;
-  console.log(`The plant store is ready at ${plantsUrl}
+  return `The plant store is ready at ${plantsUrl}
 
 Create a plant:
   curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"climber"}'
 
 List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
   curl ${dynamoDb.endpoint} --aws-sigv4 aws:amz:${LOCAL_REGION}:dynamodb --user ${LOCAL_CREDENTIALS.accessKeyId}:${LOCAL_CREDENTIALS.secretAccessKey} -H 'X-Amz-Target: DynamoDB_20120810.Scan' -H 'Content-Type: application/x-amz-json-1.0' -d '{"TableName":"${template.outputs['PlantsTableName']}"}'
-`);
-
-  let closing = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // npm passes on what the terminal has sent already; the second signal must not cut the first short.
-    process.on(signal, () => {
-      if (!closing) void close().then(() => process.exit());
-      closing = true;
-    });
-  }
-});
+`;
+}
 
 function portFromEnvironment(): number {
   const value = process.env['PORT'] || '3000';
@@ -91,15 +139,47 @@ function logLine(line: LogLine): void {
   if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
 }
 
-/** Runs `rebuild` once things are quiet after a change, never twice at a time. */
-async function onChange(paths: string[], rebuild: () => Promise<void>): Promise<void> {
+/** The contract's generated files, as `npm run generate` writes them. */
+async function generateFromContract(): Promise<void> {
+  const { generate } = await import('../scripts/generate.ts');
+  try {
+    for (const [path, text] of Object.entries(generate())) writeFileSync(join(projectRoot, path), text);
+  } catch (error) {
+    throw new Error(`Nothing can be generated from openapi.yaml: ${(error as Error).message}`);
+  }
+}
+
+/** Runs `rebuild` once things are quiet after a change, never twice at a time. Returns what stops it. */
+async function onChange(rebuild: () => Promise<void>): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined;
-  let running = Promise.resolve();
-  const watcher = watch(paths, { cwd: projectRoot, ignoreInitial: true }).on('all', () => {
+  const state = { rebuilding: false, changed: false, stopped: false };
+
+  async function change(): Promise<void> {
+    state.changed = true;
+    if (state.rebuilding) return;
+    state.rebuilding = true;
+    while (state.changed && !state.stopped) {
+      state.changed = false;
+      await rebuild().catch((error: Error) => {
+        if (!state.stopped) console.error(error.message);
+      });
+    }
+    state.rebuilding = false;
+  }
+
+  const watcher = watch(['functions', 'infra', 'openapi.yaml'], {
+    cwd: projectRoot,
+    ignoreInitial: true,
+    // A rebuild writes them itself.
+    ignored: /\.generated\./,
+  }).on('all', () => {
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      running = running.then(rebuild).catch((error: Error) => console.error(error.message));
-    }, 200);
+    timer = setTimeout(change, QUIET_MS);
   });
   await once(watcher, 'ready');
+  return async () => {
+    state.stopped = true;
+    clearTimeout(timer);
+    await watcher.close();
+  };
 }

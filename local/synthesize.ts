@@ -1,31 +1,92 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
-const cdkOut = join(projectRoot, 'cdk.out');
+/** A CDK app that has its libraries loaded and waits to be let go. */
+export interface Synthesis {
+  /** Lets the app write its cloud assembly; once. Throws what the app says where it fails. */
+  run(): Promise<void>;
+  /** Ends the app, waiting or running. */
+  cancel(): void;
+}
 
-/** Runs `cdk synth` with the project's own CLI and Node. Returns the cloud assembly's folder. */
-export async function synthesize(assembly = cdkOut, context: Record<string, string> = {}): Promise<string> {
-  const cdk = createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
-  const keys = Object.entries(context).flatMap(([key, value]) => ['--context', `${key}=${value}`]);
-  const child = spawn(process.execPath, [cdk, 'synth', '--quiet', '--output', assembly, ...keys], {
-    cwd: projectRoot,
-    // What CDK has to say of the template is for who deploys it, and half of a synthesis; cdk-nag still runs.
-    env: { ...process.env, CDK_DISABLE_CLI_TELEMETRY: 'true', CDK_VALIDATION: 'false' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`The stack could not be synthesized:\n${output.trim()}`);
+/**
+ * Runs the stack's app as `cdk synth` does, without the CLI around it: that takes longer than the app, and
+ * asks for the account. The template is the CLI's own. Returns the cloud assembly's folder.
+ *
+ * Throws what the app says where it fails, cdk-nag's findings included.
+ */
+export async function synthesize(
+  assembly = join(projectRoot, 'cdk.out'),
+  context: Record<string, string> = {},
+): Promise<string> {
+  await prepareSynthesis(assembly, context).run();
   return assembly;
 }
 
-/** The cloud assembly as it was last synthesized; enough for what only asks for the tables' names. */
-export async function synthesizedBefore(): Promise<string> {
-  return existsSync(join(cdkOut, 'manifest.json')) ? cdkOut : await synthesize();
+/** Synthesizes into a folder of its own, which is there for as long as `use` takes: two in one folder mix. */
+export async function withOwnAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
+  const directory = await mkdtemp(join(tmpdir(), 'plant-store-'));
+  try {
+    return await use(await synthesize(directory));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** Starts the app ahead of time; what it is made of is read when it is let go, but for the libraries. */
+export function prepareSynthesis(assembly: string, context: Record<string, string> = {}): Synthesis {
+  const { NODE_OPTIONS = '' } = process.env;
+  const preload = pathToFileURL(join(import.meta.dirname, 'preload-app.ts')).href;
+  // Without exec, cancel() would end the shell and leave the app.
+  const child = spawn(`exec ${readCdkJson().app}`, {
+    shell: true,
+    cwd: projectRoot,
+    env: {
+      ...process.env,
+      CDK_OUTDIR: assembly,
+      // What CDK has to say of the template is for who deploys it, and half of a synthesis; cdk-nag still runs.
+      CDK_VALIDATION: 'false',
+      NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/node'),
+      NODE_OPTIONS: `${NODE_OPTIONS} --import=${preload}`,
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  // An app that has failed already reads no more; its output says why.
+  child.stdin.on('error', () => {});
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', resolve).once('error', (error) => {
+      output += error.message;
+      resolve(null);
+    });
+  });
+  return {
+    run: async () => {
+      const CDK_CONTEXT_JSON = JSON.stringify({ ...readCdkJson().context, ...METADATA, ...context });
+      // What bundles the function is a Node.js process too, and not to be preloaded.
+      child.stdin.end(JSON.stringify({ CDK_CONTEXT_JSON, NODE_OPTIONS }));
+      if ((await ended) !== 0) throw new Error(`The stack could not be synthesized:\n${output.trim()}`);
+    },
+    cancel: () => {
+      child.kill();
+    },
+  };
+}
+
+/** The CLI asks for both by default: the assets' folders and the constructs' paths in the template. */
+const METADATA = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true };
+
+/** The app looks nothing up, so no other file has context for it. */
+function readCdkJson() {
+  return JSON.parse(readFileSync(join(projectRoot, 'cdk.json'), 'utf8')) as {
+    app: string;
+    context: Record<string, unknown>;
+  };
 }

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { loopbackEndpoint, openLocalDynamoDb } from './dynamodb.ts';
-import { synthesizedBefore } from './synthesize.ts';
-import { readTemplate } from './template.ts';
+import { loopbackEndpoint, openLocalDynamoDb, SERVICE_ASSEMBLY } from './dynamodb.ts';
+import { withOwnAssembly } from './synthesize.ts';
+import { readTemplate, type Template } from './template.ts';
 
 export interface Tables {
   client: DynamoDBClient;
@@ -18,8 +20,9 @@ export async function withTables(stack: string | undefined, use: (tables: Tables
     return;
   }
   loopbackEndpoint();
-  const template = readTemplate(await synthesizedBefore());
-  const dynamoDb = await openLocalDynamoDb(template);
+  const template = await templateOfTables();
+  // A command on tokens leaves those alone that it is not about.
+  const dynamoDb = await openLocalDynamoDb(template, { developmentToken: false });
   try {
     const { outputs } = template;
     await use({ client: dynamoDb.client, tableName: (output) => named('of the local run', outputs, output) });
@@ -47,6 +50,12 @@ export async function plantsById(
     keys = UnprocessedKeys?.[tableName]?.Keys ?? [];
   }
   return found;
+}
+
+/** As the service was synthesized last, if it was ever started: the tables are the same, and it takes no time. */
+async function templateOfTables(): Promise<Template> {
+  if (existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'))) return readTemplate(SERVICE_ASSEMBLY);
+  return await withOwnAssembly(async (assembly) => readTemplate(assembly));
 }
 
 async function outputsOf(stack: string): Promise<Record<string, string | undefined>> {

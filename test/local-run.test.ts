@@ -1,27 +1,35 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { LOCAL_CREDENTIALS } from '../local/dynamodb.ts';
-import { LOCAL_REGION } from '../local/template.ts';
+import { LOCAL_REGION, readTemplate } from '../local/template.ts';
 import { inContract } from './support/contract.ts';
+import { startFaultProxy } from './support/fault-proxy.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
 
 let project: ProjectCopy;
 let run: LocalRun;
+/** Why the second of two that were started at once did not come up. */
+let refusal: string;
 beforeAll(async () => {
   project = copyProject();
-  run = await project.start('npm start');
+  const both = await Promise.allSettled([project.start('npm start'), project.start('npm start')]);
+  const [first, ...others] = both.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
+  if (!first || others.length > 0) throw new Error(`Of two services ${others.length + (first ? 1 : 0)} came up.`);
+  run = first;
+  refusal = String(both.find((start) => start.status === 'rejected')?.reason);
 });
 afterAll(() => project.remove());
 
-/** Synthesis takes seconds. */
-const POLL = { timeout: 25_000, interval: 100 };
+/** Ends a hang, on a slow machine too. */
+const POLL = { timeout: 120_000, interval: 50 };
 const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' };
 
 async function create(body: string, url = run.url, token = DEVELOPMENT_TOKEN) {
@@ -59,6 +67,12 @@ const printed = (pattern: RegExp) =>
     .output()
     .split('\n')
     .find((line) => pattern.test(line)) ?? '';
+
+test('of two services that are started at once, one comes up, and the other says what to do', () => {
+  expect(refusal).toMatch(
+    /^Another npm start or npm run dev of this folder is running and has its data, \.local\/, open \(process \d+\)\. End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine\.$/m,
+  );
+});
 
 test('the printed request works when pasted, and the printed list shows what is stored', async () => {
   expect(await paste(printed(/curl -i/))).toEqual({
@@ -112,7 +126,7 @@ test('an event is invoked without a server of its own, and the exit status tells
   expect(inContract(JSON.parse(refused.stdout))).toMatchObject({ error: 401 });
 });
 
-test.each([
+test.concurrent.each([
   ['invoke -- events/none.json', {}, 'The event events/none.json does not exist.'],
   ['invoke -- README.md', {}, 'The event README.md must be a file of JSON'],
   ['invoke -- package.json', {}, 'The event package.json must be a REST proxy event, with httpMethod and resource.'],
@@ -155,48 +169,120 @@ test.each([
   },
 );
 
+/** The DynamoDB of the running service, which a second service may be told to use. */
+const dynamoDbOf = (service: LocalRun) => /DynamoDB listens at (\S+)\)/.exec(service.output())?.[1] ?? '';
+
 test('a port in use ends with a sentence', async () => {
-  const blocker = createServer().listen(0, '127.0.0.1');
-  await once(blocker, 'listening');
-  const { port } = blocker.address() as AddressInfo;
-  const { code, stderr } = await project.run('npm run --silent start', { PORT: String(port) });
-  blocker.close();
+  const { port } = new URL(run.url);
+  const { code, stderr } = await project.run('npm run --silent start', {
+    PORT: port,
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDbOf(run),
+  });
   expect(code).toBe(1);
   expect(stderr).toContain(`Port ${port} is in use; set PORT to a free one, or to 0 for any.\n`);
 });
 
-test('what was stored is there after a kill, and SIGTERM answers what is in flight', async () => {
+test('what was stored is there after a kill, and the development token after each start', async () => {
   await create('{"id":70,"name":"before the kill"}');
+  await project.run('npm run --silent token -- revoke development');
+  // Had the list put the token back, it would have renewed its time before.
+  expect((await project.run('npm run --silent token -- list')).stdout).not.toContain('development');
   run.kill();
   await run.exit;
+
+  // A command that has the data open as the service starts is waited for.
+  const { openLocalDynamoDb }: typeof import('../local/dynamodb.ts') = await import(
+    join(project.directory, 'local/dynamodb.ts')
+  );
+  const command = await openLocalDynamoDb(readTemplate(inject('assembly')), { developmentToken: false });
+  setTimeout(() => command.close(), 1000);
   run = await project.start('npm start');
   expect(await create('{"id":70,"name":"after the kill"}')).toMatchObject({ error: 409 });
   expect(await create('{"id":70,"name":"before the kill"}')).toEqual({ name: 'before the kill' });
+});
 
-  const request = httpRequest(run.url, { method: 'POST', headers });
+test('Ctrl-C answers what is in flight, whatever else is connected', async () => {
+  const second = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: dynamoDbOf(run) });
+  const request = httpRequest(second.url, { method: 'POST', headers });
   request.write('{"id":71,');
   await once(request, 'socket');
-  await create('{"id":72,"name":"so that the first has arrived"}');
-  run.terminate();
-  setTimeout(() => request.end('"name":"in flight"}'), 300);
+  const { port } = new URL(second.url);
+  const silent = connect(Number(port), '127.0.0.1').on('error', () => {});
+  const unfinished = connect(Number(port), '127.0.0.1').on('error', () => {});
+  unfinished.write('POST /plants HTTP/1.1\r\nhost: x\r\n');
+  await create('{"id":72,"name":"so that the others have arrived"}', second.url);
+  second.interrupt();
+  // It has heard the signal when it has stopped listening.
+  await expect.poll(() => fetch(second.url).catch(() => 'refused'), POLL).toBe('refused');
+  request.end('"name":"in flight"}');
   const [response] = await once(request, 'response');
   expect(response.statusCode).toBe(200);
   response.resume();
-  expect(await run.exit).toBe(0);
+  expect(await second.exit).toBe(0);
+  silent.destroy();
+  unfinished.destroy();
 });
 
-test('npm run dev rebuilds on change, and goes on serving what it has where that fails', async () => {
-  run = await project.start('npm run dev');
-  const file = join(project.directory, 'functions/create-plant/create-plant.ts');
-  const source = readFileSync(file, 'utf8');
-  writeFileSync(file, `${source}syntax error`);
-  await expect.poll(() => run.output(), POLL).toContain('The stack could not be synthesized');
-  expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'x' });
-  writeFileSync(file, source.replace('name: body.name', "name: 'changed'"));
-  await expect.poll(() => run.output(), POLL).toContain('Rebuilt.');
-  expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'changed' });
-  run.terminate();
-  expect(await run.exit).toBe(0);
+test('a second Ctrl-C ends it at once', async () => {
+  const store = await startFaultProxy(dynamoDbOf(run));
+  const second = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: store.endpoint });
+  store.requests.length = 0;
+  store.plan({ operation: 'PutItem', fault: 'hangs', times: 9, applied: false });
+  const answer = create('{"id":73,"name":"x"}', second.url).catch(() => 'none');
+  await expect.poll(() => store.requests, POLL).toContain('PutItem');
+  second.interrupt();
+  await sleep(500);
+  second.interrupt();
+  // Waited for, it would be error 503, after some seconds.
+  expect(await answer).toBe('none');
+  expect(await second.exit).not.toBe(0);
+  store.close();
+});
+
+test('npm run dev serves each edit, and goes on serving what it has where that fails', async () => {
+  const copy = copyProject();
+  onTestFinished(copy.remove);
+  const dev = await copy.start('npm run dev');
+  const rebuilt = () => dev.output().match(/^Rebuilt\.$/gm)?.length ?? 0;
+  /** Changes a file. Returns what changes it back. */
+  const edit = (path: string, change: (source: string) => string) => {
+    const file = join(copy.directory, path);
+    const source = readFileSync(file, 'utf8');
+    writeFileSync(file, change(source));
+    return () => writeFileSync(file, source);
+  };
+  const rebuiltAfter = async (change: () => unknown) => {
+    const before = rebuilt();
+    change();
+    await expect.poll(rebuilt, POLL).toBeGreaterThan(before);
+  };
+
+  const undoSyntaxError = edit('functions/create-plant/create-plant.ts', (source) => `${source}syntax error`);
+  await expect.poll(() => dev.output(), POLL).toContain('The stack could not be synthesized');
+  expect(await create('{"id":80,"name":"x"}', dev.url)).toEqual({ name: 'x' });
+  await rebuiltAfter(undoSyntaxError);
+
+  const undoFinding = edit('infra/create-plant-function.ts', (source) => source.replace('AwsSolutions-IAM5', 'none'));
+  await expect.poll(() => dev.output(), POLL).toContain('AwsSolutions-IAM5');
+  await rebuiltAfter(undoFinding);
+
+  const undoContract = edit('openapi.yaml', () => 'openapi: [');
+  await expect.poll(() => dev.output(), POLL).toContain('Nothing can be generated from openapi.yaml: ');
+  expect(await create('{"id":80,"name":"x"}', dev.url)).toEqual({ name: 'x' });
+  await rebuiltAfter(undoContract);
+
+  const undoLimit = edit('openapi.yaml', (source) =>
+    source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'),
+  );
+  await expect.poll(() => create('{"id":81,"name":"too long"}', dev.url), POLL).toMatchObject({ error: 400 });
+  // Were the generated files a change of their own, it would rebuild for ever.
+  const before = rebuilt();
+  await sleep(2000);
+  expect(rebuilt()).toBeLessThanOrEqual(before + 1);
+  await rebuiltAfter(undoLimit);
+  expect(await create('{"id":81,"name":"too long"}', dev.url)).toEqual({ name: 'too long' });
+  dev.terminate();
+  expect(await dev.exit).toBe(0);
 });
 
 test('another DynamoDB of this machine is given what is missing, and used', async () => {

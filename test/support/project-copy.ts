@@ -31,12 +31,12 @@ export function copyProject() {
       });
     },
 
-    /** Starts the local run on any free port; returns when it says that it is ready. */
-    async start(command: string) {
+    /** Starts the local run on any free port; returns when it says that it is ready. Throws what it says where it ends. */
+    async start(command: string, variables: Record<string, string> = {}) {
       const [file = '', ...options] = command.split(' ');
       const child = spawn(file, options, {
         cwd: directory,
-        env: environment({ PORT: '0' }),
+        env: environment({ PORT: '0', ...variables }),
         // A group of its own, to be killed with all that npm started.
         detached: true,
       });
@@ -58,6 +58,8 @@ export function copyProject() {
         output: () => output,
         kill: () => process.kill(-Number(child.pid), 'SIGKILL'),
         terminate: () => child.kill('SIGTERM'),
+        /** As Ctrl-C does: the terminal tells npm and what npm started, and npm passes it on. */
+        interrupt: () => process.kill(-Number(child.pid), 'SIGINT'),
         exit,
       };
     },
