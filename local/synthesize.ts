@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 export const projectRoot = join(import.meta.dirname, '..');
@@ -41,7 +41,7 @@ export async function withOwnAssembly<Result>(use: (assembly: string) => Promise
 
 /** Starts the app ahead of time; what it is made of is read when it is let go, but for the libraries. */
 export function prepareSynthesis(assembly: string, context: Record<string, string> = {}): Synthesis {
-  const { NODE_OPTIONS = '' } = process.env;
+  const { NODE_OPTIONS = '', PATH = '' } = process.env;
   const preload = pathToFileURL(join(import.meta.dirname, 'preload-app.ts')).href;
   // Without exec, cancel() would end the shell and leave the app.
   const child = spawn(`exec ${readCdkJson().app}`, {
@@ -52,6 +52,7 @@ export function prepareSynthesis(assembly: string, context: Record<string, strin
       CDK_OUTDIR: assembly,
       // What CDK has to say of the template is for who deploys it, and half of a synthesis; cdk-nag still runs.
       CDK_VALIDATION: 'false',
+      PATH: `${join(import.meta.dirname, 'bin')}${delimiter}${PATH}`,
       NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/node'),
       NODE_OPTIONS: `${NODE_OPTIONS} --import=${preload}`,
     },
