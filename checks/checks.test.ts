@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import {
   createServer,
   request as httpRequest,
@@ -9,15 +8,12 @@ import {
   type Server,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { projectRoot, synthesize } from '../local/synthesize.ts';
-import { readTemplate } from '../local/template.ts';
+import { projectRoot } from '../local/synthesize.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { startService } from '../test/support/service.ts';
 import { HIGHEST_ID, rules } from './rules.ts';
@@ -111,22 +107,6 @@ test('the smoke holds on a sound service, again and several times at once', asyn
     expect(stdout).toMatch(/\n\d+ rules hold, 0 do not; [\d.]+ s\.\n$/);
     expect(stdout).not.toContain(DEVELOPMENT_TOKEN);
     expect(code).toBe(0);
-  }
-});
-
-test('the smoke holds where pages of other origins may call the API', async () => {
-  const assembly = mkdtempSync(join(tmpdir(), 'plant-store-smoke-'));
-  const template = readTemplate(
-    await synthesize(assembly, { allowOrigins: 'https://app.example.com,https://b.example' }),
-  );
-  const open = await startService(template, engine);
-  try {
-    const { code, stdout } = await run('smoke', [open.url]);
-    expect(stdout).not.toContain('FAIL');
-    expect(code).toBe(0);
-  } finally {
-    await open.close();
-    rmSync(assembly, { recursive: true });
   }
 });
 

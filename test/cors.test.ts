@@ -2,17 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rules } from '../checks/rules.ts';
+import { Service } from '../checks/service.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { type Engine, startEngine } from './support/engine.ts';
-import { type Service, startService } from './support/service.ts';
+import { type Service as LocalService, startService } from './support/service.ts';
 
 const ORIGINS = ['https://app.example.com', 'http://localhost:5173'];
 
 let assembly: string;
 let engine: Engine;
-let service: Service;
+let service: LocalService;
 beforeAll(async () => {
   assembly = mkdtempSync(join(tmpdir(), 'plant-store-cors-'));
   engine = await startEngine();
@@ -83,4 +85,9 @@ test('a page may read the request id and the headers of an error, whoever answer
 test.each(['text/plain', 'image/png'])('a preflight declared as %s is no preflight of a page', async (type) => {
   const answer = await send(String(ORIGINS[0]), { method: 'OPTIONS', headers: { 'content-type': type } });
   expect(await answer.json()).toMatchObject({ error: 404 });
+});
+
+test('the smoke’s rules hold for an API that pages may call', async () => {
+  const seen = new Service(service.url, DEVELOPMENT_TOKEN);
+  for (const { rule, check } of rules) await expect(check(seen), rule).resolves.toBeUndefined();
 });
