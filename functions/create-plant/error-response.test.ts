@@ -104,9 +104,13 @@ test('what can be seen is shown as it is', async () => {
   expect((await errorFor('é 植物 🌱'))['message']).toContain('é 植物 🌱');
 });
 
-test('a member that would change a prototype is named', async () => {
-  const error = { error: 400, message: 'The body has a member "__proto__"; it must not.' };
-  expect(await errorFor('{"id":1,"name":"x","__proto__":{"tag":"y"}}')).toEqual(error);
+test.each([
+  ['__proto__', '{"id":1,"name":"x","__proto__":{"tag":"y"}}'],
+  ['__proto__', '{"id":1,"name":"x","other":[{"__proto__":1}]}'],
+  ['constructor.prototype', '{"id":1,"name":"x","constructor":{"prototype":{}}}'],
+])('a member %s, which would change a prototype, is named', async (member, body) => {
+  const error = { error: 400, message: `The body has a member "${member}"; it must not.` };
+  expect(await errorFor(body)).toEqual(error);
 });
 
 test('a body nested beyond the stack is refused, and the next one is read', async () => {

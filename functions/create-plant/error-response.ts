@@ -31,7 +31,9 @@ function toPlantStoreError(error: unknown): PlantStoreError {
 
 /** `data` is the body where it is no JSON, and the member's name where a member is forbidden. */
 function notJson(data: unknown, parserMessage: string | undefined): string {
-  if (parserMessage === undefined) return `The body has a member ${JSON.stringify(data)}; it must not.`;
+  if (parserMessage === undefined) {
+    return `The body has a member "${data === 'constructor' ? 'constructor.prototype' : data}"; it must not.`;
+  }
   if (parserMessage === 'Maximum call stack size exceeded') return 'The body is nested too deeply.';
   return `The body was not JSON (${parserMessage}); it must be a JSON object.`;
 }
