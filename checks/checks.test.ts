@@ -144,7 +144,7 @@ test.each<[string, string, Change]>([
   ],
   [
     'answers a missing path in HTML',
-    '/plant by GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS, however sent, is error 404',
+    '/plant by POST, OPTIONS, GET, HEAD, PUT, PATCH, DELETE, however sent, is error 404',
     ({ body }) => (body.includes('404') ? { headers: { 'content-type': 'text/html' }, body: '<html>no</html>' } : {}),
   ],
   ['tells the id', 'a plant is a 200, and again', ({ body }) => ({ body: body.replace('{"name"', '{"id":1,"name"') })],
@@ -187,12 +187,12 @@ test.each<[string, string, Change]>([
   ],
   [
     'answers a HEAD as it likes',
-    '/ by GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS, however sent, is error 404',
+    '/ by POST, OPTIONS, GET, HEAD, PUT, PATCH, DELETE, however sent, is error 404',
     (_, { method }) => (method === 'HEAD' ? { status: 403 } : {}),
   ],
   [
     'wants JSON where nothing is',
-    '/none/a/b by GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS, however sent, is error 404',
+    '/none/a/b by POST, OPTIONS, GET, HEAD, PUT, PATCH, DELETE, however sent, is error 404',
     ({ body }, { headers }) => (headers['content-type']?.includes('octet') ? { body: body.replace('404', '415') } : {}),
   ],
   [

@@ -251,36 +251,23 @@ test('npm run dev serves each edit, and goes on serving what it has where that f
     writeFileSync(file, change(source));
     return () => writeFileSync(file, source);
   };
-  const rebuiltAfter = async (change: () => unknown) => {
-    const before = rebuilt();
-    change();
-    await expect.poll(rebuilt, POLL).toBeGreaterThan(before);
-  };
-
-  const undoSyntaxError = edit('functions/create-plant/create-plant.ts', (source) => `${source}syntax error`);
-  await expect.poll(() => dev.output(), POLL).toContain('The stack could not be synthesized');
-  expect(await create('{"id":80,"name":"x"}', dev.url)).toEqual({ name: 'x' });
-  await rebuiltAfter(undoSyntaxError);
 
   const undoFinding = edit('infra/create-plant-function.ts', (source) => source.replace('AwsSolutions-IAM5', 'none'));
-  await expect.poll(() => dev.output(), POLL).toContain('AwsSolutions-IAM5');
-  await rebuiltAfter(undoFinding);
+  await expect.poll(() => dev.output(), POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
+  expect(await create('{"id":80,"name":"x"}', dev.url)).toEqual({ name: 'x' });
+  undoFinding();
 
   const undoContract = edit('openapi.yaml', () => 'openapi: [');
   await expect.poll(() => dev.output(), POLL).toContain('Nothing can be generated from openapi.yaml: ');
   expect(await create('{"id":80,"name":"x"}', dev.url)).toEqual({ name: 'x' });
-  await rebuiltAfter(undoContract);
+  undoContract();
 
-  const undoLimit = edit('openapi.yaml', (source) =>
-    source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'),
-  );
+  edit('openapi.yaml', (source) => source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));
   await expect.poll(() => create('{"id":81,"name":"too long"}', dev.url), POLL).toMatchObject({ error: 400 });
   // Were the generated files a change of their own, it would rebuild for ever.
   const before = rebuilt();
   await sleep(2000);
   expect(rebuilt()).toBeLessThanOrEqual(before + 1);
-  await rebuiltAfter(undoLimit);
-  expect(await create('{"id":81,"name":"too long"}', dev.url)).toEqual({ name: 'too long' });
   dev.terminate();
   expect(await dev.exit).toBe(0);
 });
