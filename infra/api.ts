@@ -32,7 +32,7 @@ const STAGE_NAME = 'v1';
 
 /** One line of the access log, in JSON. Never a header: the token is in one. */
 const ACCESS_LOG_LINE = {
-  /** As the function logs it; `$context.requestId` could be chosen by the caller ("Variables for access logging for API Gateway"). */
+  /** The caller could choose `$context.requestId` ("Variables for access logging for API Gateway"). */
   extendedRequestId: AccessLogField.contextExtendedRequestId(),
   traceId: AccessLogField.contextXrayTraceId(),
   time: AccessLogField.contextRequestTime(),

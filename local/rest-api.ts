@@ -95,7 +95,7 @@ async function functionAnswer(
   }
 }
 
-/** What API Gateway renames in a function's answer, as in x-amzn-Remapped-Date ("Amazon API Gateway important notes"). */
+/** What a function answers as `Date` is `x-amzn-Remapped-Date` ("Amazon API Gateway important notes"), and so on. */
 const REMAPPED_HEADERS = [
   'authorization',
   'connection',

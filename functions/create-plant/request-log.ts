@@ -34,7 +34,7 @@ export function requestLog(): Middleware {
   };
 }
 
-/** What was thrown, an Error or a text, as plain data; an Error's own `stack` and `cause` are lost when it is made JSON. */
+/** An Error or a text that was thrown, as plain data: an Error's `stack` and `cause` are lost when it is made JSON. */
 export function cause(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : undefined;
   const { name, message, stack } = error;
