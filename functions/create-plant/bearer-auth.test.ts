@@ -93,6 +93,8 @@ test.each([
   ['Bearer', false],
   [DEVELOPMENT_TOKEN, false],
   ['Basic cGxhbnQ6c3RvcmU=', false],
+  ['x Bearer y', false],
+  [' Bearer   x ', true],
   ['Bearer x', true],
   [`Bearer ${DEVELOPMENT_TOKEN} x`, true],
   [`bearer plantstore_${'0'.repeat(43)}`, true],

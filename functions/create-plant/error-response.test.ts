@@ -75,6 +75,7 @@ test.each([
 });
 
 test('of an id of a million digits the first 40 are shown', async () => {
+  expect((await errorFor(`{"id":${'9'.repeat(40)}}`))['message']).toContain(`was ${'9'.repeat(40)};`);
   const { message } = await errorFor(`{"id":${'9'.repeat(1_000_000)},"name":"x"}`);
   expect(message).toBe(`The member id was ${'9'.repeat(40)}…; it must be ${INT64}.`);
 });

@@ -153,6 +153,7 @@ test('with origins, pages of each may read a success and an error, and no other 
   const allowed = async (origin: string, body: string) => {
     const headers = { ...eventWith({}).headers, Origin: origin };
     const { headers: answered } = await open(eventWith({ headers, body }) as never, contextWith());
+    expect(answered?.['Access-Control-Expose-Headers']).toContain('x-amz-apigw-id');
     return answered?.['Access-Control-Allow-Origin'];
   };
   for (const body of ['{"id":444444,"name":"x"}', '{']) {

@@ -76,6 +76,14 @@ test.each([500, 503, 504] as const)('a %i is one line at ERROR with the cause an
   });
 });
 
+test.each([
+  ['a text is logged', 'inside', 'inside'],
+  ['anything else, which may hold a secret, is not', { token: 'secret' }, undefined],
+])('a cause that is no Error: %s', async (_, thrown, shown) => {
+  const { error } = await logged(fail(new PlantStoreError(500, 'out', { cause: thrown })));
+  expect(error[0]?.[0].cause.cause).toEqual(shown);
+});
+
 test('the line is JSON even where the causes are a ring', async () => {
   const ring = new Error('ring');
   ring.cause = ring;

@@ -57,6 +57,20 @@ test('a request that fails by itself fails as it would, and the rejection is log
   expect(await send('')).toBe('answered');
 });
 
+test('a rejection in an invocation that no gateway made is logged too', async () => {
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  const stack = middy()
+    .use(strayRejections())
+    .handler(async () => {
+      void Promise.reject(reason);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    });
+  for (const event of ['null', '{}']) {
+    await expect(stack(JSON.parse(event), contextWith())).rejects.toThrow(logged.message);
+  }
+  expect(error).toHaveBeenCalledTimes(2);
+});
+
 test.each(['', 'throw'])('a rejection between two requests is logged, and fails nobody’s (after %j)', async (body) => {
   const { send, lines } = newStack();
   await send(body).catch(() => {});
