@@ -42,6 +42,23 @@ test.each([
   socket.destroy();
 });
 
+test('a request whose body ends meanwhile is answered', async () => {
+  const server = await startServer();
+  const received = server.request();
+  const socket = await server.send('POST /plants HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{');
+  const response = await received;
+  // The time that it has does not run out on a slow machine.
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = server.close();
+  socket.write('}');
+  await once(response.req.resume(), 'end');
+  response.end('the answer');
+  expect(String((await once(socket, 'data'))[0])).toMatch(/the answer$/);
+  await closed;
+  socket.destroy();
+});
+
 test('a body that never ends is waited for in vain only for a while', async () => {
   const server = await startServer();
   const socket = await server.send('POST /plants HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{');

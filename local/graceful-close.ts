@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How long a request may still be sending its body once the server is closing. */
-const MAX_BODY_WAIT_MS = 1000;
+const MAX_BODY_WAIT_MS = 500;
 
 /**
  * Returns what closes a server: each request that has arrived is answered, and no connection holds the

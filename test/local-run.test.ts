@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -202,25 +201,26 @@ test('what was stored is there after a kill, and the development token after eac
 });
 
 test('Ctrl-C answers what is in flight, whatever else is connected', async () => {
-  const second = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: dynamoDbOf(run) });
-  const request = httpRequest(second.url, { method: 'POST', headers });
-  request.write('{"id":71,');
-  await once(request, 'socket');
+  const store = await startFaultProxy(dynamoDbOf(run));
+  const second = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: store.endpoint });
   const { port } = new URL(second.url);
-  const silent = connect(Number(port), '127.0.0.1').on('error', () => {});
-  const unfinished = connect(Number(port), '127.0.0.1').on('error', () => {});
-  unfinished.write('POST /plants HTTP/1.1\r\nhost: x\r\n');
-  await create('{"id":72,"name":"so that the others have arrived"}', second.url);
+  const head = 'POST /plants HTTP/1.1\r\nhost: x\r\n';
+  const others = ['', head, `${head}content-length: 9\r\n\r\n{`].map((bytes) => {
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+    socket.write(bytes);
+    return socket;
+  });
+  await create('{"id":71,"name":"so that the others have arrived"}', second.url);
+  store.requests.length = 0;
+  // The SDK's second attempt, a second later, is answered.
+  store.plan({ operation: 'PutItem', fault: 'hangs', times: 1, applied: false });
+  const answer = create('{"id":72,"name":"in flight"}', second.url);
+  await expect.poll(() => store.requests, POLL).toContain('PutItem');
   second.interrupt();
-  // It has heard the signal when it has stopped listening.
-  await expect.poll(() => fetch(second.url).catch(() => 'refused'), POLL).toBe('refused');
-  request.end('"name":"in flight"}');
-  const [response] = await once(request, 'response');
-  expect(response.statusCode).toBe(200);
-  response.resume();
+  expect(await answer).toEqual({ name: 'in flight' });
   expect(await second.exit).toBe(0);
-  silent.destroy();
-  unfinished.destroy();
+  for (const socket of others) socket.destroy();
+  store.close();
 });
 
 test('a second Ctrl-C ends it at once', async () => {
