@@ -22,7 +22,7 @@ export class Taken extends Error {
 
 /** All plants that the rules leave behind have one of these ids, and are the same each time. */
 export const HIGHEST_ID = 9223372036854775807n;
-export const LOWEST_ID = -9223372036854775808n;
+const LOWEST_ID = -9223372036854775808n;
 export const LEFT_BEHIND = `${HIGHEST_ID - 999n} to ${HIGHEST_ID}, and ${LOWEST_ID}`;
 
 /** What no caller can bring about. */
