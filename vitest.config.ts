@@ -3,8 +3,8 @@ import { whyNoDynamoDbLocal } from './test/support/dynamodb-local.ts';
 
 /** What holds of the service on any DynamoDB, run on both engines. */
 const CONTRACT_SUITE = [
-  'functions/create-plant/{access-token-store,bearer-auth,index,plant-store}.test.ts',
-  'tokens/access-tokens.test.ts',
+  'functions/{create-plant,shared}/{access-token-store,bearer-auth,index,plant-store}.test.ts',
+  'operate/access-tokens.test.ts',
   'test/{events,races}.test.ts',
 ];
 
@@ -24,7 +24,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'dynalite',
-          include: ['{checks,functions,infra,local,scripts,tokens,test}/**/*.test.ts'],
+          include: ['{functions,infra,local,operate,scripts,test}/**/*.test.ts'],
           exclude: ['test/dynamodb-local-skipped.test.ts', 'test/{runtime,fuzz}/**'],
           provide: { engine: 'dynalite' },
         },

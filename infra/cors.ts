@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type { CfnMethod, Resource } from 'aws-cdk-lib/aws-apigateway';
-import { EXPOSED_HEADERS } from '../functions/create-plant/errors.ts';
+import { EXPOSED_HEADERS } from '../functions/shared/errors.ts';
 import { MOCK_OF_ANY_BODY } from './no-route.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { type ErrorNumber, errorHeaders } from '../functions/create-plant/errors.ts';
+import { type ErrorNumber, errorHeaders } from '../functions/shared/errors.ts';
 import { NO_ROUTE } from './no-route.ts';
 
 interface GatewayResponse {

@@ -5,7 +5,7 @@ import {
   PassthroughBehavior,
   type RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
-import type { ErrorNumber } from '../functions/create-plant/errors.ts';
+import type { ErrorNumber } from '../functions/shared/errors.ts';
 
 /** What is answered where the API has no operation. */
 export const NO_ROUTE: { error: ErrorNumber; message: string } = {

@@ -1,3 +1,4 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { LocalDynamoDb } from './dynamodb.ts';
 import { LOCAL_CREDENTIALS } from './dynamodb.ts';
 import { LambdaFunction, type LogLine } from './lambda.ts';
@@ -7,6 +8,11 @@ export interface Deployment {
   template: Template;
   /** By logical id, as the routes name them. */
   functions: Map<string, LambdaFunction>;
+  /**
+   * What the function behind an event's route answers, past the gateway. Throws where the route has none, and as
+   * `LambdaFunction.invoke` does.
+   */
+  invoke(event: APIGatewayProxyEvent): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -30,6 +36,13 @@ export async function deploy(
   return {
     template,
     functions,
+    invoke: async (event) => {
+      const { httpMethod, resource } = event;
+      const route = template.routes.find((each) => each.method === httpMethod && each.resource === resource);
+      const lambda = route && 'functionName' in route.integration && functions.get(route.integration.functionName);
+      if (!lambda) throw new Error(`${httpMethod} ${resource} is no route to a function of the stack.`);
+      return JSON.parse(await lambda.invoke(JSON.stringify(event)));
+    },
     close: async () => {
       await Promise.all([...functions.values()].map((lambda) => lambda.close()));
     },

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { command } from './command.ts';
+import { command } from '../operate/command.ts';
 import { deploy } from './deploy.ts';
 import { loopbackEndpoint, openLocalDynamoDb } from './dynamodb.ts';
 import { withOwnAssembly } from './synthesize.ts';
@@ -18,25 +18,15 @@ await command(async () => {
   }
   const event = readEvent(file);
   loopbackEndpoint();
-  await withOwnAssembly((assembly) => invoke(file, event, readTemplate(assembly)));
+  await withOwnAssembly((assembly) => invoke(event, readTemplate(assembly)));
 });
 
-async function invoke(file: string, event: APIGatewayProxyEvent, template: Template): Promise<void> {
-  const route = template.routes.find(
-    ({ method, resource }) => method === event.httpMethod && resource === event.resource,
-  );
-  if (!route || !('functionName' in route.integration)) {
-    throw new Error(
-      `${file} is for ${event.httpMethod} ${event.resource}, which is no route to a function of the stack.`,
-    );
-  }
-  const { functionName } = route.integration;
+async function invoke(event: APIGatewayProxyEvent, template: Template): Promise<void> {
   const dynamoDb = await openLocalDynamoDb(template);
   try {
     const deployment = await deploy(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
     try {
-      const answer = (await deployment.functions.get(functionName)?.invoke(JSON.stringify(event))) ?? 'null';
-      const response = JSON.parse(answer) as APIGatewayProxyResult | null;
+      const response = (await deployment.invoke(event)) as APIGatewayProxyResult | null;
       console.log(JSON.stringify(response, null, 2));
       if (response?.statusCode !== 200) process.exitCode = 1;
     } finally {

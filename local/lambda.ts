@@ -20,7 +20,7 @@ export interface Invocation {
 export type WorkerMessage = { ready: true } | { log: LogLine } | { response: string } | { failure: string };
 
 /** As many at a time as keep a small machine busy; further events wait their turn. */
-const MOST_ENVIRONMENTS = 8;
+const MAX_ENVIRONMENTS = 8;
 
 /**
  * A function run as Lambda runs it: execution environments with only the template's variables, each
@@ -52,7 +52,7 @@ export class LambdaFunction {
 
   /** The handler's answer to an event, both as JSON. Throws where it throws, crashes or is late. */
   async invoke(event: string): Promise<string> {
-    while (this.#idle.length === 0 && this.#all.size >= MOST_ENVIRONMENTS) {
+    while (this.#idle.length === 0 && this.#all.size >= MAX_ENVIRONMENTS) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     const environment = this.#idle.pop() ?? (await this.#start());

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watch } from 'chokidar';
-import { command } from './command.ts';
+import { command } from '../operate/command.ts';
 import { type Deployment, deploy } from './deploy.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import {

@@ -92,7 +92,7 @@ test('npm run stack-trace names the sources of a position in the bundle', () => 
   const lines = bundle().toString().split('\n');
   const line = lines.findIndex((text) => text.includes('is in use by a different plant'));
   const column = (lines[line] ?? '').indexOf('is in use by a different plant') + 1;
-  const output = execFileSync(process.execPath, ['scripts/stack-trace.ts', join(assembly, 'create-plant.mjs.map')], {
+  const output = execFileSync(process.execPath, ['operate/stack-trace.ts', join(assembly, 'create-plant.mjs.map')], {
     cwd: projectRoot,
     input: `Error: no\n    at a (file:///var/task/index.mjs:${line + 1}:${column})\n`,
     encoding: 'utf8',

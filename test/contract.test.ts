@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, inject, test } from 'vitest';
 import { chart, markdown, type Results } from '../bench/report.ts';
-import { errors } from '../functions/create-plant/errors.ts';
+import { errors } from '../functions/shared/errors.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { generate } from '../scripts/generate.ts';

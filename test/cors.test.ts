@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rules } from '../checks/rules.ts';
-import { Service } from '../checks/service.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
+import { rules } from '../operate/rules.ts';
+import { Service } from '../operate/service.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { type Service as LocalService, startService } from './support/service.ts';
 

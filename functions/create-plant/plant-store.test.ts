@@ -1,16 +1,17 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
+import { Database } from '../shared/database.ts';
 import type { NewPlant } from './contract.generated.js';
-import { connectToDynamoDb } from './dynamodb.ts';
 import { PlantStore } from './plant-store.ts';
 
 let engine: Engine;
 let plants: PlantStore;
 beforeAll(async () => {
   engine = await startEngine();
-  plants = new PlantStore(connectToDynamoDb(), engine.plantsTable);
+  plants = new PlantStore(new Database(), engine.plantsTable);
 });
 afterAll(() => engine.close());
 
@@ -101,7 +102,7 @@ test.each([
 });
 
 test('what else the store refuses is not taken for too large', async () => {
-  const elsewhere = new PlantStore(connectToDynamoDb(), 'no-such-table');
+  const elsewhere = new PlantStore(new Database(), 'no-such-table');
   await expect(elsewhere.create({ id: 1n, name: 'x' }, contextWith())).rejects.toMatchObject({
     name: 'ResourceNotFoundException',
   });
@@ -110,13 +111,12 @@ test('what else the store refuses is not taken for too large', async () => {
 test('priming writes nothing and never fails', async () => {
   await plants.prime();
   expect(await engine.stored(0n)).toBeUndefined();
-  await expect(new PlantStore(connectToDynamoDb(), 'no-such-table').prime()).resolves.toBeUndefined();
+  await expect(new PlantStore(new Database(), 'no-such-table').prime()).resolves.toBeUndefined();
 });
 
 test('priming rehearses a write, and sends nothing', async () => {
-  const client = connectToDynamoDb();
-  const send = vi.spyOn(client, 'send');
-  await new PlantStore(client, engine.plantsTable).prime();
+  const send = vi.spyOn(DynamoDBClient.prototype, 'send');
+  await new PlantStore(new Database(), engine.plantsTable).prime();
   expect(send.mock.lastCall?.[0].input).toMatchObject({
     Item: { id: { N: '0' }, name: { S: '' }, tag: { S: '' } },
     ConditionExpression: expect.stringContaining('#tag = :tag'),

@@ -12,7 +12,7 @@ import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { type ErrorNumber, errors } from '../../functions/create-plant/errors.ts';
+import { type ErrorNumber, errors } from '../../functions/shared/errors.ts';
 import type { Alarms } from './alarms.ts';
 import type { Outcomes } from './outcomes.ts';
 

@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { ErrorNumber } from '../../functions/create-plant/errors.ts';
+import type { ErrorNumber } from '../../functions/shared/errors.ts';
 import { gatewayResponses } from '../gateway-responses.ts';
 
 interface OutcomesProps {

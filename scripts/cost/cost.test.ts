@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, inject, test } from 'vitest';
 import type { Results } from '../../bench/report.ts';
-import { errors } from '../../functions/create-plant/errors.ts';
+import { errors } from '../../functions/shared/errors.ts';
 import { projectRoot } from '../../local/synthesize.ts';
 import { markdown } from './cost.ts';
 import { ACCESS_LINE, inputsFrom, monthlyCost, PIECES } from './monthly-cost.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Results } from '../../bench/report.ts';
-import { command } from '../../local/command.ts';
 import { projectRoot } from '../../local/synthesize.ts';
+import { command } from '../../operate/command.ts';
 import {
   ACCESS_LINE,
   AS_DEPLOYED,

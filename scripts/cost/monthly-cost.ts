@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { Results } from '../../bench/report.ts';
-import type { Request } from '../../functions/create-plant/request.ts';
-import { requestLog } from '../../functions/create-plant/request-log.ts';
+import type { Request } from '../../functions/shared/request.ts';
+import { requestLog } from '../../functions/shared/request-log.ts';
 import { projectRoot } from '../../local/synthesize.ts';
 import { dollars, PRICES, type Price, sum } from './prices.ts';
 

@@ -6,14 +6,14 @@ import { parseArgs } from 'node:util';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import fc from 'fast-check';
-import { errors } from '../../functions/create-plant/errors.ts';
-import { command } from '../../local/command.ts';
+import { errors } from '../../functions/shared/errors.ts';
 import { deploy } from '../../local/deploy.ts';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
 import { createGateway } from '../../local/gateway.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
+import { command } from '../../operate/command.ts';
 import { oddRequest, rawBytes, writtenPlant } from './inputs.ts';
 
 /*

@@ -117,7 +117,7 @@ test.each(['PLANTS_TABLE_NAME', 'ACCESS_TOKENS_TABLE_NAME'] as const)(
 
 test('a rejection that nobody awaits is a 500 of ours, and the environment lives on', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  const source = (file: string) => JSON.stringify(join(projectRoot, 'functions/create-plant', file));
+  const source = (file: string) => JSON.stringify(join(projectRoot, 'functions/shared', file));
   writeFileSync(
     join(directory, 'index.mjs'),
     `import middy from ${JSON.stringify(import.meta.resolve('@middy/core'))};

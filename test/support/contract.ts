@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
-import { errors } from '../../functions/create-plant/errors.ts';
+import { errors } from '../../functions/shared/errors.ts';
 import { projectRoot } from '../../local/synthesize.ts';
 
 export const contract = parse(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8'));

@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const LEAST_JAVA = 17;
+const MIN_JAVA = 17;
 
 /** Why AWS's own engine cannot run on this machine; nothing where it can. */
 export function whyNoDynamoDbLocal(): string | undefined {
   const { error, stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' });
-  if (error) return `no Java found; it needs Java ${LEAST_JAVA}`;
+  if (error) return `no Java found; it needs Java ${MIN_JAVA}`;
   const version = Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0);
-  return version < LEAST_JAVA ? `Java ${version} found; it needs Java ${LEAST_JAVA}` : undefined;
+  return version < MIN_JAVA ? `Java ${version} found; it needs Java ${MIN_JAVA}` : undefined;
 }
 
 /** Starts AWS's DynamoDB Local, in memory, on a free port. */

@@ -6,6 +6,7 @@ import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import { AccessTokenStore } from './access-token-store.ts';
 import { bearerAuth } from './bearer-auth.ts';
+import { Database } from './database.ts';
 import type { Middleware } from './request.ts';
 
 let engine: Engine;
@@ -23,7 +24,7 @@ async function nameFor(authorization?: string): Promise<string | undefined> {
     },
   };
   const stack = middy()
-    .use(bearerAuth(new AccessTokenStore(engine.client, engine.accessTokensTable)))
+    .use(bearerAuth(new AccessTokenStore(new Database(), engine.accessTokensTable)))
     .use(look)
     .handler(async (_: APIGatewayProxyEvent) => 'passed');
   await stack(eventWith({ headers: authorization === undefined ? {} : { authorization } }), contextWith());
@@ -41,7 +42,7 @@ test.each([
 
 test('a request without any headers is a 401 too', async () => {
   const stack = middy()
-    .use(bearerAuth(new AccessTokenStore(engine.client, engine.accessTokensTable)))
+    .use(bearerAuth(new AccessTokenStore(new Database(), engine.accessTokensTable)))
     .handler(async () => 'passed');
   await expect(stack(JSON.parse('{"headers":null}'), contextWith())).rejects.toMatchObject({ error: 401 });
 });
@@ -70,7 +71,7 @@ test.each([
   `Bearer ${DEVELOPMENT_TOKEN.replace('Local', 'Loca-')}`,
   `Bearer ${'x'.repeat(10_000)}`,
 ])('%j is malformed and costs no read of the store', async (authorization) => {
-  const send = vi.spyOn(engine.client, 'send');
+  const send = vi.spyOn(Database.prototype, 'send');
   await expect(nameFor(authorization)).rejects.toMatchObject({
     error: 401,
     message:

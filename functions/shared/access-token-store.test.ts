@@ -4,6 +4,7 @@ import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { digestOf } from './access-token.ts';
 import { AccessTokenStore } from './access-token-store.ts';
+import { Database } from './database.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -28,8 +29,9 @@ const revoke = (revoked: string) =>
   );
 
 function newStore() {
-  const send = vi.spyOn(engine.client, 'send');
-  const store = new AccessTokenStore(engine.client, engine.accessTokensTable);
+  const database = new Database();
+  const send = vi.spyOn(database, 'send');
+  const store = new AccessTokenStore(database, engine.accessTokensTable);
   return { verify: (verified: string) => store.verify(verified, contextWith()), send };
 }
 
@@ -119,9 +121,10 @@ test('no more than 1000 tokens are remembered, those verified last', async () =>
 });
 
 test('priming reads once, lets nobody in and never fails', async () => {
-  const send = vi.spyOn(engine.client, 'send');
+  const database = new Database();
+  const send = vi.spyOn(database, 'send');
   const before = send.mock.calls.length;
-  await new AccessTokenStore(engine.client, engine.accessTokensTable).prime();
+  await new AccessTokenStore(database, engine.accessTokensTable).prime();
   expect(send.mock.settledResults.slice(before)).toMatchObject([{ type: 'fulfilled' }]);
-  await expect(new AccessTokenStore(engine.client, 'no-such-table').prime()).resolves.toBeUndefined();
+  await expect(new AccessTokenStore(database, 'no-such-table').prime()).resolves.toBeUndefined();
 });

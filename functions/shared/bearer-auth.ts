@@ -11,7 +11,7 @@ const INVALID_TOKEN = { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="inv
 
 /**
  * Lets a request pass whose Authorization header holds a valid access token, and keeps the token's
- * name. Throws 401 for any other, with the challenge of RFC 6750, section 3; what the store throws
+ * name. Throws 401 for any other, with the challenge of RFC 6750, section 3; what the database throws
  * where the token cannot be looked up.
  */
 export function bearerAuth(accessTokens: AccessTokenStore): Middleware {
@@ -22,7 +22,7 @@ export function bearerAuth(accessTokens: AccessTokenStore): Middleware {
         throw new PlantStoreError(401, 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".');
       }
       const token = BEARER_CREDENTIALS.exec(authorization.trim())?.[1];
-      // A token of the wrong form never costs a read of the store.
+      // A token of the wrong form never costs a read of the database.
       if (token === undefined || !ACCESS_TOKEN_PATTERN.test(token)) {
         throw new PlantStoreError(
           401,

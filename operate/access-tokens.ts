@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { DeleteItemCommand, type DynamoDBClient, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
-import { ACCESS_TOKEN_PREFIX, type AccessTokenItem, digestOf } from '../functions/create-plant/access-token.ts';
+import { ACCESS_TOKEN_PREFIX, type AccessTokenItem, digestOf } from '../functions/shared/access-token.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_CHARACTERS = 43;

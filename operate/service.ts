@@ -20,7 +20,7 @@ export interface Request {
 }
 
 const SILENCE_MS = 30_000;
-const MOST_THROTTLED = 5;
+const MAX_THROTTLED = 5;
 /** The wait after a 429 that names none, and the longest that one may name. */
 const THROTTLED_MS = 1000;
 const MAX_RETRY_AFTER_MS = 10_000;
@@ -54,7 +54,7 @@ export class Service {
   async send(request: Request): Promise<Answer> {
     for (let throttled = 0; ; throttled += 1) {
       const answer = await this.#sendOnce(request);
-      const again = answer.status === 400 && answer.error === 429 && throttled < MOST_THROTTLED;
+      const again = answer.status === 400 && answer.error === 429 && throttled < MAX_THROTTLED;
       if (!again) return answer;
       await sleep(waitMs(answer.headers['retry-after']));
     }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { command } from '../local/command.ts';
-import { withTables } from '../local/tables.ts';
 import { AccessTokens } from './access-tokens.ts';
+import { command } from './command.ts';
+import { withTables } from './tables.ts';
 
 /*
  * npm run token: issues, lists and withdraws access tokens, in the local run's DynamoDB or, with

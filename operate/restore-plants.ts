@@ -6,7 +6,7 @@ import {
   PutItemCommand,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
-import { MOST_IDS, plantsById } from '../local/tables.ts';
+import { MAX_IDS, plantsById } from './tables.ts';
 
 export interface PlantsTable {
   client: DynamoDBClient;
@@ -32,7 +32,7 @@ export interface RestoreSum {
 
 type Item = Record<string, AttributeValue>;
 
-const MOST_EXAMPLES = 10;
+const MAX_EXAMPLES = 10;
 
 /**
  * Puts the plants of a restored table back into the running one. A plant that is created there
@@ -40,7 +40,7 @@ const MOST_EXAMPLES = 10;
  */
 export async function restorePlants(from: PlantsTable, to: PlantsTable, options: RestoreOptions): Promise<RestoreSum> {
   const sum: RestoreSum = { alike: 0, missing: 0, different: 0, examples: [] };
-  const scan = { TableName: from.tableName, ConsistentRead: true, Limit: MOST_IDS };
+  const scan = { TableName: from.tableName, ConsistentRead: true, Limit: MAX_IDS };
   for await (const { Items = [] } of paginateScan({ client: from.client }, scan)) {
     const there = await plantsById(to.client, to.tableName, Items.map(idOf));
     await Promise.all(
@@ -51,7 +51,7 @@ export async function restorePlants(from: PlantsTable, to: PlantsTable, options:
           sum.alike += 1;
         } else if (existing) {
           sum.different += 1;
-          if (sum.examples.length < MOST_EXAMPLES) sum.examples.push(id);
+          if (sum.examples.length < MAX_EXAMPLES) sum.examples.push(id);
           if (options.overwrite && !options.dryRun) await put(to, item);
         } else {
           sum.missing += 1;

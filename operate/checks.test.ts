@@ -56,7 +56,7 @@ const environment = (variables: NodeJS.ProcessEnv) => ({
 function run(command: 'smoke' | 'load', args: string[], variables: NodeJS.ProcessEnv = {}): Promise<Ended> {
   const options = { cwd: projectRoot, env: environment(variables) };
   return new Promise((resolve) => {
-    execFile(process.execPath, [`checks/${command}.ts`, ...args], options, (error, stdout, stderr) =>
+    execFile(process.execPath, [`operate/${command}.ts`, ...args], options, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
   });
@@ -402,7 +402,7 @@ test.each<[string, string[]]>([
   ['smoke', []],
   ['load', ['--duration', '1', '--rate', '10']],
 ])('npm run %s ends quietly where nobody reads on, with the exit status of SIGPIPE', async (command, args) => {
-  const child = spawn(process.execPath, [`checks/${command}.ts`, service, ...args], {
+  const child = spawn(process.execPath, [`operate/${command}.ts`, service, ...args], {
     cwd: projectRoot,
     env: environment({}),
     stdio: ['ignore', 'pipe', 'pipe'],

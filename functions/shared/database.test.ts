@@ -2,15 +2,26 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterEach, expect, test } from 'vitest';
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterEach, expect, test, vi } from 'vitest';
 import { contextWith } from '../../test/support/event.ts';
-import { callStore, connectToDynamoDb } from './dynamodb.ts';
+import { Database } from './database.ts';
 
 let stop: (() => void) | undefined;
-afterEach(() => stop?.());
+afterEach(() => {
+  stop?.();
+  vi.restoreAllMocks();
+});
 
-/** Reads an item from a store that answers like this; the number of attempts that it saw. */
+const read = () => new GetItemCommand({ TableName: 'Plants', Key: { id: { N: '1' } } });
+
+/** What the database makes of such an outcome of the SDK's. */
+function sendWhere(outcome: () => Promise<unknown>, remainingMs?: number) {
+  vi.spyOn(DynamoDBClient.prototype, 'send').mockImplementation(outcome);
+  return new Database().send(read(), contextWith(remainingMs));
+}
+
+/** Reads an item from a database that answers like this; the number of attempts that it saw. */
 async function readFrom(listener: RequestListener, remainingMs = 10_000) {
   let attempts = 0;
   const server = createServer((request, response) => {
@@ -29,11 +40,7 @@ async function readFrom(listener: RequestListener, remainingMs = 10_000) {
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
   });
-  const client = connectToDynamoDb();
-  const read = new GetItemCommand({ TableName: 'Plants', Key: { id: { N: '1' } } });
-  const outcome = await callStore(client, read.input, contextWith(remainingMs), () => client.send(read)).catch(
-    (error: Error) => error,
-  );
+  const outcome = await new Database().send(read(), contextWith(remainingMs)).catch((error: Error) => error);
   return { outcome, attempts };
 }
 
@@ -53,7 +60,7 @@ test.each([
   const { outcome, attempts } = await readFrom(failure(400, name));
   expect(outcome).toMatchObject({
     error,
-    message: 'The store is throttled. Repeating the request a little later is safe.',
+    message: 'The database is throttled. Repeating the request a little later is safe.',
     cause: { name },
   });
   expect(attempts).toBe(3);
@@ -73,9 +80,9 @@ test.each<[string, RequestListener]>([
     },
   ],
   ['stalls within its answer', (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{')],
-])('a store that %s is a 503 after three attempts', async (_, listener) => {
+])('a database that %s is a 503 after three attempts', async (_, listener) => {
   const { outcome, attempts } = await readFrom(listener);
-  expect(outcome).toMatchObject({ error: 503, message: 'The store did not answer. Repeating the request is safe.' });
+  expect(outcome).toMatchObject({ error: 503, message: 'The database did not answer. Repeating the request is safe.' });
   expect(attempts).toBe(3);
 });
 
@@ -99,18 +106,18 @@ test('a garbled answer followed by a whole one is no failure', async () => {
   expect(outcome).toMatchObject({ ConsumedCapacity: { CapacityUnits: 1 } });
 });
 
-test('what the store refuses comes as the SDK threw it', async () => {
+test('what the database refuses comes as the SDK threw it', async () => {
   const { outcome, attempts } = await readFrom(failure(400, 'AccessDeniedException'));
   expect(outcome).toMatchObject({ name: 'AccessDeniedException', message: 'said' });
   expect(attempts).toBe(1);
 });
 
-test('when time is up it is a 504, whatever the store does', async () => {
+test('when time is up it is a 504, whatever the database does', async () => {
   const start = performance.now();
   const { outcome } = await readFrom(() => {}, 4200);
   expect(outcome).toMatchObject({
     error: 504,
-    message: 'The store took too long to answer. Repeating the request is safe.',
+    message: 'The database took too long to answer. Repeating the request is safe.',
   });
   expect(performance.now() - start).toBeLessThan(2000);
 });
@@ -133,9 +140,8 @@ test('no attempt is made once time is up, and its connection is given up with it
 
 test('a call that ends in time leaves no timer behind', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-  const client = connectToDynamoDb();
   const before = timers();
-  await callStore(client, {}, contextWith(), async () => ({ ConsumedCapacity: {} }));
+  await sendWhere(async () => ({ ConsumedCapacity: {} }));
   expect(timers()).toBe(before);
 });
 
@@ -143,7 +149,7 @@ test('no time at all is a 504 at once', async () => {
   expect((await readFrom(() => {}, 100)).outcome).toMatchObject({ error: 504 });
 });
 
-test('a store that asks for patience does not get more than there is time for', async () => {
+test('a database that asks for patience does not get more than there is time for', async () => {
   const { outcome } = await readFrom(answer(503, '{}', { 'retry-after': '60', 'x-amz-retry-after': '60000' }), 5000);
   expect([503, 504]).toContain((outcome as { error?: number }).error);
 });
@@ -154,14 +160,13 @@ test('an answer without the consumed capacity is named in the log as not DynamoD
 });
 
 test('when time is up it is a 504 even where the call does not look at its signal', async () => {
-  const call = callStore(connectToDynamoDb(), {}, contextWith(4100), () => new Promise<never>(() => {}));
+  const call = sendWhere(() => new Promise<never>(() => {}), 4100);
   await expect(call).rejects.toMatchObject({ error: 504 });
 });
 
 test.each([
   ['no credentials', Object.assign(new Error('none'), { name: 'CredentialsProviderError' })],
   ['what is no Error', 'text'],
-])('%s is not taken for a store that does not answer', async (_, thrown) => {
-  const call = callStore(connectToDynamoDb(), {}, contextWith(), () => Promise.reject(thrown));
-  await expect(call).rejects.toBe(thrown);
+])('%s is not taken for a database that does not answer', async (_, thrown) => {
+  await expect(sendWhere(() => Promise.reject(thrown))).rejects.toBe(thrown);
 });

@@ -1,9 +1,9 @@
-import { type DynamoDBClient, GetItemCommand, type GetItemCommandOutput } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, type GetItemCommandOutput } from '@aws-sdk/client-dynamodb';
 import { digestOf } from './access-token.ts';
-import { callStore, primingTime, type RemainingTime } from './dynamodb.ts';
+import { type Database, primingTime, type RemainingTime } from './database.ts';
 
 const REMEMBERED_MS = 60_000;
-const MOST_REMEMBERED = 1000;
+const MAX_REMEMBERED = 1000;
 /** No SHA-256 reads like this. */
 const NO_DIGEST = 'none';
 
@@ -15,19 +15,19 @@ interface VerifiedToken {
 
 /** The access-token table as the function sees it: it can look a token up, nothing else. */
 export class AccessTokenStore {
-  readonly #dynamoDb: DynamoDBClient;
+  readonly #database: Database;
   readonly #tableName: string;
   /** By digest, the longest remembered first. Only valid tokens, so that guesses cannot push them out. */
   readonly #remembered = new Map<string, VerifiedToken>();
 
-  constructor(dynamoDb: DynamoDBClient, tableName: string) {
-    this.#dynamoDb = dynamoDb;
+  constructor(database: Database, tableName: string) {
+    this.#database = database;
     this.#tableName = tableName;
   }
 
   /**
    * The name of a valid token; nothing for one that is unknown, expired or revoked. A revoked token
-   * may pass for 60 s more where it was remembered. Throws as `callStore` does.
+   * may pass for 60 s more where it was remembered. Throws as `Database.send` does.
    */
   async verify(token: string, time: RemainingTime): Promise<string | undefined> {
     const digest = digestOf(token);
@@ -46,7 +46,7 @@ export class AccessTokenStore {
 
   /**
    * Pays at init, where Lambda gives more CPU, what a first read costs: the connection, the signer, the
-   * SDK's first serialisation. Never fails: a store that is down is met by the first request.
+   * SDK's first serialisation. Never fails: a database that is down is met by the first request.
    */
   async prime(): Promise<void> {
     await this.#read(NO_DIGEST, primingTime()).catch(() => {});
@@ -55,20 +55,18 @@ export class AccessTokenStore {
   async #read(digest: string, time: RemainingTime): Promise<GetItemCommandOutput['Item']> {
     const read = new GetItemCommand({
       TableName: this.#tableName,
-      ReturnConsumedCapacity: 'TOTAL',
       Key: { digest: { S: digest } },
       ProjectionExpression: '#name, expiresAt',
       ExpressionAttributeNames: { '#name': 'name' },
       // An older replica could let a revoked token be remembered anew.
       ConsistentRead: true,
     });
-    const output = await callStore(this.#dynamoDb, read.input, time, () => this.#dynamoDb.send(read));
-    return output.Item;
+    return (await this.#database.send(read, time)).Item;
   }
 
   #remember(digest: string, token: VerifiedToken): void {
     for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size < MOST_REMEMBERED) break;
+      if (this.#remembered.size < MAX_REMEMBERED) break;
       this.#remembered.delete(oldest);
     }
     this.#remembered.set(digest, token);

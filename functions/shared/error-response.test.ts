@@ -4,7 +4,7 @@ import validator from '@middy/validator';
 import { expect, test } from 'vitest';
 import { inContract } from '../../test/support/contract.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import validateEvent from './contract.generated.js';
+import validateEvent from '../create-plant/contract.generated.js';
 import { errorResponse } from './error-response.ts';
 import { type ErrorNumber, PlantStoreError } from './errors.ts';
 import { exactId } from './exact-id.ts';

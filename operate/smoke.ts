@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { command } from '../local/command.ts';
+import { command } from './command.ts';
 import { LEFT_BEHIND, NOT_CHECKED, rules, Taken } from './rules.ts';
 import { Service } from './service.ts';
 

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { command } from '../local/command.ts';
-import { withTables } from '../local/tables.ts';
+import { command } from './command.ts';
 import { type RestoreSum, restorePlants } from './restore-plants.ts';
+import { withTables } from './tables.ts';
 
 /*
  * npm run restore: puts the plants of another table, one restored from a backup say, back into the

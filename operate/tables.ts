@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { loopbackEndpoint, openLocalDynamoDb, SERVICE_ASSEMBLY } from './dynamodb.ts';
-import { withOwnAssembly } from './synthesize.ts';
-import { readTemplate, type Template } from './template.ts';
+import { loopbackEndpoint, openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
+import { withOwnAssembly } from '../local/synthesize.ts';
+import { readTemplate, type Template } from '../local/template.ts';
 
 export interface Tables {
   client: DynamoDBClient;
@@ -32,7 +32,7 @@ export async function withTables(stack: string | undefined, use: (tables: Tables
 }
 
 /** The most ids that `plantsById` takes ("BatchGetItem"). */
-export const MOST_IDS = 100;
+export const MAX_IDS = 100;
 
 /** The plants that there are of such ids, as items of the table by their id. */
 export async function plantsById(

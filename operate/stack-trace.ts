@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { command } from '../local/command.ts';
+import { command } from './command.ts';
 
 /*
  * npm run stack-trace < LOG: puts the source's file, line and column in place of each position in the

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import autocannon from 'autocannon';
-import { command } from '../local/command.ts';
-import { MOST_IDS, plantsById, withTables } from '../local/tables.ts';
+import { command } from './command.ts';
 import { inContract, Service } from './service.ts';
+import { MAX_IDS, plantsById, withTables } from './tables.ts';
 
 /* npm run load: creates plants as fast as a deployment, or the local run, takes them, and tells how it went. */
 
@@ -116,8 +116,8 @@ async function notStored(client: DynamoDBClient, tableName: string, created: str
   // Each id once: a service at fault may tell one twice.
   const ids = [...new Set(created)];
   const missing: string[] = [];
-  for (let from = 0; from < ids.length; from += MOST_IDS) {
-    const some = ids.slice(from, from + MOST_IDS);
+  for (let from = 0; from < ids.length; from += MAX_IDS) {
+    const some = ids.slice(from, from + MAX_IDS);
     const stored = await plantsById(client, tableName, some);
     missing.push(
       ...some.filter((id) => !isDeepStrictEqual(stored.get(id), { id: { N: id }, name: { S: `load ${id}` } })),

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+/** An operation of the contract, and where it stands in `functions/`. */
+export interface Operation {
+  /** In camel case, as in `createPlant`. */
+  operationId: string;
+  /** In upper case, as in `POST`. */
+  method: string;
+  /** With its parameters in braces, as in `/plants/{id}`. */
+  path: string;
+  /** The operation's id in kebab case, as in `create-plant`: its folder in `functions/`. */
+  folder: string;
+}
+
+/** The methods that a path of OpenAPI 3.1 can have ("Path Item Object"); what else stands there is no operation. */
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+
+/** All operations of the contract, in its order. */
+export function readOperations(contract = join(import.meta.dirname, '../openapi.yaml')): Operation[] {
+  const { paths } = parse(readFileSync(contract, 'utf8')) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, { operationId }]) => ({
+        operationId,
+        method: method.toUpperCase(),
+        path,
+        folder: operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      })),
+  );
+}
