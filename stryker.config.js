@@ -3,9 +3,9 @@
  * - bearer-auth.ts, `token === undefined || ...`: the pattern matches no "undefined"; it is there for the types.
  * - validation-message.ts, `schema?.`: a missing member always has a schema; the types do not know.
  * - access-token.ts, the prefix: only operate/ issues any, and has tests of its own.
- * - dynamodb.ts, what states the SDK's own defaults, and `cacheMiddleware`, which only saves time.
- * - index.ts, the priming: the tests of the built bundle see it, which no mutant reaches.
- * - plant-store.ts, `> ITEM_BYTES`: the names count too, so that 400 KB is as much too large as one byte more.
+ * - database.ts, what states the SDK's own defaults, and `cacheMiddleware`, which only saves time.
+ * - index.ts and operation.ts, the priming: the tests of the built bundle see it, which no mutant reaches.
+ * - plant-store.ts, `> MAX_ITEM_BYTES`: the names count too, so that 400 KB is as much too large as one byte more.
  *
  * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
  */

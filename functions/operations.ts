@@ -18,8 +18,10 @@ export interface Operation {
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** All operations of the contract, in its order. */
-export function readOperations(contract = join(import.meta.dirname, '../openapi.yaml')): Operation[] {
-  const { paths } = parse(readFileSync(contract, 'utf8')) as {
+export function readOperations(
+  contract = readFileSync(join(import.meta.dirname, '../openapi.yaml'), 'utf8'),
+): Operation[] {
+  const { paths } = parse(contract) as {
     paths: Record<string, Record<string, { operationId: string }>>;
   };
   return Object.entries(paths).flatMap(([path, methods]) =>

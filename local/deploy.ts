@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { LocalDynamoDb } from './dynamodb.ts';
 import { LOCAL_CREDENTIALS } from './dynamodb.ts';
 import { LambdaFunction, type LogLine } from './lambda.ts';
-import { LOCAL_REGION, type Template } from './template.ts';
+import { functionBehind, LOCAL_REGION, type Template } from './template.ts';
 
 export interface Deployment {
   template: Template;
@@ -37,11 +37,8 @@ export async function deploy(
     template,
     functions,
     invoke: async (event) => {
-      const { httpMethod, resource } = event;
-      const route = template.routes.find((each) => each.method === httpMethod && each.resource === resource);
-      const lambda = route && 'functionName' in route.integration && functions.get(route.integration.functionName);
-      if (!lambda) throw new Error(`${httpMethod} ${resource} is no route to a function of the stack.`);
-      return JSON.parse(await lambda.invoke(JSON.stringify(event)));
+      const { name } = functionBehind(template, event.httpMethod, event.resource);
+      return JSON.parse((await functions.get(name)?.invoke(JSON.stringify(event))) ?? 'null');
     },
     close: async () => {
       await Promise.all([...functions.values()].map((lambda) => lambda.close()));

@@ -164,6 +164,15 @@ export function readTemplate(assembly: string): Template {
   };
 }
 
+/** The function behind a route. Throws where the route has none. */
+export function functionBehind(template: Template, method: string, resource: string): FunctionConfiguration {
+  const route = template.routes.find((each) => each.method === method && each.resource === resource);
+  const { functionName } = (route?.integration ?? {}) as Partial<LambdaIntegration>;
+  const configuration = template.functions.find(({ name }) => name === functionName);
+  if (!configuration) throw new Error(`${method} ${resource} is no route to a function of the stack.`);
+  return configuration;
+}
+
 /** What makes an answer of the gateway's own, in a gateway response or in an integration response. */
 interface GatewayAnswer {
   StatusCode: string;

@@ -1,8 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { _, Ajv2020 } from 'ajv/dist/2020.js';
+import { _, Ajv2020, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
+import { readOperations } from '../functions/operations.ts';
+import { command } from '../operate/command.ts';
+import { int64Paths, kindOf, membersOf, requestSchema, type Schema, type Schemas, typeOf } from './schema.ts';
 
 /*
  * Compiles the contract's request schemas ahead of time: for each operation of openapi.yaml, the
@@ -10,27 +13,27 @@ import { parse } from 'yaml';
  * At run time this would cost 72 ms of every cold start.
  */
 
-type Schema = Record<string, unknown> & {
-  type?: string;
-  format?: string;
-  properties?: Record<string, Schema>;
-  required?: string[];
-};
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  schema: Schema;
+}
 
-interface Operation {
-  operationId: string;
-  requestBody: { content: { 'application/json': { schema: { $ref: string } } } };
+interface ContractOperation {
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
 }
 
 interface Contract {
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+  paths: Record<string, { [method: string]: ContractOperation } & { parameters?: Parameter[] }>;
+  components: { schemas: Schemas };
 }
 
 const root = join(import.meta.dirname, '..');
 const header = '// Generated from openapi.yaml by scripts/generate.ts (npm run generate). Do not edit.\n';
 
-/** A compiler of its own for each run: it numbers what it compiles, and the files must come out the same each time. */
+/** A compiler of its own for each operation: it numbers what it compiles, and the files must come out the same each time. */
 function compiler(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, code: { source: true, esm: true, lines: true } });
   // An int64 beyond 2^53 arrives as a bigint, which Ajv's own `integer` refuses.
@@ -39,57 +42,138 @@ function compiler(): Ajv2020 {
     code: (keyword) =>
       keyword.fail(_`typeof ${keyword.data} !== "bigint" || BigInt.asIntN(64, ${keyword.data}) !== ${keyword.data}`),
   });
+  ajv.addKeyword({
+    keyword: 'int32',
+    type: 'number',
+    code: (keyword) => keyword.fail(_`(${keyword.data} | 0) !== ${keyword.data}`),
+  });
+  // What a Number holds beyond these, the table cannot ("Supported data types and naming rules in Amazon DynamoDB").
+  ajv.addKeyword({
+    keyword: 'storable',
+    type: 'number',
+    code: (keyword) => {
+      const size = _`Math.abs(${keyword.data})`;
+      keyword.fail(_`${keyword.data} !== 0 && (${size} < 1e-130 || ${size} >= 1e126)`);
+    },
+  });
   // A lone surrogate has no UTF-8, so the table could not give it back.
   ajv.addKeyword({
     keyword: 'wellFormed',
     type: 'string',
     code: (keyword) => keyword.fail(_`!${keyword.data}.isWellFormed()`),
   });
+  // Ajv's own would load a file of its package at run time.
+  for (const [keyword, operator, bound] of [
+    ['minLength', _`<`, 'at least'],
+    ['maxLength', _`>`, 'at most'],
+  ] as const) {
+    ajv.removeKeyword(keyword).addKeyword({
+      keyword,
+      type: 'string',
+      error: { message: ({ schema }) => str`must have ${bound} ${schema} characters` },
+      code: (cxt) => cxt.fail(_`[...${cxt.data}].length ${operator} ${cxt.schema}`),
+    });
+  }
   return ajv;
 }
 
-/** The files that the contract makes, by their path from the project's root. */
-export function generate(): Record<string, string> {
-  const contract = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8')) as Contract;
-  const schemas = contract.components.schemas;
+/** The files that the contract makes, by their path from the project's root. Throws a sentence for what it cannot check. */
+export function generate(contractText = readFileSync(join(root, 'openapi.yaml'), 'utf8')): Record<string, string> {
+  const { paths, components } = parse(contractText) as Contract;
   const files: Record<string, string> = {};
-  const ajv = compiler();
-  for (const { operationId, requestBody } of Object.values(contract.paths).flatMap((path) => Object.values(path))) {
-    const name = requestBody.content['application/json'].schema.$ref.split('/').at(-1) ?? '';
-    const validate = ajv.compile({
-      type: 'object',
-      required: ['body'],
-      properties: { body: forBigints(schemas[name] ?? {}) },
-    });
-    const folder = `functions/${operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    files[`${folder}/contract.generated.js`] = `${header}${standaloneCode.default(ajv, validate)}\n`;
-    files[`${folder}/contract.generated.d.ts`] = [
-      header,
-      ...Object.entries(schemas).map(([schemaName, schema]) => typeOf(schemaName, schema)),
-      `/** Tells whether an event's parsed body is a ${name}; says why not in \`errors\`. */`,
-      "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
-      'export default validate;\n',
-    ].join('\n');
+  for (const { operationId, method, path, folder } of readOperations(contractText)) {
+    const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
+    const { parameters = [], requestBody } = methods[method.toLowerCase()] ?? {};
+    const request = { ...parts([...ofPath, ...parameters], operationId), ...body(requestBody, operationId) };
+    const { code, types } = modules(operationId, request, components.schemas);
+    files[`functions/${folder}/contract.generated.js`] = `${header}${code}\n`;
+    files[`functions/${folder}/contract.generated.d.ts`] = `${header}\n${types}\n`;
   }
   return files;
 }
 
-/** The schema as the parsed body has it: each int64 a bigint, each string well-formed. */
-function forBigints(schema: Schema): Schema {
-  if (schema.format === 'int64') return { int64: true };
-  if (schema.type === 'string') return { ...schema, wellFormed: true };
-  const properties = Object.entries(schema.properties ?? {}).map(([name, member]) => [name, forBigints(member)]);
-  return { ...schema, properties: Object.fromEntries(properties) };
+/** What of an event the contract describes: the schemas of its body and of its parameters, by the event's members. */
+type Request = Partial<Record<'body' | 'pathParameters' | 'queryStringParameters', Schema>>;
+
+function body(requestBody: ContractOperation['requestBody'], operationId: string): Request {
+  if (!requestBody) return {};
+  const schema = requestBody.content['application/json']?.schema;
+  if (!schema || !requestBody.required) {
+    throw new Error(`The request body of ${operationId} must be required, and have a schema for application/json.`);
+  }
+  return { body: schema };
 }
 
-function typeOf(name: string, schema: Schema): string {
-  const members = Object.entries(schema.properties ?? {}).map(([member, { type, format }]) => {
-    const typeName = format === 'int64' ? 'bigint' : type === 'integer' ? 'number' : type;
-    return `  ${member}${schema.required?.includes(member) ? '' : '?'}: ${typeName};`;
-  });
-  return `export interface ${name} {\n${members.join('\n')}\n}\n`;
+function parts(parameters: Parameter[], operationId: string): Request {
+  const request: Request = {};
+  for (const { name, in: place, required, schema } of parameters) {
+    if (place !== 'path' && place !== 'query') {
+      throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
+    }
+    const part = place === 'path' ? 'pathParameters' : 'queryStringParameters';
+    const object = (request[part] ??= { type: 'object', required: [], properties: {} });
+    object.properties = { ...object.properties, [name]: schema };
+    if (required) object.required?.push(name);
+  }
+  return request;
 }
+
+/** The validator of an operation's events with what else its function takes from the contract, and their types. */
+function modules(operationId: string, request: Request, schemas: Schemas): { code: string; types: string } {
+  const properties = Object.fromEntries(
+    Object.entries(request).map(([part, schema]) => [part, requestSchema(schema, `${operationId}, ${part}`, schemas)]),
+  );
+  const ajv = compiler();
+  const validate = ajv.compile({ type: 'object', required: Object.keys(request), properties });
+  const { body, pathParameters, queryStringParameters } = request;
+
+  const constants: [name: string, value: unknown, type: string][] = [['operationId', operationId, 'string']];
+  if (body) constants.push(['int64s', int64Paths(properties['body'] ?? {}), 'string[][]']);
+  if (pathParameters || queryStringParameters) {
+    const value = {
+      pathParameters: parameterTypes(pathParameters),
+      queryStringParameters: parameterTypes(queryStringParameters),
+    };
+    constants.push(['parameters', value, "import('../shared/typed-parameters.ts').ParameterTypes"]);
+  }
+  for (const [name, schema] of Object.entries(schemas)) {
+    const members = membersOf(schema, schemas);
+    if (members.length > 0) constants.push([`${lowerFirst(name)}Members`, members, `(keyof ${name})[]`]);
+  }
+  const event = Object.entries(request).map(([part, schema]) => `  ${part}: ${typeOf(schema, schemas)};`);
+  return {
+    code: [
+      ...constants.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`),
+      standaloneCode.default(ajv, validate),
+    ].join('\n'),
+    types: [
+      ...Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema, schemas)};\n`),
+      '/** The event of a request that is as the contract has it. */',
+      `export interface ${upperFirst(operationId)}Event {\n${event.join('\n')}\n}\n`,
+      ...constants.map(([name, , type]) => `export declare const ${name}: ${type};`),
+      '\n/** Tells whether an event is as the contract has it; says why not in `errors`. */',
+      "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
+      'export default validate;',
+    ].join('\n'),
+  };
+}
+
+/** What the texts of parameters are made of them, by their names. */
+function parameterTypes({ properties = {} }: Schema = {}): Record<string, string | [string]> {
+  const ofSchema = (schema: Schema) => (kindOf(schema) === 'int32' ? 'number' : kindOf(schema));
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [
+      name,
+      schema.items ? [ofSchema(schema.items)] : ofSchema(schema),
+    ]),
+  );
+}
+
+const lowerFirst = (text: string) => text.replace(/^./, (letter) => letter.toLowerCase());
+const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
 
 if (import.meta.main) {
-  for (const [path, text] of Object.entries(generate())) writeFileSync(join(root, path), text);
+  await command(async () => {
+    for (const [path, text] of Object.entries(generate())) writeFileSync(join(root, path), text);
+  });
 }

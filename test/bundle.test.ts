@@ -2,110 +2,100 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { type Deployment, deploy } from '../local/deploy.ts';
-import { projectRoot } from '../local/synthesize.ts';
+import { functionBehind, readTemplate } from '../local/template.ts';
 import { type Engine, startEngine } from './support/engine.ts';
-import { eventWith } from './support/event.ts';
+import { eventWith, sampleEvent, sampleNames } from './support/event.ts';
 import { startFaultProxy } from './support/fault-proxy.ts';
+import { databaseCallsOf } from './support/permissions.ts';
 
 const assembly = inject('assembly');
+const template = readTemplate(assembly);
+const routes = template.routes.filter(({ integration }) => 'functionName' in integration);
+
 let engine: Engine;
-let directory: string;
 let proxy: Awaited<ReturnType<typeof startFaultProxy>>;
-let deployment: Deployment;
 beforeAll(async () => {
   engine = await startEngine();
-  directory = engine.template.functions[0]?.assetDirectory ?? '';
 });
 afterAll(() => engine.close());
 beforeEach(async () => {
   proxy = await startFaultProxy(engine.endpoint);
-  deployment = await deploy(engine.template, proxy, () => {});
-  return async () => {
-    await deployment.close();
-    proxy.close();
-  };
+  return () => proxy.close();
 });
 
-const bundle = () => readFileSync(join(directory, 'index.mjs'));
-const invoke = (body = '{"id":1,"name":"x"}') =>
-  [...deployment.functions.values()][0]?.invoke(JSON.stringify(eventWith({ body })));
-
-test('the bundle is one file of at most 230 KB, 75 KB zipped', () => {
-  expect(readdirSync(directory)).toEqual(['index.mjs']);
-  expect(bundle().length).toBeLessThanOrEqual(230_000);
-  expect(gzipSync(bundle(), { level: 9 }).length).toBeLessThanOrEqual(75_000);
-});
-
-test.each(['sourceMappingURL', 'eval(', 'new Function', 'ajv/dist', 'fromIni', 'fromSSO', '169.254.170.2'])(
-  'the bundle holds no %s',
-  (unwanted) => {
-    expect(bundle().includes(unwanted)).toBe(false);
-  },
-);
-
-test('init loads no undici, no compiler of schemas, no web streams and no WebCrypto', () => {
-  const script = `await import(${JSON.stringify(join(directory, 'index.mjs'))}); console.log(process.moduleLoadList.join('\\n'));`;
-  const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
-    env: { ...process.env, AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint },
-    encoding: 'utf8',
-  });
-  expect(loaded).toContain('NativeModule https');
-  for (const unwanted of ['undici', 'NativeModule vm', 'webstreams', 'webcrypto'])
-    expect(loaded).not.toContain(unwanted);
-});
-
-test('the stack sets no Node.js option', () => {
-  expect(engine.template.functions[0]?.environment).not.toHaveProperty('NODE_OPTIONS');
-});
-
-test('an environment reads once at init, a token once a minute, and puts once a request', async () => {
-  expect(proxy.requests).toEqual(['GetItem']);
-  await invoke();
-  expect(proxy.requests).toEqual(['GetItem', 'GetItem', 'PutItem']);
-  await invoke('{"id":2,"name":"y"}');
-  await invoke('{"id":2,"name":"z"}');
-  expect(proxy.requests.slice(3)).toEqual(['PutItem', 'PutItem']);
-});
-
-test('a request that is refused before the store makes no request of it', async () => {
-  await invoke();
-  const before = proxy.requests.length;
-  for (const body of ['{', '{"id":"1"}', `{"id":1,"name":"${'x'.repeat(500_000)}"}`]) await invoke(body);
-  expect(proxy.requests.length).toBe(before);
-});
-
-test('the store’s calls that a function makes are exactly those that its role allows', async () => {
-  await invoke('{"id":3,"name":"x"}');
-  await invoke('{"id":3,"name":"different"}');
-  const { Resources } = JSON.parse(readFileSync(join(assembly, 'PlantStore.template.json'), 'utf8')) as Assembly;
-  const allowed = Object.values(Resources)
-    .filter(({ Type }) => Type === 'AWS::IAM::Policy')
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-    .filter(({ Action }) => String(Action).startsWith('dynamodb:'))
-    .map(({ Action, Resource }) => `${Action} ${Resource['Fn::GetAtt'][0]}`);
-  expect([...proxy.permissions].toSorted()).toEqual(allowed.toSorted());
-});
-
-test('npm run stack-trace names the sources of a position in the bundle', () => {
-  const lines = bundle().toString().split('\n');
-  const line = lines.findIndex((text) => text.includes('is in use by a different plant'));
-  const column = (lines[line] ?? '').indexOf('is in use by a different plant') + 1;
-  const output = execFileSync(process.execPath, ['operate/stack-trace.ts', join(assembly, 'create-plant.mjs.map')], {
-    cwd: projectRoot,
-    input: `Error: no\n    at a (file:///var/task/index.mjs:${line + 1}:${column})\n`,
-    encoding: 'utf8',
-  });
-  expect(output).toMatch(/^Error: no\n {4}at a \(functions\/create-plant\/plant-store\.ts:\d+:\d+\)\n$/);
-});
-
-interface Assembly {
-  Resources: Record<
-    string,
-    {
-      Type: string;
-      Properties: { PolicyDocument: { Statement: { Action: unknown; Resource: { 'Fn::GetAtt': string[] } }[] } };
-    }
-  >;
+/** One function alone, so that the database sees no other's calls. */
+async function deployBehind(method: string, resource: string): Promise<Deployment> {
+  return deploy({ ...template, functions: [functionBehind(template, method, resource)] }, proxy, () => {});
 }
+
+describe.each(routes)('the bundle of $method $resource', ({ method, resource }) => {
+  const { assetDirectory, environment, name } = functionBehind(template, method, resource);
+  const bundle = () => readFileSync(join(assetDirectory, 'index.mjs'));
+
+  test('is one file of at most 230 KB, 75 KB zipped', () => {
+    expect(readdirSync(assetDirectory)).toEqual(['index.mjs']);
+    expect(bundle().length).toBeLessThanOrEqual(230_000);
+    expect(gzipSync(bundle(), { level: 9 }).length).toBeLessThanOrEqual(75_000);
+  });
+
+  test.each(['sourceMappingURL', 'eval(', 'new Function', 'ajv/dist', 'fromIni', 'fromSSO', '169.254.170.2'])(
+    'holds no %s',
+    (unwanted) => {
+      expect(bundle().includes(unwanted)).toBe(false);
+    },
+  );
+
+  test('loads at init no undici, no compiler of schemas, no web streams and no WebCrypto', () => {
+    const script = `await import(${JSON.stringify(join(assetDirectory, 'index.mjs'))}); console.log(process.moduleLoadList.join('\\n'));`;
+    const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      env: { ...process.env, AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint },
+      encoding: 'utf8',
+    });
+    expect(loaded).toContain('NativeModule https');
+    for (const unwanted of ['undici', 'NativeModule vm', 'webstreams', 'webcrypto'])
+      expect(loaded).not.toContain(unwanted);
+  });
+
+  test('is given no Node.js option by the stack', () => {
+    expect(environment).not.toHaveProperty('NODE_OPTIONS');
+  });
+
+  test('makes exactly those calls to the database that its role allows', async () => {
+    const deployment = await deployBehind(method, resource);
+    const events = sampleNames.map(sampleEvent).filter((event) => event.resource === resource);
+    for (const event of events.filter(({ httpMethod }) => httpMethod === method)) await deployment.invoke(event);
+    expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(name, assembly));
+    await deployment.close();
+  });
+});
+
+describe('of its calls to the database POST /plants', () => {
+  const create = async (deployment: Deployment, body: string) => deployment.invoke(eventWith({ body }));
+  let read: string;
+  let put: string;
+  let deployment: Deployment;
+  beforeEach(async () => {
+    read = `GetItem ${engine.accessTokensTable}`;
+    put = `PutItem ${engine.plantsTable}`;
+    deployment = await deployBehind('POST', '/plants');
+    return () => deployment.close();
+  });
+
+  test('makes one read at init, one read of a token a minute, and one put a request', async () => {
+    expect(proxy.calls).toEqual([read]);
+    await create(deployment, '{"id":1,"name":"x"}');
+    expect(proxy.calls).toEqual([read, read, put]);
+    await create(deployment, '{"id":2,"name":"y"}');
+    await create(deployment, '{"id":2,"name":"z"}');
+    expect(proxy.calls.slice(3)).toEqual([put, put]);
+  });
+
+  test('makes none for a request that is refused before', async () => {
+    await create(deployment, '{"id":1,"name":"x"}');
+    const before = proxy.calls.length;
+    for (const body of ['{', '{"id":"1"}', `{"id":1,"name":"${'x'.repeat(500_000)}"}`]) await create(deployment, body);
+    expect(proxy.calls.length).toBe(before);
+  });
+});

@@ -1,46 +1,64 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type Operation, readOperations } from '../functions/operations.ts';
 import { deploy } from '../local/deploy.ts';
 import type { LogLine } from '../local/lambda.ts';
-import { inContract } from './support/contract.ts';
+import { functionBehind, readTemplate } from '../local/template.ts';
+import { type Answer, inContract } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
-import { eventWith } from './support/event.ts';
+import { sampleEvent } from './support/event.ts';
 import { type Fault, type Plan, startFaultProxy } from './support/fault-proxy.ts';
+import { databaseCallsOf } from './support/permissions.ts';
 
 /** What a caller gets, faults or not: below the function's timeout, which is below the gateway's. */
 const ANSWER_WITHIN_MS = 8000;
 const ALWAYS = Number.POSITIVE_INFINITY;
 
+const assembly = inject('assembly');
+const template = readTemplate(assembly);
+const operations = readOperations();
+
 let engine: Engine;
 beforeAll(async () => {
   engine = await startEngine();
+  // What creates nothing reads what there is.
+  const deployment = await deploy(template, engine, () => {});
+  await deployment.invoke(sampleEvent('create-plant'));
+  await deployment.close();
 });
 afterAll(() => engine.close());
 
-let lastId = 0n;
+let lastId = 1000n;
 
-/** The deployed bundle in front of a store of this row alone, with a plant of its own to create. */
-async function serviceOn(endpoint: string) {
+/** The deployed bundle of an operation in front of a database of this row alone. */
+async function serviceOn(endpoint: string, { method, path, folder }: Operation) {
   const lines: LogLine[] = [];
-  const { functions, close } = await deploy(engine.template, { endpoint }, (line) => lines.push(line));
-  const [lambda] = functions.values();
+  const functions = [functionBehind(template, method, path)];
+  const deployment = await deploy({ ...template, functions }, { endpoint }, (line) => lines.push(line));
   lastId += 1n;
   const id = lastId;
+  const event = sampleEvent(folder);
+
+  async function answer(changes: Partial<APIGatewayProxyEvent> = {}) {
+    const start = performance.now();
+    const response = (await deployment.invoke({ ...event, ...changes })) as Answer;
+    expect(performance.now() - start).toBeLessThan(ANSWER_WITHIN_MS);
+    return inContract(response, event);
+  }
+  const create = (name: string) => answer({ body: `{"id":${id},"name":"${name}"}` });
   return {
     lines,
-    close,
+    close: deployment.close,
+    create,
     stored: () => engine.stored(id),
-    async create(name = 'fern') {
-      const start = performance.now();
-      const response = await lambda?.invoke(JSON.stringify(eventWith({ body: `{"id":${id},"name":"${name}"}` })));
-      expect(performance.now() - start).toBeLessThan(ANSWER_WITHIN_MS);
-      return inContract(JSON.parse(response ?? ''));
-    },
+    /** Asks for what succeeds; where a plant is created by it, for one of its own. */
+    answer: () => (path === '/plants' && method === 'POST' ? create('fern') : answer()),
   };
 }
 
-async function serviceBehind(...plans: Plan[]) {
+async function serviceBehind(operation: Operation, ...plans: Plan[]) {
   const proxy = await startFaultProxy(engine.endpoint);
-  const service = await serviceOn(proxy.endpoint);
+  const service = await serviceOn(proxy.endpoint, operation);
   proxy.plan(...plans);
   return {
     ...service,
@@ -67,79 +85,91 @@ const faults: Record<Fault, number> = {
 };
 const rows = Object.entries(faults) as [Fault, number][];
 
-const places = [
-  { place: 'the token is read', operation: 'GetItem', applied: false },
-  { place: 'the plant is put, before it is stored', operation: 'PutItem', applied: false },
-  { place: 'the plant is put, after it is stored', operation: 'PutItem', applied: true },
-] as const;
+const READ_TOKEN = `GetItem ${template.outputs['AccessTokensTableName']}`;
+const PUT_PLANT = `PutItem ${template.outputs['PlantsTableName']}`;
 
-describe.each(places)('when $place', { concurrent: true }, ({ operation, applied }) => {
-  test.for(rows)('a store that %s is an error %i, and a repeat after it is a 200', async ([fault, error]) => {
-    const service = await serviceBehind({ operation, fault, applied, times: ALWAYS });
-    const answer = await service.create();
+/** Where a fault may strike: at each call that an operation makes; where it writes, before or after it has. */
+const places = operations.flatMap((operation) => {
+  const { name } = functionBehind(template, operation.method, operation.path);
+  return databaseCallsOf(name, assembly).flatMap((call) =>
+    (/^(Get|Query|Scan|BatchGet)/.test(call) ? [false] : [false, true]).map((applied) => ({
+      ...operation,
+      operation,
+      call,
+      applied,
+      when: applied ? 'after it is done' : 'before it is done',
+    })),
+  );
+});
+
+describe.each(places)('$operationId, its call $call, $when', { concurrent: true }, ({ operation, call, applied }) => {
+  test.for(rows)('a database that %s is an error %i, and a repeat after it is a 200', async ([fault, error]) => {
+    const service = await serviceBehind(operation, { call, fault, applied, times: ALWAYS });
+    const answer = await service.answer();
     expect(answer).toMatchObject({ error, message: expect.stringMatching(/[Rr]epeating the request .*is safe\.$/) });
-    expect(await service.stored()).toEqual(applied ? expect.objectContaining({ name: 'fern' }) : undefined);
+    expect(await service.stored()).toEqual(
+      applied && call === PUT_PLANT ? expect.objectContaining({ name: 'fern' }) : undefined,
+    );
     expect(service.lines).toHaveLength(1);
     service.mend();
-    expect(await service.create()).toEqual({ name: 'fern' });
-    expect(await service.stored()).toMatchObject({ name: 'fern' });
+    expect(await service.answer()).not.toHaveProperty('error');
+    if (call === PUT_PLANT) expect(await service.stored()).toMatchObject({ name: 'fern' });
     await service.close();
   });
 
   // What drips uses up all the time there is; the others leave time for another attempt.
-  test.for(rows.filter(([fault]) => fault !== 'drips'))('a store that %s once is a 200', async ([fault]) => {
-    const service = await serviceBehind({ operation, fault, applied, times: 1 });
-    expect(await service.create()).toEqual({ name: 'fern' });
-    expect(await service.stored()).toMatchObject({ name: 'fern' });
+  test.for(rows.filter(([fault]) => fault !== 'drips'))('a database that %s once is a 200', async ([fault]) => {
+    const service = await serviceBehind(operation, { call, fault, applied, times: 1 });
+    expect(await service.answer()).not.toHaveProperty('error');
+    if (call === PUT_PLANT) expect(await service.stored()).toMatchObject({ name: 'fern' });
     await service.close();
   });
 });
 
-describe('whatever happens', { concurrent: true }, () => {
-  test('a store that is not there is a 503', async () => {
-    const service = await serviceOn('http://127.0.0.1:1');
-    expect(await service.create()).toMatchObject({ error: 503 });
+describe.each(operations)('$operationId, whatever happens', { concurrent: true }, (operation) => {
+  test('a database that is not there is a 503', async () => {
+    const service = await serviceOn('http://127.0.0.1:1', operation);
+    expect(await service.answer()).toMatchObject({ error: 503 });
     await service.close();
   });
 
-  test('a store that hangs twice on the token and twice on the plant is still a 200', async () => {
-    const hang = { fault: 'hangs', times: 2, applied: false } as const;
-    const service = await serviceBehind({ operation: 'GetItem', ...hang }, { operation: 'PutItem', ...hang });
-    expect(await service.create()).toEqual({ name: 'fern' });
-    await service.close();
-  });
-
-  test('a plant put in place of a lost answer is a conflict for any other', async () => {
-    const lost = { operation: 'PutItem', fault: 'resets the connection', times: 1, applied: true } as const;
-    const service = await serviceBehind(lost);
-    expect(await service.create('first')).toEqual({ name: 'first' });
-    expect(await service.create('second')).toMatchObject({ error: 409 });
-    expect(await service.stored()).toMatchObject({ name: 'first' });
-    await service.close();
-  });
-
-  test.for(rows)('a store that %s during init fails no init', async ([fault]) => {
+  test.for(rows)('a database that %s during init fails no init', async ([fault]) => {
     const proxy = await startFaultProxy(engine.endpoint);
-    proxy.plan({ operation: 'GetItem', fault, times: ALWAYS, applied: false });
-    const service = await serviceOn(proxy.endpoint);
+    proxy.plan({ call: READ_TOKEN, fault, times: ALWAYS, applied: false });
+    const service = await serviceOn(proxy.endpoint, operation);
     proxy.plan();
-    expect(await service.create()).toEqual({ name: 'fern' });
+    expect(await service.answer()).not.toHaveProperty('error');
     await service.close();
     proxy.close();
   });
 
-  test('a failed first request leaves nothing behind that breaks the second', async () => {
-    const service = await serviceBehind({
-      operation: 'GetItem',
-      fault: 'resets the connection',
-      times: ALWAYS,
-      applied: false,
-    });
-    expect(await service.create()).toMatchObject({ error: 503 });
-    expect(await service.create()).toMatchObject({ error: 503 });
+  test('a failed first request leaves nothing behind that breaks the next', async () => {
+    const lost: Plan = { call: READ_TOKEN, fault: 'resets the connection', times: ALWAYS, applied: false };
+    const service = await serviceBehind(operation, lost);
+    expect(await service.answer()).toMatchObject({ error: 503 });
+    expect(await service.answer()).toMatchObject({ error: 503 });
     service.mend();
-    expect(await service.create()).toEqual({ name: 'fern' });
-    expect(await service.create('other')).toMatchObject({ error: 409 });
+    expect(await service.answer()).not.toHaveProperty('error');
+    await service.close();
+  });
+});
+
+describe('creating a plant', { concurrent: true }, () => {
+  const createPlant = operations.find(({ operationId }) => operationId === 'createPlant') as Operation;
+
+  test('a database that hangs twice on the token and twice on the plant is still a 200', async () => {
+    const hang = { fault: 'hangs', times: 2, applied: false } as const;
+    const service = await serviceBehind(createPlant, { call: READ_TOKEN, ...hang }, { call: PUT_PLANT, ...hang });
+    expect(await service.create('fern')).toEqual({ name: 'fern' });
+    await service.close();
+  });
+
+  test('a plant put in place of a lost answer is a conflict for any other', async () => {
+    const lost: Plan = { call: PUT_PLANT, fault: 'resets the connection', times: 1, applied: true };
+    const service = await serviceBehind(createPlant, lost);
+    expect(await service.create('first')).toEqual({ name: 'first' });
+    expect(await service.create('second')).toMatchObject({ error: 409 });
+    expect(await service.stored()).toMatchObject({ name: 'first' });
     await service.close();
   });
 });

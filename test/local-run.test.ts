@@ -13,6 +13,8 @@ import { inContract } from './support/contract.ts';
 import { startFaultProxy } from './support/fault-proxy.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
 
+const PUT_PLANT = `PutItem ${readTemplate(inject('assembly')).outputs['PlantsTableName']}`;
+
 let project: ProjectCopy;
 let run: LocalRun;
 /** Why the second of two that were started at once did not come up. */
@@ -201,8 +203,8 @@ test('what was stored is there after a kill, and the development token after eac
 });
 
 test('Ctrl-C answers what is in flight, whatever else is connected', async () => {
-  const store = await startFaultProxy(dynamoDbOf(run));
-  const second = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: store.endpoint });
+  const database = await startFaultProxy(dynamoDbOf(run));
+  const second = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: database.endpoint });
   const { port } = new URL(second.url);
   const head = 'POST /plants HTTP/1.1\r\nhost: x\r\n';
   const others = ['', head, `${head}content-length: 9\r\n\r\n{`].map((bytes) => {
@@ -211,32 +213,32 @@ test('Ctrl-C answers what is in flight, whatever else is connected', async () =>
     return socket;
   });
   await create('{"id":71,"name":"so that the others have arrived"}', second.url);
-  store.requests.length = 0;
+  database.calls.length = 0;
   // The SDK's second attempt, a second later, is answered.
-  store.plan({ operation: 'PutItem', fault: 'hangs', times: 1, applied: false });
+  database.plan({ call: PUT_PLANT, fault: 'hangs', times: 1, applied: false });
   const answer = create('{"id":72,"name":"in flight"}', second.url);
-  await expect.poll(() => store.requests, POLL).toContain('PutItem');
+  await expect.poll(() => database.calls, POLL).toContain(PUT_PLANT);
   second.interrupt();
   expect(await answer).toEqual({ name: 'in flight' });
   expect(await second.exit).toBe(0);
   for (const socket of others) socket.destroy();
-  store.close();
+  database.close();
 });
 
 test('a second Ctrl-C ends it at once', async () => {
-  const store = await startFaultProxy(dynamoDbOf(run));
-  const second = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: store.endpoint });
-  store.requests.length = 0;
-  store.plan({ operation: 'PutItem', fault: 'hangs', times: 9, applied: false });
+  const database = await startFaultProxy(dynamoDbOf(run));
+  const second = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: database.endpoint });
+  database.calls.length = 0;
+  database.plan({ call: PUT_PLANT, fault: 'hangs', times: 9, applied: false });
   const answer = create('{"id":73,"name":"x"}', second.url).catch(() => 'none');
-  await expect.poll(() => store.requests, POLL).toContain('PutItem');
+  await expect.poll(() => database.calls, POLL).toContain(PUT_PLANT);
   second.interrupt();
   await sleep(500);
   second.interrupt();
   // Waited for, it would be error 503, after some seconds.
   expect(await answer).toBe('none');
   expect(await second.exit).not.toBe(0);
-  store.close();
+  database.close();
 });
 
 test('npm run dev serves each edit, and goes on serving what it has where that fails', async () => {

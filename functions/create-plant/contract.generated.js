@@ -1,8 +1,13 @@
 // Generated from openapi.yaml by scripts/generate.ts (npm run generate). Do not edit.
+export const operationId = "createPlant";
+export const int64s = [["id"]];
+export const newPlantMembers = ["id","name","tag"];
+export const plantMembers = ["name","tag"];
+export const errorMembers = ["error","message"];
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["body"],"properties":{"body":{"description":"Members beyond these are allowed and ignored.","type":"object","required":["id","name"],"properties":{"id":{"int64":true},"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}}}};
+const schema31 = {"type":"object","required":["body"],"properties":{"body":{"type":"object","required":["id","name"],"properties":{"id":{"int64":true},"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}}}};
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;

@@ -119,7 +119,7 @@ test('priming rehearses a write, and sends nothing', async () => {
   await new PlantStore(new Database(), engine.plantsTable).prime();
   expect(send.mock.lastCall?.[0].input).toMatchObject({
     Item: { id: { N: '0' }, name: { S: '' }, tag: { S: '' } },
-    ConditionExpression: expect.stringContaining('#tag = :tag'),
+    ConditionExpression: expect.stringContaining('#m1 = :m1'),
   });
   expect(send.mock.settledResults).toEqual([
     { type: 'rejected', value: expect.objectContaining({ message: 'The time for this call is up.' }) },

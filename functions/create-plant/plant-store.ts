@@ -1,11 +1,16 @@
-import { ConditionalCheckFailedException, DynamoDBServiceException, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  DynamoDBServiceException,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import type { Database } from '../shared/database.ts';
 import { PlantStoreError } from '../shared/errors.ts';
-import type { NewPlant } from './contract.generated.js';
+import { type NewPlant, plantMembers } from './contract.generated.js';
 
 /** DynamoDB's limit of an item, names included ("Constraints in Amazon DynamoDB"). */
-const ITEM_BYTES = 400 * 1024;
+const MAX_ITEM_BYTES = 400 * 1024;
 
 /** The plants table as the function sees it: it can create a plant, nothing else. */
 export class PlantStore {
@@ -24,15 +29,14 @@ export class PlantStore {
    * item may be; otherwise as `Database.send` does.
    */
   async create(plant: NewPlant, context: Context): Promise<void> {
-    const { id, name, tag } = plant;
-    const bytes = Buffer.byteLength(name) + (tag === undefined ? 0 : Buffer.byteLength(tag));
-    if (bytes > ITEM_BYTES) throw tooLarge();
+    const texts = plantMembers.map((member) => plant[member]).filter((value) => typeof value === 'string');
+    if (Buffer.byteLength(texts.join('')) > MAX_ITEM_BYTES) throw tooLarge();
     const write = this.#write(plant);
     try {
       await this.#database.send(write, context);
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) {
-        throw new PlantStoreError(409, `The id ${id} is in use by a different plant; it must be a free one.`);
+        throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; it must be a free one.`);
       }
       // What else is counted in an item, only the database knows exactly.
       if (error instanceof DynamoDBServiceException && /item size/i.test(error.message)) throw tooLarge();
@@ -45,19 +49,36 @@ export class PlantStore {
     await this.#database.rehearse(this.#write({ id: 0n, name: '', tag: '' }));
   }
 
-  #write({ id, name, tag }: NewPlant): PutItemCommand {
+  #write(plant: NewPlant): PutItemCommand {
+    const Item: Record<string, AttributeValue> = { id: { N: String(plant.id) } };
+    const names: Record<string, string> = {};
+    const values: Record<string, AttributeValue> = {};
+    const alike = plantMembers.map((member, at) => {
+      // By number, since a member's name may have characters that a placeholder may not.
+      names[`#m${at}`] = member;
+      const value = plant[member];
+      if (value === undefined) return `attribute_not_exists(#m${at})`;
+      Item[member] = values[`:m${at}`] = attributeValue(value);
+      return `#m${at} = :m${at}`;
+    });
     return new PutItemCommand({
       TableName: this.#tableName,
-      Item: { id: { N: String(id) }, name: { S: name }, ...(tag !== undefined && { tag: { S: tag } }) },
-      ConditionExpression: `attribute_not_exists(id) OR (#name = :name AND ${
-        tag === undefined ? 'attribute_not_exists(#tag)' : '#tag = :tag'
-      })`,
-      ExpressionAttributeNames: { '#name': 'name', '#tag': 'tag' },
-      ExpressionAttributeValues: { ':name': { S: name }, ...(tag !== undefined && { ':tag': { S: tag } }) },
+      Item,
+      ConditionExpression: `attribute_not_exists(id) OR (${alike.join(' AND ')})`,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
     });
   }
 }
 
+function attributeValue(value: string | number | bigint | boolean): AttributeValue {
+  if (typeof value === 'string') return { S: value };
+  return typeof value === 'boolean' ? { BOOL: value } : { N: String(value) };
+}
+
 function tooLarge(): PlantStoreError {
-  return new PlantStoreError(413, 'The plant is too large; name and tag must fit into an item of 400 KB.');
+  return new PlantStoreError(
+    413,
+    `The plant is too large; ${plantMembers.join(' and ')} must fit into an item of 400 KB.`,
+  );
 }

@@ -7,7 +7,7 @@ import { contextWith, eventWith } from '../../test/support/event.ts';
 import validateEvent from '../create-plant/contract.generated.js';
 import { errorResponse } from './error-response.ts';
 import { type ErrorNumber, PlantStoreError } from './errors.ts';
-import { exactId } from './exact-id.ts';
+import { exactNumbers } from './exact-numbers.ts';
 import { readableBody } from './readable-body.ts';
 
 /** The Error that a body is answered with once the token is verified. */
@@ -16,7 +16,7 @@ async function errorFor(body: string | null) {
     .use(errorResponse())
     .use(readableBody())
     .use(httpJsonBodyParser())
-    .use(exactId())
+    .use(exactNumbers([['id']]))
     .use(validator({ eventSchema: validateEvent }))
     .handler(async () => ({ statusCode: 200 }));
   return inContract(await stack(eventWith({ body, headers: { 'content-type': 'application/json' } }), contextWith()));

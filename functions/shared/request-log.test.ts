@@ -21,7 +21,7 @@ async function logged(handler: () => unknown, event = eventWith()) {
   const info = vi.spyOn(console, 'info').mockReturnValue();
   const error = vi.spyOn(console, 'error').mockReturnValue();
   await middy()
-    .use(requestLog())
+    .use(requestLog('createPlant'))
     .use(errorResponse())
     .use(authenticated)
     .handler(async () => handler())(event, contextWith());
@@ -33,16 +33,37 @@ const fail = (error: unknown) => () => {
 };
 const { extendedRequestId } = eventWith().requestContext;
 
-test('a created plant is one line at INFO', async () => {
+test('a request that succeeded is one line at INFO', async () => {
   expect(await logged(() => ({ statusCode: 200 }))).toEqual({
-    info: [[{ outcome: 'created', extendedRequestId, tokenName: 'ci', durationMs: expect.any(Number) }]],
+    info: [
+      [
+        {
+          operation: 'createPlant',
+          outcome: 'succeeded',
+          extendedRequestId,
+          tokenName: 'ci',
+          durationMs: expect.any(Number),
+        },
+      ],
+    ],
     error: [],
   });
 });
 
 test('a refused request is one line at INFO with its error number', async () => {
   expect(await logged(fail(new PlantStoreError(409, 'no', { cause: new Error('inside') })))).toEqual({
-    info: [[{ outcome: 'refused', error: 409, extendedRequestId, tokenName: 'ci', durationMs: expect.any(Number) }]],
+    info: [
+      [
+        {
+          operation: 'createPlant',
+          outcome: 'refused',
+          error: 409,
+          extendedRequestId,
+          tokenName: 'ci',
+          durationMs: expect.any(Number),
+        },
+      ],
+    ],
     error: [],
   });
 });
@@ -54,6 +75,7 @@ test.each([500, 503, 504] as const)('a %i is one line at ERROR with the cause an
     error: [
       [
         {
+          operation: 'createPlant',
           outcome: 'failed',
           error,
           extendedRequestId,
@@ -105,5 +127,5 @@ test('a request that no gateway made has no id of a gateway’s, and is logged a
     () => ({ statusCode: 200 }),
     event as typeof event & { requestContext: typeof requestContext },
   );
-  expect(info[0]?.[0]).toMatchObject({ outcome: 'created', extendedRequestId: undefined });
+  expect(info[0]?.[0]).toMatchObject({ operation: 'createPlant', outcome: 'succeeded', extendedRequestId: undefined });
 });

@@ -2,17 +2,20 @@ import { PlantStoreError } from './errors.ts';
 import type { Middleware, Request } from './request.ts';
 
 /**
- * Logs one line a request, as an object that Lambda's JSON log format takes up: the outcome, the
- * `error` number, the gateway's extended request id, which no caller can choose ("Variables for access
- * logging for API Gateway"), the token's name and the duration in ms; for a fault of ours (5xx) at
+ * Logs one line a request, as an object that Lambda's JSON log format takes up: the operation's id, the
+ * outcome (`succeeded`, `refused`, or `failed` by a fault of ours, 5xx), the `error` number, the gateway's extended request id, which no caller can choose ("Variables for access
+ * logging for API Gateway"), the token's name and the duration in ms; what failed at
  * level ERROR with the cause and its stack. Never a token, a digest or a body.
  */
-export function requestLog(): Middleware {
+export function requestLog(operation: string): Middleware {
   const starts = new WeakMap<Request, number>();
 
-  function line(request: Request) {
+  function line(request: Request, outcome: string, error?: number) {
     const { event, internal } = request;
     return {
+      operation,
+      outcome,
+      ...(error !== undefined && { error }),
       extendedRequestId: event?.requestContext?.extendedRequestId,
       tokenName: internal.tokenName,
       durationMs: Math.round((performance.now() - (starts.get(request) ?? Number.NaN)) * 100) / 100,
@@ -24,12 +27,12 @@ export function requestLog(): Middleware {
       starts.set(request, performance.now());
     },
     after: (request) => {
-      console.info({ outcome: 'created', ...line(request) });
+      console.info(line(request, 'succeeded'));
     },
     onError: (request) => {
       const error = request.error instanceof PlantStoreError ? request.error.error : 500;
-      if (error < 500) console.info({ outcome: 'refused', error, ...line(request) });
-      else console.error({ outcome: 'failed', error, ...line(request), cause: cause(request.error) });
+      if (error < 500) console.info(line(request, 'refused', error));
+      else console.error({ ...line(request, 'failed', error), cause: cause(request.error) });
     },
   };
 }

@@ -21,7 +21,7 @@ const logged = { name: 'Error', message: 'A promise was rejected and not awaited
 function newStack() {
   const error = vi.spyOn(console, 'error').mockReturnValue();
   const stack = middy()
-    .use(strayRejections())
+    .use(strayRejections('createPlant'))
     .handler(async ({ body }) => {
       if (body?.includes('stray')) void Promise.reject(reason);
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -37,6 +37,7 @@ test('a request during which a rejection goes astray fails with it, and both are
   expect(lines).toEqual([
     [
       {
+        operation: 'createPlant',
         extendedRequestId,
         cause: expect.objectContaining({ ...logged, cause: expect.objectContaining({ message: 'inside' }) }),
       },
@@ -60,7 +61,7 @@ test('a request that fails by itself fails as it would, and the rejection is log
 test('a rejection in an invocation that no gateway made is logged too', async () => {
   const error = vi.spyOn(console, 'error').mockReturnValue();
   const stack = middy()
-    .use(strayRejections())
+    .use(strayRejections('createPlant'))
     .handler(async () => {
       void Promise.reject(reason);
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -77,7 +78,11 @@ test.each(['', 'throw'])('a rejection between two requests is logged, and fails 
   void Promise.reject('inside');
   await expect.poll(() => lines).toHaveLength(1);
   expect(lines[0]).toEqual([
-    { extendedRequestId: undefined, cause: expect.objectContaining({ ...logged, cause: 'inside' }) },
+    {
+      operation: 'createPlant',
+      extendedRequestId: undefined,
+      cause: expect.objectContaining({ ...logged, cause: 'inside' }),
+    },
   ]);
   expect(await send('')).toBe('answered');
 });

@@ -1,10 +1,11 @@
 import type { ErrorObject } from 'ajv';
-import { InexactNumber } from './exact-id.ts';
+import { InexactNumber } from './exact-numbers.ts';
 
 /** A part of the compiled schema, as far as a message depends on it. */
 interface Schema {
   type?: string;
   int64?: true;
+  int32?: true;
   /** An object's; the others have none. */
   properties: Record<string, Schema>;
 }
@@ -12,34 +13,58 @@ interface Schema {
 /** An error of a validator that was compiled with `verbose`. */
 export type ValidationError = ErrorObject & { parentSchema: Schema };
 
-/** A sentence for each member that is wrong, with what it was and what it must be. */
+/** A sentence for each member or parameter that is wrong, with what it was and what it must be. */
 export function validationMessage(errors: ValidationError[]): string {
   return errors.map(fault).join(' ');
 }
 
-function fault({ keyword, instancePath, params, parentSchema, data }: ValidationError): string {
+/** The keywords by which a value is of another type than it must be. */
+const TYPE_KEYWORDS = ['type', 'int64', 'int32', 'storable', 'wellFormed'];
+
+function fault({ keyword, instancePath, params, parentSchema, data, message }: ValidationError): string {
   if (keyword === 'required') {
     const missing = String(params['missingProperty']);
-    return `The member ${missing} is missing; it must be ${requirement(parentSchema.properties[missing])}.`;
+    return `The ${nameOf(`${instancePath}/${missing}`)} is missing; it must be ${requirement(parentSchema.properties[missing])}.`;
   }
-  const member = instancePath.slice('/body/'.length);
+  const name = nameOf(instancePath);
+  if (!TYPE_KEYWORDS.includes(keyword)) return `The ${name} ${message}.`;
   const digits = data instanceof InexactNumber && data.needsPlainDigits ? ', beyond 2^53 in plain digits' : '';
-  return `The ${member ? `member ${member}` : 'body'} was ${description(data)}; it must be ${requirement(parentSchema)}${digits}.`;
+  const was = name.startsWith('parameter') ? `"${shortened(String(data))}"` : description(data);
+  return `The ${name} was ${was}; it must be ${requirement(parentSchema)}${digits}.`;
+}
+
+/** What a caller calls a place of the event, as in "member name" for `/body/name`. */
+function nameOf(path: string): string {
+  const [, part, ...names] = path.split('/');
+  if (names.length === 0) return String(part);
+  return `${part === 'body' ? 'member' : 'parameter'} ${names.join('/')}`;
 }
 
 function requirement(schema: Schema | undefined): string {
   if (schema?.int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
-  if (schema?.type === 'string') return 'a string of well-formed Unicode';
+  if (schema?.int32) return 'a whole number from -2147483648 to 2147483647';
+  switch (schema?.type) {
+    case 'string':
+      return 'a string of well-formed Unicode';
+    case 'number':
+      return 'a number, in size at most 9.9e125 and, unless it is 0, at least 1e-130';
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return 'a list';
+  }
   return 'a JSON object';
 }
 
 /** A million digits would make a message of a million. */
 const MAX_SHOWN = 40;
 
+function shortened(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
 function description(value: unknown): string {
-  if (value instanceof InexactNumber) {
-    return value.source.length > MAX_SHOWN ? `${value.source.slice(0, MAX_SHOWN)}…` : value.source;
-  }
+  if (value instanceof InexactNumber) return shortened(value.source);
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';

@@ -29,7 +29,7 @@ test('outcomes are counted from the logs by their number, since every failure is
     ],
   });
   template.hasResourceProperties('AWS::Logs::MetricFilter', {
-    FilterPattern: '{ $.message.outcome = "created" }',
+    FilterPattern: '{ $.message.outcome = "succeeded" }',
     MetricTransformations: [Match.objectLike({ MetricName: 'Created' })],
   });
 });

@@ -25,7 +25,7 @@ export class Outcomes extends Construct {
 
   constructor(scope: Construct, id: string, { functionLog, accessLog }: OutcomesProps) {
     super(scope, id);
-    this.created = this.#count(functionLog, 'Created', '{ $.message.outcome = "created" }');
+    this.created = this.#count(functionLog, 'Created', '{ $.message.outcome = "succeeded" }');
     new MetricFilter(this, 'Errors', {
       logGroup: functionLog,
       filterPattern: FilterPattern.literal('{ $.message.error > 0 }'),

@@ -153,7 +153,7 @@ function functionLines(megabytes: number, durationMs: number) {
 
 /** What the function itself hands to the log for a created plant. */
 function requestLine(): object {
-  const { before, after } = requestLog();
+  const { before, after } = requestLog('createPlant');
   const request = { event, context: {}, internal: { tokenName: 'ci' } } as Request;
   const { info } = console;
   let line = {};

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { projectRoot } from '../../local/synthesize.ts';
 import { inContract } from '../support/contract.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { eventWith, sampleEvent } from '../support/event.ts';
-import { expectedAnswers } from '../support/expected-answers.ts';
+import { errorOfSample, eventWith, sampleEvent, sampleNames } from '../support/event.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { type Outcome, type Runtime, startRuntime } from './runtime-api.ts';
 
@@ -34,26 +34,39 @@ afterAll(async () => {
   await engine.close();
 });
 
+const isCreatePlant = ({ httpMethod, resource }: APIGatewayProxyEvent) =>
+  httpMethod === 'POST' && resource === '/plants';
+
 function answerOf(outcome: Outcome): Record<string, unknown> {
   if ('error' in outcome) throw new Error(`The function failed: ${JSON.stringify(outcome.error)}`);
   return inContract(JSON.parse(outcome.response));
 }
 
 test('every sample event is answered as expected, each in the environment that the last one left', async () => {
-  for (const [name, expected] of Object.entries(expectedAnswers)) {
-    expect(answerOf(await runtime.invoke(sampleEvent(name))), name).toMatchObject(expected);
+  for (const name of sampleNames.filter((each) => isCreatePlant(sampleEvent(each)))) {
+    expect(answerOf(await runtime.invoke(sampleEvent(name)))['error'], name).toBe(errorOfSample(name));
   }
 });
 
 test('after an error the next event is served as before', async () => {
-  proxy.plan({ operation: 'PutItem', fault: 'resets the connection', times: Number.POSITIVE_INFINITY, applied: false });
+  proxy.plan({
+    call: `PutItem ${engine.plantsTable}`,
+    fault: 'resets the connection',
+    times: Number.POSITIVE_INFINITY,
+    applied: false,
+  });
   expect(answerOf(await runtime.invoke(eventWith({ body: '{"id":100,"name":"x"}' })))).toMatchObject({ error: 503 });
   proxy.plan();
   expect(answerOf(await runtime.invoke(eventWith({ body: '{"id":100,"name":"x"}' })))).toEqual({ name: 'x' });
 });
 
 test('a store that never answers is a 504 before the deadline', async () => {
-  proxy.plan({ operation: 'PutItem', fault: 'drips', times: Number.POSITIVE_INFINITY, applied: false });
+  proxy.plan({
+    call: `PutItem ${engine.plantsTable}`,
+    fault: 'drips',
+    times: Number.POSITIVE_INFINITY,
+    applied: false,
+  });
   const start = performance.now();
   const answer = answerOf(await runtime.invoke(eventWith({ body: '{"id":101,"name":"x"}' }), 5000));
   proxy.plan();
@@ -71,7 +84,12 @@ test('each request is one line of Lambda’s JSON log, a fault of ours with its 
       .map((line) => JSON.parse(line));
   const before = lines().length;
   await runtime.invoke(eventWith({ body: '{"id":102,"name":"x"}' }));
-  proxy.plan({ operation: 'PutItem', fault: 'answers 500', times: Number.POSITIVE_INFINITY, applied: false });
+  proxy.plan({
+    call: `PutItem ${engine.plantsTable}`,
+    fault: 'answers 500',
+    times: Number.POSITIVE_INFINITY,
+    applied: false,
+  });
   await runtime.invoke(eventWith({ body: '{"id":103,"name":"x"}' }));
   proxy.plan();
   const { extendedRequestId } = eventWith().requestContext;
@@ -82,7 +100,8 @@ test('each request is one line of Lambda’s JSON log, a fault of ours with its 
       level: 'INFO',
       requestId: expect.any(String),
       message: {
-        outcome: 'created',
+        operation: 'createPlant',
+        outcome: 'succeeded',
         extendedRequestId,
         tokenName: 'development',
         durationMs: expect.any(Number),
@@ -123,7 +142,7 @@ test('a rejection that nobody awaits is a 500 of ours, and the environment lives
     `import middy from ${JSON.stringify(import.meta.resolve('@middy/core'))};
      import { errorResponse } from ${source('error-response.ts')};
      import { strayRejections } from ${source('stray-rejections.ts')};
-     export const handler = middy().use(errorResponse()).use(strayRejections()).handler(async (event) => {
+     export const handler = middy().use(errorResponse()).use(strayRejections('createPlant')).handler(async (event) => {
        if (event.stray) Promise.reject(new Error('inside'));
        await new Promise((resolve) => setTimeout(resolve, 10));
        if (event.throws) throw new Error('inside');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What goes wrong with the answer to one request of the store. */
+/** What goes wrong with the answer to one call to the database. */
 export type Fault =
   | 'hangs'
   | 'stalls in the middle of its answer'
@@ -15,9 +15,10 @@ export type Fault =
   | 'answers half a JSON document'
   | 'answers nothing';
 
-/** Which requests go wrong: of an operation, the first so many, before or after the engine has carried them out. */
+/** Which calls go wrong: of one kind the first so many, before or after the engine has carried them out. */
 export interface Plan {
-  operation: 'GetItem' | 'PutItem';
+  /** ACTION TABLE, as in `PutItem DataPlants8CBE6BEF`. */
+  call: string;
   fault: Fault;
   times: number;
   applied: boolean;
@@ -26,8 +27,7 @@ export interface Plan {
 /** A DynamoDB whose answers go wrong as planned, in front of a real engine. */
 export async function startFaultProxy(engine: string) {
   let plans: Plan[] = [];
-  const requests: string[] = [];
-  const permissions = new Set<string>();
+  const calls: string[] = [];
 
   async function forward(request: IncomingMessage, body: Buffer) {
     const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
@@ -36,10 +36,10 @@ export async function startFaultProxy(engine: string) {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
-    const operation = String(request.headers['x-amz-target']).split('.')[1];
-    requests.push(String(operation));
-    permissions.add(`dynamodb:${operation} ${JSON.parse(String(body)).TableName}`);
-    const plan = plans.find((candidate) => candidate.operation === operation && candidate.times > 0);
+    const [, action] = String(request.headers['x-amz-target']).split('.');
+    const call = `${action} ${JSON.parse(String(body)).TableName}`;
+    calls.push(call);
+    const plan = plans.find((candidate) => candidate.call === call && candidate.times > 0);
     if (!plan) {
       const answered = await forward(request, body);
       response.writeHead(answered.status, { 'content-type': 'application/x-amz-json-1.0' });
@@ -61,10 +61,8 @@ export async function startFaultProxy(engine: string) {
 
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The operations that were asked for, in order. */
-    requests,
-    /** What an IAM policy must allow for them: the action and the table. */
-    permissions,
+    /** The calls, in order, each as ACTION TABLE. */
+    calls,
     /** From now on these, and nothing else, go wrong. */
     plan(...next: Plan[]): void {
       plans = next.map((plan) => ({ ...plan }));

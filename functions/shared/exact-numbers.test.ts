@@ -2,12 +2,12 @@ import middy from '@middy/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contextWith } from '../../test/support/event.ts';
-import { exactId, InexactNumber } from './exact-id.ts';
+import { exactNumbers, InexactNumber } from './exact-numbers.ts';
 
-/** The id that is left of a body, as the JSON parser and then exactId see it. */
+/** The id that is left of a body, as the JSON parser and then exactNumbers see it. */
 async function idOf(bodyText: string): Promise<unknown> {
   const stack = middy({ internal: { bodyText } })
-    .use(exactId())
+    .use(exactNumbers([['id']]))
     .handler(async ({ body }) => (body as { id?: unknown } | null)?.id);
   return stack({ body: JSON.parse(bodyText) }, contextWith());
 }

@@ -1,0 +1,32 @@
+import middy from '@middy/core';
+import httpCors from '@middy/http-cors';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { AccessTokenStore } from './access-token-store.ts';
+import { bearerAuth } from './bearer-auth.ts';
+import { Database } from './database.ts';
+import { environmentVariable } from './environment-variable.ts';
+import { errorResponse } from './error-response.ts';
+import { EXPOSED_HEADERS } from './errors.ts';
+import { requestLog } from './request-log.ts';
+import { strayRejections } from './stray-rejections.ts';
+
+export const database = new Database();
+export const accessTokens = new AccessTokenStore(database, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
+/** Without origins no page may call the API from another one. */
+const allowOrigins = process.env['ALLOW_ORIGINS']?.split(',');
+
+/**
+ * The chain that every operation starts with: an API Gateway REST proxy event in, a proxy response out.
+ * It logs the request, answers whatever is thrown as a 400 with an Error, and lets pass only a request
+ * with a valid access token. `operationId` is the contract's.
+ */
+export function operation<TEvent>(operationId: string) {
+  return middy<TEvent, APIGatewayProxyResult>()
+    .use(requestLog(operationId))
+    .use(allowOrigins ? httpCors({ origins: allowOrigins, exposeHeaders: EXPOSED_HEADERS }) : [])
+    .use(errorResponse())
+    .use(strayRejections(operationId))
+    .use(httpHeaderNormalizer())
+    .use(bearerAuth(accessTokens));
+}
