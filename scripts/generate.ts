@@ -105,17 +105,25 @@ function body(requestBody: ContractOperation['requestBody'], operationId: string
 }
 
 function parts(parameters: Parameter[], operationId: string): Request {
-  const request: Request = {};
-  for (const { name, in: place, required, schema } of parameters) {
+  for (const { name, in: place } of parameters) {
     if (place !== 'path' && place !== 'query') {
       throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
     }
-    const part = place === 'path' ? 'pathParameters' : 'queryStringParameters';
-    const object = (request[part] ??= { type: 'object', required: [], properties: {} });
-    object.properties = { ...object.properties, [name]: schema };
-    if (required) object.required?.push(name);
   }
-  return request;
+  const ofPath = parameters.filter((parameter) => parameter.in === 'path');
+  const ofQuery = parameters.filter((parameter) => parameter.in === 'query');
+  return {
+    ...(ofPath.length > 0 && { pathParameters: objectOf(ofPath) }),
+    ...(ofQuery.length > 0 && { queryStringParameters: objectOf(ofQuery) }),
+  };
+}
+
+function objectOf(parameters: Parameter[]): Schema {
+  return {
+    type: 'object',
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+  };
 }
 
 /** The validator of an operation's events with what else its function takes from the contract, and their types. */

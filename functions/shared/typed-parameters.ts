@@ -28,8 +28,8 @@ export function typedParameters({ pathParameters, queryStringParameters }: Param
 }
 
 /** Of the names those that have a value. */
-function members<Type>(types: Record<string, Type>, valueOf: (name: string, type: Type) => unknown): object {
-  const entries = Object.entries(types).map(([name, type]) => [name, valueOf(name, type)] as const);
+function members<Type>(types: Record<string, Type>, typed: (name: string, type: Type) => unknown): object {
+  const entries = Object.entries(types).map(([name, type]) => [name, typed(name, type)] as const);
   return Object.fromEntries(entries.filter(([, each]) => each !== undefined));
 }
 
