@@ -1,24 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
-import { expect, inject, test } from 'vitest';
-import type { Results } from '../../bench/report.ts';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { expect, inject, test, vi } from 'vitest';
 import { errors } from '../../functions/shared/errors.ts';
+import type { Request } from '../../functions/shared/request.ts';
+import { requestLog } from '../../functions/shared/request-log.ts';
 import { projectRoot } from '../../local/synthesize.ts';
 import { markdown } from './cost.ts';
-import { ACCESS_LINE, inputsFrom, monthlyCost, PIECES } from './monthly-cost.ts';
-import { dollars, PRICES } from './prices.ts';
+import { CHANGES, LINE_BYTES, monthlyCost, piecesOf, volumes } from './monthly-cost.ts';
+import { dollars, PRICES, sum } from './prices.ts';
 
-const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
-const results: Results = JSON.parse(read('bench/results.json'));
-const template = Template.fromJSON(
-  JSON.parse(readFileSync(join(inject('assembly'), 'PlantStore.template.json'), 'utf8')),
-);
-const propertiesOf = (type: string) => Object.values(template.findResources(type)).map(({ Properties }) => Properties);
+const stack = JSON.parse(readFileSync(join(inject('assembly'), 'PlantStore.template.json'), 'utf8'));
+const template = Template.fromJSON(stack);
+const event: APIGatewayProxyEvent = JSON.parse(readFileSync(join(projectRoot, 'events/create-plant.json'), 'utf8'));
 
-test('the document’s figures are those that are computed', () => {
-  expect(read('docs/cost-and-scale.md')).toContain(`<!-- cost -->\n${markdown(results)}\n<!-- /cost -->`);
-});
+const speed = { megabytes: 1024, durationMs: 9.2 };
+const pieces = { customMetrics: 20, alarmMetrics: 10, dashboards: 1, keys: 2 };
 
 test.each([
   ['nothing', PRICES.restRequests, 0, 0],
@@ -31,48 +29,134 @@ test.each([
 });
 
 test('a month of 100 requests a second, by hand', () => {
-  const cost = monthlyCost(100, inputsFrom(results));
-  expect(cost['API Gateway, requests']).toBeCloseTo(262.8 * 3.5);
+  const cost = monthlyCost(100, speed, pieces);
+  expect(cost['API Gateway']).toBeCloseTo(262.8 * 3.5);
+  expect(cost['Lambda, duration']).toBeCloseTo(262.8e6 * 0.01 * 0.0000133334);
   expect(cost['DynamoDB, writes']).toBeCloseTo(262.8 * 0.625);
-  expect(cost['X-Ray, traces']).toBeCloseTo((1 + 99 * 0.05) * 2.628 * 5, 6);
+  expect(cost['X-Ray, traces']).toBeCloseTo((1 + 99 * 0.05) * 2.628 * 5);
+  expect(cost['custom metrics']).toBeCloseTo(6);
 });
 
-test('what is paid by the piece is what the template has', () => {
-  const metrics = propertiesOf('AWS::Logs::MetricFilter').flatMap(({ MetricTransformations }) => MetricTransformations);
-  const counted = metrics.filter(({ Dimensions }) => Dimensions === undefined);
-  // A missing path is answered by the gateway alone; every other number may be in the function's log.
-  const byNumber = Object.keys(errors).filter((error) => error !== '404');
-  expect(metrics.length - counted.length).toBe(1);
-  const alarmMetrics = propertiesOf('AWS::CloudWatch::Alarm').map(
-    ({ Metrics }) => Metrics?.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat).length ?? 1,
-  );
-  expect(PIECES).toEqual({
-    customMetrics: counted.length + byNumber.length,
-    alarmMetrics: alarmMetrics.reduce((sum, metricsOfOne) => sum + metricsOfOne, 0),
-    dashboards: propertiesOf('AWS::CloudWatch::Dashboard').length,
-    keys: propertiesOf('AWS::KMS::Key').length,
+test('at rest only alarms, dashboard and keys cost something', () => {
+  expect(sum(Object.values(monthlyCost(0, speed, pieces)))).toBeCloseTo(10 * 0.1 + 3 + 2 * 1);
+});
+
+test('the concurrency is what binds first: requests at once, or ten a second for each environment', () => {
+  expect(volumes(10_000, { ...speed, durationMs: 14 })).toMatchObject({ atOnce: 140, concurrency: 1000 });
+  expect(volumes(10_000, { ...speed, durationMs: 200 })).toMatchObject({ atOnce: 2000, concurrency: 2000 });
+});
+
+test.each(Object.keys(CHANGES))('a change that is said to save does, and costs nothing more anywhere: %s', (change) => {
+  const before = monthlyCost(10_000, speed, pieces);
+  const after = monthlyCost(10_000, speed, pieces, CHANGES[change]);
+  expect(sum(Object.values(after))).toBeLessThan(sum(Object.values(before)));
+  for (const [component, cost] of Object.entries(before)) {
+    expect(after, component).toHaveProperty(
+      [component],
+      expect.toSatisfy((changed: number) => changed <= cost),
+    );
+  }
+});
+
+test('pieces are counted as they are paid', () => {
+  const filter = (log: string, MetricName: string, ...dimensions: string[]) => ({
+    Type: 'AWS::Logs::MetricFilter',
+    Properties: {
+      LogGroupName: { Ref: log },
+      MetricTransformations: [{ MetricName, Dimensions: dimensions.map((Key) => ({ Key })) }],
+    },
   });
+  const Resources = {
+    one: filter('FunctionLog', 'Faults'),
+    sameMetric: filter('AccessLog', 'Faults'),
+    ofOneOperation: filter('FunctionLog', 'Succeeded', 'operation'),
+    ofAnotherOperation: filter('AnotherLog', 'Succeeded', 'operation'),
+    byNumber: filter('FunctionLog', 'Errors', 'operation', 'error'),
+    onAMetric: { Type: 'AWS::CloudWatch::Alarm', Properties: {} },
+    onAnExpression: {
+      Type: 'AWS::CloudWatch::Alarm',
+      Properties: { Metrics: [{ Expression: 'a + b' }, { MetricStat: {} }, { MetricStat: {} }] },
+    },
+    dashboard: { Type: 'AWS::CloudWatch::Dashboard' },
+    key: { Type: 'AWS::KMS::Key' },
+  };
+  const numbers = Object.keys(errors).length;
+  expect(piecesOf({ Resources })).toEqual({ customMetrics: 3 + numbers, alarmMetrics: 3, dashboards: 1, keys: 1 });
+});
+
+test('the stack has some of all that is paid by the piece', () => {
+  for (const count of Object.values(piecesOf(stack))) expect(count).toBeGreaterThan(0);
+});
+
+test('log lines are about as long as they are priced', () => {
+  const info = vi.spyOn(console, 'info').mockReturnValue();
+  const { before, after } = requestLog();
+  // No more of a request is logged.
+  const request = { event, context: {}, internal: { tokenName: 'ci' } } as Request;
+  before?.(request);
+  after?.(request);
+  const line = {
+    timestamp: '2026-11-21T04:00:14.123Z',
+    level: 'INFO',
+    requestId: '8286a188-ba32-4475-8077-530cd35c09a9',
+    message: info.mock.lastCall?.[0],
+  };
+  const priced = LINE_BYTES.request / Buffer.byteLength(JSON.stringify(line));
+  expect(priced).toBeGreaterThan(0.85);
+  expect(priced).toBeLessThan(1.15);
+});
+
+test('access log lines are about as long as they are priced', () => {
+  const { requestContext } = event;
+  const values: Record<string, string> = {
+    '$context.extendedRequestId': requestContext.extendedRequestId ?? '',
+    '$context.xrayTraceId': '1-6920d6fe-2b7c1c5a0f4e3d2c1b0a9f8e',
+    '$context.requestTime': requestContext.requestTime ?? '',
+    '$context.identity.sourceIp': requestContext.identity.sourceIp,
+    '$context.path': requestContext.path,
+    '$context.resourcePath': event.resource,
+  };
+  const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
+  const format: string = stage?.['Properties'].AccessLogSetting.Format;
+  // What is not named above is a status, a number of ms or bytes, or "-".
+  const line = format.replaceAll(/\$context\.[\w.]+/g, (variable) => values[variable] ?? '200');
+  const priced = LINE_BYTES.access / Buffer.byteLength(line);
+  expect(priced).toBeGreaterThan(0.85);
+  expect(priced).toBeLessThan(1.15);
 });
 
 test('the stack is set up as it is priced', () => {
-  const [stage] = propertiesOf('AWS::ApiGateway::Stage');
-  expect(Object.keys(ACCESS_LINE)).toEqual(Object.keys(JSON.parse(stage?.['AccessLogSetting'].Format)));
-  expect(stage).toMatchObject({ TracingEnabled: true });
-  template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
+  template.allResourcesProperties('AWS::ApiGateway::Stage', { TracingEnabled: true });
   template.allResourcesProperties('AWS::DynamoDB::Table', {
     BillingMode: 'PAY_PER_REQUEST',
     PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
   });
   template.allResourcesProperties('AWS::Lambda::Function', {
-    MemorySize: results.megabytes,
     Architectures: ['arm64'],
     LoggingConfig: { LogFormat: 'JSON' },
   });
 });
 
-test('a bench without times by memory size is refused in a sentence', () => {
-  expect(() => inputsFrom({ ...results, sizes: 'no cgroups' })).toThrow(
-    'bench/results.json has no times by memory size (no cgroups); npm run bench measures them on Linux.',
+const results = { date: '2026-01-01', megabytes: 512, sizes: [{ megabytes: 512, warmMs: 8 }] };
+
+test('the tables have the price at rest and at each load', () => {
+  const text = markdown(results, pieces);
+  expect(text).toContain('a month costs **$6**: 10 metrics in alarms, 1 dashboard, 2 key');
+  expect(text).toContain('takes 13.0 ms at 512 MB, 8.0 without DynamoDB');
+  expect(text).toContain('|  | 1/s | 100/s | 10,000/s |');
+  expect(text).toContain('| API Gateway | 9.20 | 920 | 57,736 |');
+});
+
+test.each([
+  ['none at all', 'no cgroups'],
+  ['none at the stack’s memory size', [{ megabytes: 300, warmMs: 8 }]],
+])('a bench without the time that is needed is refused in a sentence: %s', (_, sizes) => {
+  expect(() => markdown({ ...results, sizes }, pieces)).toThrow(
+    'bench/results.json has no time at 512 MB; npm run bench measures it on Linux.',
   );
-  expect(() => inputsFrom({ ...results, megabytes: 300 })).toThrow('no times at its 300 MB');
+});
+
+test('the document has a place for the tables', () => {
+  const document = readFileSync(join(projectRoot, 'docs/cost-and-scale.md'), 'utf8');
+  expect(document).toMatch(/^<!-- cost -->$.*^<!-- \/cost -->$/ms);
 });
