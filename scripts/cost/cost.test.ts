@@ -90,7 +90,7 @@ test('the stack has some of all that is paid by the piece', () => {
 
 test('log lines are about as long as they are priced', () => {
   const info = vi.spyOn(console, 'info').mockReturnValue();
-  const { before, after } = requestLog();
+  const { before, after } = requestLog('createPlant');
   // No more of a request is logged.
   const request = { event, context: {}, internal: { tokenName: 'ci' } } as Request;
   before?.(request);
