@@ -12,6 +12,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
+import type { Operation } from '../functions/operations.ts';
 import type { Domain } from './context.ts';
 import { allowPreflight, corsHeaders } from './cors.ts';
 import { addCustomDomain, TLS_1_2_OR_NEWER } from './custom-domain.ts';
@@ -19,13 +20,19 @@ import { answerInContract } from './gateway-responses.ts';
 import { answerNoRoute } from './no-route.ts';
 
 interface ApiProps {
-  createPlant: IFunction;
+  routes: Route[];
   domain: Domain | undefined;
   allowOrigins: string[];
   requestsPerSecond: number;
   webAclArn: string | undefined;
   cloudWatchRole: boolean;
   removalPolicy: RemovalPolicy;
+}
+
+/** An operation's method and path, and what answers there. */
+export interface Route {
+  operation: Operation;
+  target: IFunction;
 }
 
 const STAGE_NAME = 'v1';
@@ -39,7 +46,7 @@ const ACCESS_LOG_LINE = {
   sourceIp: AccessLogField.contextIdentitySourceIp(),
   method: AccessLogField.contextHttpMethod(),
   path: AccessLogField.contextPath(),
-  /** `/`, `/{proxy+}` or `/plants`; with the first two there is no such path. */
+  /** As the contract writes it, `/plants` say; with `/` or `/{proxy+}` there is no such path. */
   resource: AccessLogField.contextResourcePath(),
   status: AccessLogField.contextStatus(),
   /** Set where the gateway answered by itself; elsewhere "-". */
@@ -66,11 +73,11 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { createPlant, domain, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole, removalPolicy } = props;
+    const { routes, domain, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole, removalPolicy } = props;
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH, removalPolicy });
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: Stack.of(this).stackName,
-      description: 'Plant Store: POST /plants',
+      description: 'Plant Store',
       endpointTypes: [EndpointType.REGIONAL],
       // As text, bytes that are no UTF-8 reach the function as U+FFFD; as base64 it sees and refuses them.
       binaryMediaTypes: ['*/*'],
@@ -90,10 +97,15 @@ export class Api extends Construct {
     Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
     answerInContract(this.restApi, corsHeaders(allowOrigins));
 
-    const plants = this.restApi.root.addResource('plants');
-    plants.addMethod('POST', new LambdaIntegration(createPlant, { allowTestInvoke: false }));
-    if (allowOrigins.length > 0) allowPreflight(plants, allowOrigins);
-    answerNoRoute(this.restApi, [plants], corsHeaders(allowOrigins));
+    for (const [path, ofPath] of Map.groupBy(routes, ({ operation }) => operation.path)) {
+      const resource = this.restApi.root.resourceForPath(path);
+      for (const { operation, target } of ofPath) {
+        resource.addMethod(operation.method, new LambdaIntegration(target, { allowTestInvoke: false }));
+      }
+      const methods = ofPath.map(({ operation }) => operation.method);
+      if (allowOrigins.length > 0) allowPreflight(resource, methods, allowOrigins);
+    }
+    answerNoRoute(this.restApi, corsHeaders(allowOrigins));
 
     const { region, urlSuffix } = Stack.of(this);
     if (domain) addCustomDomain(this.restApi, domain);
@@ -117,7 +129,7 @@ export class Api extends Construct {
         'The function checks the bearer token itself, which saves an invocation and keeps its 401 in the contract.',
       'AwsSolutions-APIG6':
         'Execution logs would hold the Authorization header; access log, function log and traces hold the rest.',
-      'AwsSolutions-COG4': 'Access is by tokens of the store’s own, which have no Cognito user behind them.',
+      'AwsSolutions-COG4': 'Access is by tokens of the service’s own, which have no Cognito user behind them.',
     };
     for (const [id, reason] of Object.entries(reasons)) Validations.of(this.restApi).acknowledge({ id, reason });
     Validations.of(this.restApi).acknowledge({

@@ -15,11 +15,11 @@ export function corsHeaders([origin, ...others]: string[]): Record<string, strin
   };
 }
 
-/** Lets pages of the origins ask beforehand whether they may call a resource. */
-export function allowPreflight(resource: Resource, allowOrigins: string[]): void {
+/** Lets pages of the origins ask beforehand whether they may call a resource by these methods. */
+export function allowPreflight(resource: Resource, allowMethods: string[], allowOrigins: string[]): void {
   const preflight = resource.addCorsPreflight({
     allowOrigins,
-    allowMethods: ['POST'],
+    allowMethods,
     allowHeaders: ['Authorization', 'Content-Type'],
     maxAge: Duration.hours(1),
     // The API has no other status than 200 and 400.

@@ -1,9 +1,17 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { type Attribute, AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
+import { pascalCase } from './operations.ts';
 
 interface DataProps {
   removalPolicy: RemovalPolicy;
+}
+
+export type TableName = 'plants' | 'accessTokens';
+
+export interface NamedTable {
+  name: TableName;
+  table: Table;
 }
 
 /**
@@ -13,15 +21,13 @@ interface DataProps {
  * deletion protection unless the removal policy is DESTROY.
  */
 export class Data extends Construct {
-  /** Key `id`; attributes `name` and, where the plant has one, `tag`. */
-  readonly plants: Table;
-  /** Key `digest`; attributes `name`, `createdAt` and `expiresAt`, from which the TTL counts. */
-  readonly accessTokens: Table;
+  readonly tables: NamedTable[];
 
   constructor(scope: Construct, id: string, { removalPolicy }: DataProps) {
     super(scope, id);
-    const table = (tableId: string, partitionKey: Attribute, timeToLiveAttribute?: string) =>
-      new Table(this, tableId, {
+    const table = (name: TableName, partitionKey: Attribute, timeToLiveAttribute?: string) => ({
+      name,
+      table: new Table(this, pascalCase(name), {
         partitionKey,
         ...(timeToLiveAttribute && { timeToLiveAttribute }),
         billingMode: BillingMode.PAY_PER_REQUEST,
@@ -29,8 +35,13 @@ export class Data extends Construct {
         encryption: TableEncryption.AWS_MANAGED,
         deletionProtection: removalPolicy !== RemovalPolicy.DESTROY,
         removalPolicy,
-      });
-    this.plants = table('Plants', { name: 'id', type: AttributeType.NUMBER });
-    this.accessTokens = table('AccessTokens', { name: 'digest', type: AttributeType.STRING }, 'expiresAt');
+      }),
+    });
+    this.tables = [
+      // Attributes `name` and, where the plant has one, `tag`.
+      table('plants', { name: 'id', type: AttributeType.NUMBER }),
+      // Attributes `name`, `createdAt` and `expiresAt`, from which the TTL counts.
+      table('accessTokens', { name: 'digest', type: AttributeType.STRING }, 'expiresAt'),
+    ];
   }
 }

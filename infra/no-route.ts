@@ -1,8 +1,8 @@
 import {
   ContentHandling,
-  type IResource,
   MockIntegration,
   PassthroughBehavior,
+  Resource,
   type RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { ErrorNumber } from '../functions/shared/errors.ts';
@@ -25,11 +25,11 @@ export const MOCK_OF_ANY_BODY = {
 };
 
 /**
- * Gives the resources, and whatever lies outside them, methods without a function that answer error
- * 404. Where no method is, API Gateway takes a bearer token for a bad signature, and no page of AWS says
+ * Gives the API's resources, and whatever lies outside them, methods without a function that answer error 404
+ * where no operation does. Called once all resources are there. Where no method is, API Gateway takes a bearer token for a bad signature, and no page of AWS says
  * which gateway response that is.
  */
-export function answerNoRoute(api: RestApi, resources: IResource[], headers: Record<string, string>): void {
+export function answerNoRoute(api: RestApi, headers: Record<string, string>): void {
   const parameters = Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, value] as const);
   const integration = new MockIntegration({
     ...MOCK_OF_ANY_BODY,
@@ -47,7 +47,9 @@ export function answerNoRoute(api: RestApi, resources: IResource[], headers: Rec
     statusCode: '400',
     responseParameters: Object.fromEntries(parameters.map(([name]) => [name, true])),
   };
-  for (const resource of [api.root, api.root.addResource('{proxy+}'), ...resources]) {
+  api.root.addResource('{proxy+}');
+  const resources = api.node.findAll().filter((construct) => construct instanceof Resource);
+  for (const resource of [api.root, ...resources]) {
     resource.addMethod('ANY', integration, { methodResponses: [methodResponse] });
   }
 }

@@ -2,35 +2,44 @@ import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Api } from './api.ts';
 import type { StackContext } from './context.ts';
-import { CreatePlantFunction } from './create-plant-function.ts';
 import { Data } from './data.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
+import { OperationFunction } from './operation-function.ts';
+import { grantedOperations, ownId, pascalCase } from './operations.ts';
 import { Release } from './release.ts';
 
-/** The plant store: two tables, a function that writes to them, an API in front of it, and who watches over them. */
+/** The whole service: its tables, a function for each operation, an API in front of them, and what watches over them. */
 export class PlantStoreStack extends Stack {
-  constructor(scope: Construct, context: StackContext) {
-    super(scope, stackName(context), { description: 'POST /plants: a plant store' });
+  constructor(scope: Construct, context: StackContext, operations = grantedOperations()) {
+    super(scope, stackName(context), { description: 'Plant Store' });
     const removalPolicy = context.throwaway ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN;
 
-    const data = new Data(this, 'Data', { removalPolicy });
-    const createPlant = new CreatePlantFunction(this, 'CreatePlant', { ...data, ...context, removalPolicy });
-    const release = context.emulator
-      ? undefined
-      : new Release(this, 'Release', { ...context, function: createPlant.function });
-    const api = new Api(this, 'Api', { ...context, createPlant: release?.live ?? createPlant.function, removalPolicy });
-    if (release) {
-      const { rollBack } = new Monitoring(this, 'Monitoring', { ...context, data, createPlant, api, removalPolicy });
-      release.rollBackOn(rollBack);
-    }
+    const { tables } = new Data(this, 'Data', { removalPolicy });
+    const functions = operations.map(
+      (operation) =>
+        new OperationFunction(this, pascalCase(operation.operationId), {
+          ...context,
+          operation,
+          tables,
+          removalPolicy,
+        }),
+    );
+    const releases = context.emulator
+      ? []
+      : functions.map((each) => new Release(this, ownId(each.operation, 'Release'), { ...context, function: each }));
+    const routes = context.emulator
+      ? functions.map(({ operation, lambda }) => ({ operation, target: lambda }))
+      : releases.map(({ function: { operation }, live }) => ({ operation, target: live }));
+    const api = new Api(this, 'Api', { ...context, routes, removalPolicy });
 
-    new CfnOutput(this, 'ApiUrl', {
-      value: api.url,
-      description: 'The base URL: plants are created at {ApiUrl}/plants',
-    });
-    new CfnOutput(this, 'PlantsTableName', { value: data.plants.tableName });
-    new CfnOutput(this, 'AccessTokensTableName', { value: data.accessTokens.tableName });
-    new CfnOutput(this, 'FunctionName', { value: createPlant.function.functionName });
+    const output = (id: string, value: string) => new CfnOutput(this, id, { value });
+    output('ApiUrl', api.url);
+    for (const { name, table } of tables) output(`${pascalCase(name)}TableName`, table.tableName);
+    for (const { operation, lambda } of functions) output(ownId(operation, 'FunctionName'), lambda.functionName);
+    if (!context.emulator) {
+      const { topic } = new Monitoring(this, 'Monitoring', { ...context, tables, releases, api, removalPolicy });
+      output('AlarmTopicArn', topic.topicArn);
+    }
   }
 }
 

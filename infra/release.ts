@@ -1,28 +1,31 @@
 import { Validations } from 'aws-cdk-lib';
 import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
-import { Alias, type IFunction, type IVersion, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Alias, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import type { OperationFunction } from './operation-function.ts';
 
 interface ReleaseProps {
-  function: LambdaFunction;
+  function: OperationFunction;
   throwaway: boolean;
 }
 
 /**
- * What callers reach: the alias `live`, which a deployment moves to the new version by and by, and
- * back where an alarm goes off.
+ * What callers reach: the alias `live`, which a deployment moves to the new version
+ * step by step, and back where an alarm goes off.
  *
  * Defaults: a tenth of the traffic for ten minutes, then all of it; in a throw-away stack all at once.
  */
 export class Release extends Construct {
+  readonly function: OperationFunction;
   readonly live: IFunction;
   readonly #deployments: LambdaDeploymentGroup;
 
   constructor(scope: Construct, id: string, props: ReleaseProps) {
     super(scope, id);
+    this.function = props.function;
     // CDK's classes say `role: undefined` where its interfaces say `role?`; only the compiler minds.
-    const version = props.function.currentVersion as IVersion;
+    const version = props.function.lambda.currentVersion as IVersion;
     const alias = new Alias(this, 'Live', { aliasName: 'live', version });
     this.live = alias as IFunction;
     this.#deployments = new LambdaDeploymentGroup(this, 'Deployments', {

@@ -254,7 +254,7 @@ test('npm run dev serves each edit, and goes on serving what it has where that f
     return () => writeFileSync(file, source);
   };
 
-  const undoFinding = edit('infra/create-plant-function.ts', (source) => source.replace('AwsSolutions-IAM5', 'none'));
+  const undoFinding = edit('infra/operation-function.ts', (source) => source.replace('AwsSolutions-IAM5', 'none'));
   await expect.poll(() => dev.output(), POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
   expect(await create('{"id":80,"name":"x"}', dev.url)).toEqual({ name: 'x' });
   undoFinding();

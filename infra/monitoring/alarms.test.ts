@@ -1,28 +1,47 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Template } from 'aws-cdk-lib/assertions';
-import { expect, inject, test } from 'vitest';
+import { Match } from 'aws-cdk-lib/assertions';
+import { expect, test } from 'vitest';
 import { type AlarmProperties, alarmStates, type Samples } from '../../test/support/alarm-states.ts';
+import { alarmName, defaultTemplate, functionOf, templateWith, waterPlant } from '../../test/support/stack.ts';
+import { type GrantedOperation, grantedOperations, ownId } from '../operations.ts';
 
-const template = Template.fromJSON(
-  JSON.parse(readFileSync(join(inject('assembly'), 'PlantStore.template.json'), 'utf8')),
-);
-const alarms: Record<string, AlarmProperties> = Object.fromEntries(
-  Object.entries(template.findResources('AWS::CloudWatch::Alarm')).map(([id, { Properties }]) => [
-    id.replace(/^MonitoringAlarms(\w+?)[0-9A-F]{8}$/, '$1'),
-    Properties,
-  ]),
-);
+const template = defaultTemplate();
+const operations = grantedOperations();
+const alarms: Record<string, AlarmProperties & { AlarmDescription: string; AlarmActions: unknown }> =
+  Object.fromEntries(
+    Object.entries(template.findResources('AWS::CloudWatch::Alarm')).map(([id, { Properties }]) => [
+      alarmName(id),
+      Properties,
+    ]),
+  );
 
-const errors = (error: number) => `PlantStore Errors error=${error}`;
-const ofFunction = (metric: string) => `AWS/Lambda ${metric} FunctionName=CreatePlantFunctionAE9062BF`;
-const PLANTS = 'TableName=DataPlants8CBE6BEF';
-const ACCESS_TOKENS = 'TableName=DataAccessTokens854BD336';
-const WRITE_THROTTLES = `AWS/DynamoDB WriteThrottleEvents ${PLANTS}`;
-const READ_THROTTLES = `AWS/DynamoDB ReadThrottleEvents ${ACCESS_TOKENS}`;
-const PUT_ERRORS = `AWS/DynamoDB SystemErrors Operation=PutItem ${PLANTS}`;
-const GET_ERRORS = `AWS/DynamoDB SystemErrors Operation=GetItem ${ACCESS_TOKENS}`;
+const FAULTS = 'PlantStore Faults';
+const THROTTLED = 'PlantStore Throttled';
+const UNAUTHORIZED = 'PlantStore Unauthorized';
 const LATENCY = 'AWS/ApiGateway Latency ApiName=PlantStore';
+
+/** What the functions may do on the tables, by their roles. */
+const calls = Object.values(template.findResources('AWS::IAM::Policy'))
+  .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+  .flatMap(({ Action, Resource }) =>
+    [Action].flat().flatMap((action: string) =>
+      action.startsWith('dynamodb:')
+        ? [Resource].flat().map((resource) => ({
+            action: action.replace('dynamodb:', ''),
+            table: resource['Fn::GetAtt'][0],
+          }))
+        : [],
+    ),
+  );
+const unique = (names: string[]) => [...new Set(names)].toSorted();
+const databaseErrors = unique(
+  calls.map(({ action, table }) => `AWS/DynamoDB SystemErrors Operation=${action} TableName=${table}`),
+);
+const databaseThrottles = unique(
+  calls.map(({ action, table }) => {
+    const capacity = /^(Get|BatchGet|Query|Scan)/.test(action) ? 'Read' : 'Write';
+    return `AWS/DynamoDB ${capacity}ThrottleEvents TableName=${table}`;
+  }),
+);
 
 /** A minute without data. */
 const _ = undefined;
@@ -33,28 +52,34 @@ const counts = (...minutes: (number | undefined)[]) =>
 const minutes = (length: number, { requests, slow }: { requests: number; slow: number }) =>
   Array.from({ length }, () => [...Array<number>(slow).fill(2001), ...Array<number>(requests - slow).fill(1999)]);
 
+type Row = [alarm: string, what: string, samples: Samples, states: string];
+
+function rowsOf(operation: GrantedOperation): Row[] {
+  const metric = (name: string) => `AWS/Lambda ${name} FunctionName=${functionOf(template, operation).id}`;
+  const [functionErrors, functionThrottles] = [
+    ownId(operation, 'FunctionErrors'),
+    ownId(operation, 'FunctionThrottles'),
+  ];
+  return [
+    [functionErrors, 'one crash', { [metric('Errors')]: counts(0, 1, 0, 0, _, _, _, _) }, '.!!!!!..'],
+    [functionErrors, 'no crash', { [metric('Errors')]: counts(0, 0, _, 0, 0) }, '.....'],
+    [functionThrottles, 'twice in five', { [metric('Throttles')]: counts(1, 0, _, 0, 1, 0, 0) }, '....!..'],
+    [functionThrottles, 'twice in six', { [metric('Throttles')]: counts(1, 0, _, 0, 0, 1, 0) }, '.......'],
+    [functionThrottles, 'none', { [metric('Throttles')]: counts(0, 0, 0, 0, 0) }, '.....'],
+  ];
+}
+
 /** The alarm; what happens; the samples of each minute; the alarm's state after each, `.` for OK and `!` for ALARM. */
-const rows: [alarm: string, what: string, samples: Samples, states: string][] = [
-  ['Faults', 'one 500 in each of two minutes of five', { [errors(500)]: counts(1, _, _, _, 1, _, _) }, '....!..'],
-  ['Faults', 'one 500 in each of two minutes of six', { [errors(500)]: counts(1, _, _, _, _, 1, _) }, '.......'],
-  ['Faults', 'a thousand 500 in one minute', { [errors(500)]: counts(_, 1000, _, _, _, _, _) }, '.......'],
-  ['Faults', 'a 503, then a 504', { [errors(503)]: counts(1, _), [errors(504)]: counts(_, 1) }, '.!'],
-  ['Faults', 'the gateway cannot reach the function', { 'PlantStore GatewayFaults': counts(0, 1, 9, 9, 0) }, '..!!!'],
-  ['Faults', 'the gateway answers what it should', { 'PlantStore GatewayFaults': counts(0, 0, 0, 0, 0) }, '.....'],
-  ['FunctionErrors', 'one crash', { [ofFunction('Errors')]: counts(0, 1, 0, 0, _, _, _, _) }, '.!!!!!..'],
-  ['FunctionErrors', 'no crash', { [ofFunction('Errors')]: counts(0, 0, _, 0, 0) }, '.....'],
-  ['FunctionThrottles', 'twice in five', { [ofFunction('Throttles')]: counts(1, 0, _, 0, 1, 0, 0) }, '....!..'],
-  ['FunctionThrottles', 'twice in six', { [ofFunction('Throttles')]: counts(1, 0, _, 0, 0, 1, 0) }, '.......'],
-  ['FunctionThrottles', 'none', { [ofFunction('Throttles')]: counts(0, 0, 0, 0, 0) }, '.....'],
-  ['Throttled', 'ten 429 in three of five', { [errors(429)]: counts(10, _, 10, _, 10, _) }, '....!.'],
-  ['Throttled', 'ten 429 in three of six', { [errors(429)]: counts(10, _, 10, _, _, 10, _) }, '.......'],
-  ['Throttled', 'nine 429 in each', { [errors(429)]: counts(9, 9, 9, 9, 9) }, '.....'],
-  [
-    'Throttled',
-    'ten of store and gateway together',
-    { [errors(429)]: counts(4, 4, 4), 'PlantStore GatewayThrottles': counts(6, 6, 6) },
-    '..!',
-  ],
+const rows: Row[] = [
+  ['Faults', 'one in each of two minutes of five', { [FAULTS]: counts(1, _, 0, _, 1, _, _) }, '....!..'],
+  ['Faults', 'one in each of two minutes of six', { [FAULTS]: counts(1, _, _, _, 0, 1, _) }, '.......'],
+  ['Faults', 'a thousand in one minute', { [FAULTS]: counts(_, 1000, _, _, _, _, _) }, '.......'],
+  ['Faults', 'the gateway cannot reach a function', { [FAULTS]: counts(0, 1, 9, 9, 0) }, '..!!!'],
+  ['Faults', 'all is well', { [FAULTS]: counts(0, 0, 0, 0, 0) }, '.....'],
+  ...operations.flatMap(rowsOf),
+  ['Throttled', 'ten in three of five', { [THROTTLED]: counts(10, _, 10, _, 10, _) }, '....!.'],
+  ['Throttled', 'ten in three of six', { [THROTTLED]: counts(10, _, 10, _, _, 10, _) }, '.......'],
+  ['Throttled', 'nine in each', { [THROTTLED]: counts(9, 9, 9, 9, 9) }, '.....'],
   ['Latency', 'a tenth is slow at 1 a second', { [LATENCY]: minutes(5, { requests: 60, slow: 6 }) }, '..!!!'],
   ['Latency', 'a tenth is slow at 1,000 a second', { [LATENCY]: minutes(3, { requests: 60_000, slow: 6_000 }) }, '..!'],
   ['Latency', 'one in a hundred is slow', { [LATENCY]: minutes(3, { requests: 300, slow: 3 }) }, '..!'],
@@ -74,28 +99,118 @@ const rows: [alarm: string, what: string, samples: Samples, states: string][] = 
     { [LATENCY]: [...minutes(1, { requests: 60, slow: 6 }), [], [], [], ...minutes(2, { requests: 60, slow: 6 })] },
     '......',
   ],
-  ['StoreThrottles', 'of plants in three of five', { [WRITE_THROTTLES]: counts(1, _, 1, _, 1, _, _) }, '....!..'],
-  ['StoreThrottles', 'of plants in three of six', { [WRITE_THROTTLES]: counts(1, _, 1, _, _, 1, _) }, '.......'],
+  ...databaseThrottles.flatMap((metric): Row[] => [
+    ['DatabaseThrottles', `${metric} in three of five`, { [metric]: counts(1, _, 1, _, 1, _, _) }, '....!..'],
+    ['DatabaseThrottles', `${metric} in three of six`, { [metric]: counts(1, _, 1, _, _, 1, _) }, '.......'],
+    ['DatabaseThrottles', `none of ${metric}`, { [metric]: counts(0, 0, 0, 0, 0) }, '.....'],
+  ]),
   [
-    'StoreThrottles',
-    'of plants, then of tokens',
-    { [WRITE_THROTTLES]: counts(1, _, 1, _), [READ_THROTTLES]: counts(_, 1, _, _) },
+    'DatabaseThrottles',
+    'one after the other',
+    { [databaseThrottles[0] ?? '']: counts(1, _, 1, _), [databaseThrottles[1] ?? '']: counts(_, 1, _, _) },
     '..!!',
   ],
-  ['StoreThrottles', 'none', { [READ_THROTTLES]: counts(0, 0, 0, 0, 0) }, '.....'],
-  ['StoreErrors', 'five in three of five', { [PUT_ERRORS]: counts(5, _, 5, _, 5, _, _) }, '....!..'],
-  ['StoreErrors', 'five in three of six', { [PUT_ERRORS]: counts(5, _, 5, _, _, 5, _) }, '.......'],
-  ['StoreErrors', 'four in each', { [GET_ERRORS]: counts(4, 4, 4, 4, 4) }, '.....'],
+  ...databaseErrors.flatMap((metric): Row[] => [
+    ['DatabaseErrors', `five of ${metric} in three of five`, { [metric]: counts(5, _, 5, _, 5, _, _) }, '....!..'],
+    ['DatabaseErrors', `five of ${metric} in three of six`, { [metric]: counts(5, _, 5, _, _, 5, _) }, '.......'],
+    ['DatabaseErrors', `four of ${metric} in each`, { [metric]: counts(4, 4, 4, 4, 4) }, '.....'],
+  ]),
   [
-    'StoreErrors',
-    'five of both tables together',
-    { [PUT_ERRORS]: counts(2, 2, 2), [GET_ERRORS]: counts(3, 3, 3) },
+    'DatabaseErrors',
+    'five of two calls together',
+    { [databaseErrors[0] ?? '']: counts(2, 2, 2), [databaseErrors[1] ?? '']: counts(3, 3, 3) },
     '..!',
   ],
-  ['Unauthorized', 'a hundred in five minutes', { [errors(401)]: counts(20, 20, 20, 20, 20, 19, _) }, '....!..'],
-  ['Unauthorized', 'a hundred in one minute', { [errors(401)]: counts(100, _, _, _, _, _) }, '!!!!!.'],
-  ['Unauthorized', 'a hundred in six minutes', { [errors(401)]: counts(20, 20, 20, 20, 19, _, 1) }, '.......'],
+  ['Unauthorized', 'a hundred in five minutes', { [UNAUTHORIZED]: counts(20, 20, 20, 20, 20, 19, _) }, '....!..'],
+  ['Unauthorized', 'a hundred in one minute', { [UNAUTHORIZED]: counts(100, _, _, _, _, _) }, '!!!!!.'],
+  ['Unauthorized', 'a hundred in six minutes', { [UNAUTHORIZED]: counts(20, 20, 20, 20, 19, _, 1) }, '.......'],
 ];
+
+test('there is an alarm for each thing that a person is called for', () => {
+  expect(Object.keys(alarms).toSorted()).toEqual(
+    [
+      'DatabaseErrors',
+      'DatabaseThrottles',
+      'Faults',
+      'Latency',
+      'Throttled',
+      'Unauthorized',
+      ...operations.flatMap((operation) => [ownId(operation, 'FunctionErrors'), ownId(operation, 'FunctionThrottles')]),
+    ].toSorted(),
+  );
+});
+
+test('the alarms on DynamoDB watch what the functions may do, createPlant’s two calls among it', () => {
+  expect(databaseErrors).toContain('AWS/DynamoDB SystemErrors Operation=PutItem TableName=DataPlants8CBE6BEF');
+  expect(databaseErrors).toContain('AWS/DynamoDB SystemErrors Operation=GetItem TableName=DataAccessTokens854BD336');
+  const metrics = (name: string) => alarms[name]?.Metrics?.filter(({ MetricStat }) => MetricStat) ?? [];
+  expect(metrics('DatabaseErrors')).toHaveLength(databaseErrors.length);
+  expect(metrics('DatabaseThrottles')).toHaveLength(databaseThrottles.length);
+});
+
+test('operations that use the tables in more ways than an alarm watches are refused in a sentence', () => {
+  const plants: GrantedOperation['grants']['plants'] = [
+    'GetItem',
+    'Query',
+    'Scan',
+    'PutItem',
+    'UpdateItem',
+    'DeleteItem',
+  ];
+  const grants = { plants, accessTokens: plants };
+  expect(() => templateWith({}, [{ ...waterPlant, grants }])).toThrow(
+    'The operations use the tables in 12 ways, and a CloudWatch alarm watches at most 10 metrics: ',
+  );
+});
+
+test.each(Object.entries(alarms))(
+  'the alarm %s says what it means and what to do first, and goes to the topic',
+  (_name, each) => {
+    expect(each.AlarmDescription).toMatch(/^[A-Z].*\. First: .*docs\/operations\.md\.$/s);
+    // "AWS::CloudWatch::Alarm" takes no more.
+    expect(each.AlarmDescription.length).toBeLessThanOrEqual(1024);
+    expect(each.TreatMissingData).toBe('notBreaching');
+    expect(each.AlarmActions).toEqual([{ Ref: 'MonitoringAlarmsTopic63051086' }]);
+  },
+);
+
+test('the topic is encrypted under a key that CloudWatch may use, and nobody may publish without TLS', () => {
+  template.hasResourceProperties('AWS::SNS::Topic', { KmsMasterKeyId: Match.anyValue() });
+  template.hasResourceProperties('AWS::KMS::Key', {
+    EnableKeyRotation: true,
+    KeyPolicy: {
+      Statement: Match.arrayWith([
+        Match.objectLike({
+          Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        }),
+      ]),
+    },
+  });
+  template.hasResourceProperties('AWS::SNS::TopicPolicy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+        Match.objectLike({ Action: 'sns:Publish', Principal: { Service: 'cloudwatch.amazonaws.com' } }),
+      ]),
+    },
+  });
+});
+
+test('nobody is mailed until an address is given', () => {
+  template.resourceCountIs('AWS::SNS::Subscription', 0);
+  templateWith({ alarmEmail: 'ops@example.com' }).hasResourceProperties('AWS::SNS::Subscription', {
+    Protocol: 'email',
+    Endpoint: 'ops@example.com',
+  });
+});
+
+test('the topic is an output, mail address or not', () => {
+  expect(template.findOutputs('AlarmTopicArn')).toEqual({
+    AlarmTopicArn: { Value: { Ref: 'MonitoringAlarmsTopic63051086' } },
+  });
+});
 
 function statesOf(alarm: AlarmProperties | undefined, samples: Samples): string {
   if (!alarm) throw new Error('There is no such alarm.');
@@ -131,8 +246,16 @@ const changes: [what: string, change: (alarm: string) => string][] = [
   ['one period more', (alarm) => numbers(alarm, 'EvaluationPeriods', (count) => count + 1)],
   ['another comparison', (alarm) => alarm.replace('GreaterThanOrEqualTo', 'GreaterThan')],
   ['a gap left as it is', (alarm) => alarm.replace(/FILL\((\w+), \d\)/, '$1')],
+  ['another namespace', (alarm) => alarm.replace(/"Namespace":"[\w/]+"/, '"Namespace":"Other"')],
   ['another metric', (alarm) => alarm.replace(/"MetricName":"\w+"/, '"MetricName":"Invocations"')],
   ['another dimension', (alarm) => alarm.replace(/"Dimensions":\[/, '$&{"Name":"Resource","Value":"live"},')],
+  [
+    'a dimension where there is none',
+    (alarm) =>
+      alarm.includes('"Dimensions"')
+        ? alarm
+        : alarm.replace('"MetricName"', '"Dimensions":[{"Name":"operation","Value":"createPlant"}],$&'),
+  ],
   ['an expression of what is not there', (alarm) => alarm.replace(/FILL\(\w+/, 'FILL(nothing')],
   ['a function that is not known here', (alarm) => alarm.replace('FILL', 'RATE')],
 ];
@@ -181,5 +304,9 @@ test('an alarm on a percentile is refused: it sleeps through a quiet hour, howev
 test('an alarm on a metric of DynamoDB that has gaps is seen to stay on in silence', () => {
   const Dimensions = [{ Name: 'TableName', Value: { Ref: 'DataPlants8CBE6BEF' } }];
   const throttles = { Namespace: 'AWS/DynamoDB', MetricName: 'WriteThrottleEvents', Dimensions, Statistic: 'Sum' };
-  expect(statesOf(ofOne(throttles), { [WRITE_THROTTLES]: counts(0, 1, _, _, 0) })).toBe('.!!!.');
+  expect(
+    statesOf(ofOne(throttles), {
+      'AWS/DynamoDB WriteThrottleEvents TableName=DataPlants8CBE6BEF': counts(0, 1, _, _, 0),
+    }),
+  ).toBe('.!!!.');
 });

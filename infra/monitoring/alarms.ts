@@ -9,135 +9,117 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { Operation, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import { ownId } from '../operations.ts';
+import type { Release } from '../release.ts';
+import type { DatabaseMetrics } from './database-metrics.ts';
 import type { Outcomes } from './outcomes.ts';
 
 interface AlarmsProps {
   outcomes: Outcomes;
-  createPlant: IFunction;
+  releases: Release[];
   restApi: RestApi;
-  plants: Table;
-  accessTokens: Table;
+  database: DatabaseMetrics;
   email: string | undefined;
   removalPolicy: RemovalPolicy;
 }
 
 const MINUTE = Duration.minutes(1);
+/** How many metrics the expression of an alarm may have ("Limits", Amazon CloudWatch User Guide). */
+const MAX_METRICS = 10;
 
 /**
- * What a person is called for. Each alarm's description says what it means and what to do first; all
- * go to one encrypted topic, and from there to an e-mail address where one is given.
+ * What a person is called for, and what a release goes back on. Each alarm's description says what it means and what
+ * to do first; all go to one encrypted topic, and from there to an e-mail address where one is given.
  */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];
-  /** Those that show a bad release. They do not depend on the API. */
-  readonly rollBack: Alarm[];
-  readonly #action: SnsAction;
+  readonly topic: Topic;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { outcomes, createPlant, restApi, plants, accessTokens } = props;
-    this.#action = new SnsAction(this.#topic(props));
+    const { outcomes, releases, restApi, database } = props;
+    this.topic = this.#encryptedTopic(props);
 
-    const faults = this.#alarm('Faults', outcomes.faults(MINUTE), {
+    // Those that a release goes back on must not depend on the API, which depends on the release.
+    const faults = this.#alarm('Faults', outcomes.faults, {
       threshold: 1,
-      evaluationPeriods: 5,
       datapointsToAlarm: 2,
       alarmDescription:
-        'Requests fail through faults of ours: error 500, 503 or 504. First: run the saved query "faults"; its cause names the step, its gatewayResponse what the gateway answered itself. A 503 or 504 is the store’s: see the DynamoDB alarms and the AWS Health Dashboard.',
+        'Requests fail through faults of ours: error 500, 503 or 504. First: run the saved query "faults". Its cause names the step that failed, its gatewayResponse what the gateway answered itself. A 503 or 504 is a fault of DynamoDB: see the alarms DatabaseThrottles and DatabaseErrors and the AWS Health Dashboard.',
     });
-    const functionErrors = this.#alarm('FunctionErrors', createPlant.metricErrors({ period: MINUTE }), {
-      threshold: 1,
-      evaluationPeriods: 5,
-      alarmDescription:
-        'The function crashed, ran out of memory or failed to start, which it never should. First: look into its log for lines of level ERROR or FATAL, and roll back a release that came between the last good request and the first of them.',
-      datapointsToAlarm: 1,
-    });
-    this.rollBack = [faults, functionErrors];
-
-    this.#alarm('FunctionThrottles', createPlant.metricThrottles({ period: MINUTE }), {
-      threshold: 1,
-      evaluationPeriods: 5,
-      datapointsToAlarm: 2,
-      alarmDescription:
-        'Lambda refuses to start the function: the account’s concurrency is used up. First: see who uses it (metric ConcurrentExecutions), then raise the quota "Concurrent executions".',
-    });
-    this.#alarm('Throttled', outcomes.throttled(MINUTE), {
+    for (const release of releases) {
+      const { operation, lambda } = release.function;
+      const functionErrors = this.#alarm(ownId(operation, 'FunctionErrors'), lambda.metricErrors({ period: MINUTE }), {
+        threshold: 1,
+        datapointsToAlarm: 1,
+        alarmDescription: `The function of ${operation.operationId} crashed, ran out of memory or failed to start, which it never should. First: look into its log for lines of level ERROR or FATAL, and roll back a release that came between the last good request and the first of them.`,
+      });
+      release.rollBackOn([faults, functionErrors]);
+      this.#alarm(ownId(operation, 'FunctionThrottles'), lambda.metricThrottles({ period: MINUTE }), {
+        threshold: 1,
+        datapointsToAlarm: 2,
+        alarmDescription: `Lambda refuses to start the function of ${operation.operationId}: the account’s concurrency is used up. First: see who uses it (metric ConcurrentExecutions), then raise the quota "Concurrent executions".`,
+      });
+    }
+    this.#alarm('Throttled', outcomes.throttled, {
       threshold: 10,
-      evaluationPeriods: 5,
       datapointsToAlarm: 3,
       alarmDescription:
-        'Callers get error 429. First: compare the request rate with the limit of the stack (context key requestsPerSecond); if it is below, the store throttles: see the alarm StoreThrottles.',
+        'Callers get error 429. First: compare the request rate with the limit of the stack (context key requestsPerSecond). If it is below, DynamoDB throttles: see the alarm DatabaseThrottles.',
     });
     this.#alarm('Latency', slowRequests(restApi), {
       threshold: 1,
-      evaluationPeriods: 5,
       datapointsToAlarm: 3,
       alarmDescription:
-        'One request in a hundred, and at least three a minute, take longer than 2 s. First: on the dashboard, see whether it is the store (durations near 1 s a retry), cold starts, or the gateway.',
+        'One request in a hundred, and at least three a minute, take longer than 2 s. First: on the dashboard, see whether it is DynamoDB (durations near 1 s a retry), cold starts, or the gateway.',
     });
-    this.#alarm(
-      'StoreThrottles',
-      total([
-        plants.metric('WriteThrottleEvents', { statistic: Stats.SUM }),
-        accessTokens.metric('ReadThrottleEvents', { statistic: Stats.SUM }),
-      ]),
-      {
-        threshold: 1,
-        evaluationPeriods: 5,
-        datapointsToAlarm: 3,
-        alarmDescription:
-          'DynamoDB throttles a table. First: see which of the two, and whether the load rose faster than twice in half an hour; then raise its warm throughput or the account’s table quota.',
-      },
-    );
-    this.#alarm(
-      'StoreErrors',
-      total([
-        plants.metricSystemErrorsForOperations({ operations: [Operation.PUT_ITEM] }),
-        accessTokens.metricSystemErrorsForOperations({ operations: [Operation.GET_ITEM] }),
-      ]),
-      {
-        threshold: 5,
-        evaluationPeriods: 5,
-        datapointsToAlarm: 3,
-        alarmDescription:
-          'DynamoDB fails inside. The function retries, so callers may not notice. First: the AWS Health Dashboard of the region; nothing here mends it.',
-      },
-    );
-    this.#alarm('Unauthorized', outcomes.errors(401).with({ period: Duration.minutes(5) }), {
+    const count = { statistic: Stats.SUM, period: MINUTE };
+    this.#alarm('DatabaseThrottles', total(database.byCapacity((capacity) => `${capacity}ThrottleEvents`, count)), {
+      threshold: 1,
+      datapointsToAlarm: 3,
+      alarmDescription:
+        'DynamoDB throttles a table. First: see which one, and whether the load rose faster than twice in half an hour; then raise its warm throughput or the account’s table quota.',
+    });
+    this.#alarm('DatabaseErrors', total(database.byAction('SystemErrors', count)), {
+      threshold: 5,
+      datapointsToAlarm: 3,
+      alarmDescription:
+        'DynamoDB fails inside. The functions retry, so callers may not notice. First: the AWS Health Dashboard of the region; nothing here mends it.',
+    });
+    this.#alarm('Unauthorized', outcomes.unauthorized.with({ period: Duration.minutes(5) }), {
       threshold: 100,
       evaluationPeriods: 1,
       datapointsToAlarm: 1,
       alarmDescription:
-        'A hundred requests in five minutes had no valid token. First: run the saved query "callers without a token"; one address that tries many is guessing, many addresses at once lost a token that expired or was revoked.',
+        'A hundred requests in five minutes had no valid token. First: run the saved query "callers without a token". One address that tries many is guessing; many addresses at once lost a token that expired or was revoked.',
     });
   }
 
   #alarm(
     id: string,
     metric: IMetric,
-    props: Omit<AlarmProps, 'metric'> & Required<Pick<AlarmProps, 'alarmDescription' | 'datapointsToAlarm'>>,
+    props: Partial<AlarmProps> & Required<Pick<AlarmProps, 'threshold' | 'datapointsToAlarm' | 'alarmDescription'>>,
   ): Alarm {
     const alarm = new Alarm(this, id, {
       metric,
+      evaluationPeriods: 5,
       // No requests are no fault.
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...props,
       alarmDescription: `${props.alarmDescription} More: docs/operations.md.`,
     });
-    alarm.addAlarmAction(this.#action);
-    alarm.addOkAction(this.#action);
+    alarm.addAlarmAction(new SnsAction(this.topic));
+    alarm.addOkAction(new SnsAction(this.topic));
     this.all.push(alarm);
     return alarm;
   }
 
-  #topic({ email, removalPolicy }: AlarmsProps): Topic {
+  #encryptedTopic({ email, removalPolicy }: AlarmsProps): Topic {
     // CloudWatch may not use the key that AWS manages for SNS.
     const masterKey = new Key(this, 'TopicKey', {
       description: `Encrypts the alarms of ${Stack.of(this).stackName}`,
@@ -184,13 +166,18 @@ function slowRequests(restApi: RestApi): MathExpression {
 }
 
 /**
- * The sum of two counts, of which either may have no data. It always has: an alarm on a metric of DynamoDB that lacks
- * data keeps its state, whatever it is told of missing data ("PutMetricAlarm").
+ * The sum of counts of DynamoDB's, of which any may have no data. The sum always has: an alarm on a metric of DynamoDB
+ * that lacks data keeps its state, whatever it is told of missing data ("PutMetricAlarm").
  */
-function total([plants, accessTokens]: [IMetric, IMetric]): MathExpression {
-  return new MathExpression({
-    expression: 'FILL(plants, 0) + FILL(accessTokens, 0)',
-    usingMetrics: { plants, accessTokens },
-    period: MINUTE,
-  });
+function total(counts: IMetric[]): MathExpression {
+  if (counts.length > MAX_METRICS) {
+    throw new Error(
+      `The operations use the tables in ${counts.length} ways, and a CloudWatch alarm watches at most ${MAX_METRICS} metrics: give each table alarms of its own in infra/monitoring/alarms.ts.`,
+    );
+  }
+  const usingMetrics = Object.fromEntries(counts.map((count, n) => [`count${n}`, count]));
+  const expression = Object.keys(usingMetrics)
+    .map((id) => `FILL(${id}, 0)`)
+    .join(' + ');
+  return new MathExpression({ expression, usingMetrics, period: MINUTE });
 }

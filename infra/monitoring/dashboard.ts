@@ -1,40 +1,43 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
+  type Alarm,
   AlarmStatusWidget,
   Dashboard as CloudWatchDashboard,
   GraphWidget,
   type IMetric,
+  type MetricOptions,
   Stats,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type ErrorNumber, errors } from '../../functions/shared/errors.ts';
-import type { Alarms } from './alarms.ts';
+import type { OperationFunction } from '../operation-function.ts';
+import type { DatabaseMetrics } from './database-metrics.ts';
 import type { Outcomes } from './outcomes.ts';
 
 interface DashboardProps {
   outcomes: Outcomes;
-  alarms: Alarms;
-  createPlant: IFunction;
+  alarms: Alarm[];
+  functions: OperationFunction[];
   restApi: RestApi;
-  plants: Table;
-  accessTokens: Table;
-  logGroups: ILogGroup[];
+  accessLog: ILogGroup;
+  database: DatabaseMetrics;
 }
 
 const MINUTE = Duration.minutes(1);
+const HOUR = Duration.hours(1);
 const HALF = 12;
 
 /** One page that answers, from top to bottom: is it up, is it fast, what are callers getting wrong, what does it cost. */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
-    const { outcomes, alarms, createPlant, restApi, plants, accessTokens, logGroups } = props;
+    const { outcomes, alarms, functions, restApi, accessLog, database } = props;
     const callersErrors = (Object.keys(errors).map(Number) as ErrorNumber[]).filter((error) => error < 500);
+    const durations = (options: MetricOptions) =>
+      functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));
     new CloudWatchDashboard(this, 'Dashboard', {
       // Dashboards are global to an account ("Creating a CloudWatch dashboard"); stacks of one name are not.
       dashboardName: `${Stack.of(this).stackName}-${Stack.of(this).region}`,
@@ -42,8 +45,12 @@ export class Dashboard extends Construct {
       widgets: [
         [heading('Is it up?')],
         [
-          new AlarmStatusWidget({ title: 'Alarms', alarms: alarms.all, width: HALF, height: 6 }),
-          graph('Requests a minute', [outcomes.created, outcomes.faults(MINUTE), outcomes.throttled(MINUTE)]),
+          new AlarmStatusWidget({ title: 'Alarms', alarms, width: HALF, height: 6 }),
+          graph('Requests a minute: those that succeeded, by operation; those that did not', [
+            ...functions.map(({ operation }) => outcomes.succeeded(operation)),
+            outcomes.faults,
+            outcomes.throttled,
+          ]),
         ],
         [heading('Is it fast?')],
         [
@@ -57,28 +64,19 @@ export class Dashboard extends Construct {
             restApi.metricIntegrationLatency({
               statistic: 'p99',
               period: MINUTE,
-              label: 'the function, cold starts included',
+              label: 'all functions, cold starts included',
             }),
-            createPlant.metricDuration({ statistic: 'p99', period: MINUTE, label: 'the function' }),
-            plants.metricSuccessfulRequestLatency({
-              dimensionsMap: { TableName: plants.tableName, Operation: 'PutItem' },
-              statistic: 'p99',
-              period: MINUTE,
-              label: 'PutItem',
-            }),
-            accessTokens.metricSuccessfulRequestLatency({
-              dimensionsMap: { TableName: accessTokens.tableName, Operation: 'GetItem' },
-              statistic: 'p99',
-              period: MINUTE,
-              label: 'GetItem',
-            }),
+            ...durations({ statistic: 'p99', period: MINUTE }),
+            ...database.byAction('SuccessfulRequestLatency', { statistic: 'p99', period: MINUTE }),
           ]),
         ],
         [heading('What are callers getting wrong?')],
         [
-          graph(
-            'Errors a minute, by their number',
-            callersErrors.map((error) => outcomes.errors(error)),
+          ...functions.map(({ operation }) =>
+            graph(
+              `${operation.operationId}: errors a minute, by their number`,
+              callersErrors.map((error) => outcomes.errors(operation, error)),
+            ),
           ),
           graph('All that the gateway answered', [
             restApi.metricCount({ period: MINUTE, label: 'requests' }),
@@ -87,24 +85,25 @@ export class Dashboard extends Construct {
         ],
         [heading('What does it cost? The prices are in docs/cost-and-scale.md.')],
         [
-          graph('Requests an hour', [restApi.metricCount({ period: Duration.hours(1), label: 'requests' })]),
-          graph('Lambda, ms billed an hour', [
-            createPlant.metricDuration({ statistic: Stats.SUM, period: Duration.hours(1), label: 'ms' }),
-          ]),
+          graph('Requests an hour', [restApi.metricCount({ period: HOUR, label: 'requests' })]),
+          graph('Lambda, ms billed an hour', durations({ statistic: Stats.SUM, period: HOUR })),
         ],
         [
-          graph('DynamoDB, request units an hour', [
-            plants.metricConsumedWriteCapacityUnits({ period: Duration.hours(1), label: 'written: plants' }),
-            accessTokens.metricConsumedReadCapacityUnits({ period: Duration.hours(1), label: 'read: access tokens' }),
-          ]),
+          graph(
+            'DynamoDB, request units an hour',
+            database.byCapacity((capacity) => `Consumed${capacity}CapacityUnits`, {
+              statistic: Stats.SUM,
+              period: HOUR,
+            }),
+          ),
           graph(
             'Logs, bytes an hour',
-            logGroups.map((logGroup) =>
+            [...functions.map(({ logGroup }) => logGroup), accessLog].map((logGroup) =>
               logGroup.metricIncomingBytes({
                 // Without it, the metric is that of all log groups of the account.
                 dimensionsMap: { LogGroupName: logGroup.logGroupName },
                 statistic: Stats.SUM,
-                period: Duration.hours(1),
+                period: HOUR,
               }),
             ),
           ),

@@ -1,88 +1,83 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { Operation } from '../../functions/operations.ts';
 import type { ErrorNumber } from '../../functions/shared/errors.ts';
 import { gatewayResponses } from '../gateway-responses.ts';
+import type { OperationFunction } from '../operation-function.ts';
+import { ownId } from '../operations.ts';
 
 interface OutcomesProps {
-  functionLog: ILogGroup;
+  functions: OperationFunction[];
   accessLog: ILogGroup;
 }
+
+type Dimensions = Record<string, string>;
 
 /** The gateway response types that tell of a fault of ours. */
 export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
 
 /**
- * What became of the requests, counted from the logs, since every failure is a 400 to the gateway's
- * own metrics. Metrics in a namespace of the stack's name: `Created`; `Errors` by `error`; of what the
- * gateway answered itself `GatewayFaults` and `GatewayThrottles`.
+ * What became of the requests, counted from the logs, since every failure is a 400 to the gateway's own metrics.
+ *
+ * Metrics in a namespace of the stack's name: `Succeeded` by `operation`; `Errors` by `operation` and `error`; for all
+ * operations together `Faults` (500, 503 and 504), `Throttled` (429), both with what the gateway answered itself, and
+ * `Unauthorized` (401). Several filters publish each of these three, and CloudWatch adds them up: metrics of one name
+ * and no dimensions are one metric, whatever their source ("CloudWatch concepts", Aggregation).
  */
 export class Outcomes extends Construct {
-  readonly created: Metric;
-  readonly #gatewayFaults: Metric;
-  readonly #gatewayThrottles: Metric;
+  readonly faults = this.#metric('Faults');
+  readonly throttled = this.#metric('Throttled');
+  readonly unauthorized = this.#metric('Unauthorized');
 
-  constructor(scope: Construct, id: string, { functionLog, accessLog }: OutcomesProps) {
+  constructor(scope: Construct, id: string, { functions, accessLog }: OutcomesProps) {
     super(scope, id);
-    this.created = this.#count(functionLog, 'Created', '{ $.message.outcome = "succeeded" }');
-    new MetricFilter(this, 'Errors', {
-      logGroup: functionLog,
-      filterPattern: FilterPattern.literal('{ $.message.error > 0 }'),
-      metricNamespace: Stack.of(this).stackName,
-      metricName: 'Errors',
-      metricValue: '1',
-      dimensions: { error: '$.message.error' },
-    });
-    this.#gatewayFaults = this.#count(accessLog, 'GatewayFaults', answeredBy(gatewayFaults));
-    this.#gatewayThrottles = this.#count(
-      accessLog,
-      'GatewayThrottles',
-      answeredBy(gatewayResponseTypes((error) => error === 429)),
-    );
+    for (const { operation, logGroup } of functions) {
+      const count = (metricName: string, pattern: string, dimensions?: Dimensions) =>
+        this.#count(ownId(operation, metricName), logGroup, metricName, pattern, dimensions);
+      const byOperation = { operation: '$.message.operation' };
+      count('Succeeded', '$.message.outcome = "succeeded"', byOperation);
+      count('Errors', '$.message.error > 0', { ...byOperation, error: '$.message.error' });
+      count('Faults', '$.message.error >= 500');
+      count('Throttled', '$.message.error = 429');
+      count('Unauthorized', '$.message.error = 401');
+    }
+    const gatewayThrottles = gatewayResponseTypes((error) => error === 429);
+    this.#count('GatewayFaults', accessLog, 'Faults', answeredBy(gatewayFaults));
+    this.#count('GatewayThrottles', accessLog, 'Throttled', answeredBy(gatewayThrottles));
   }
 
-  /** Requests that the function answered with an `error`. */
-  errors(error: ErrorNumber): Metric {
-    return this.#metric('Errors', { error: String(error) });
+  /** Requests of an operation that were answered 200. */
+  succeeded({ operationId }: Operation): Metric {
+    return this.#metric('Succeeded', { operation: operationId }).with({ label: operationId });
   }
 
-  /** Requests that failed by a fault of ours: 500, 503 and 504, the gateway's own included. */
-  faults(period: Duration): MathExpression {
-    const parts = {
-      e500: this.errors(500),
-      e503: this.errors(503),
-      e504: this.errors(504),
-      gatewayFaults: this.#gatewayFaults,
-    };
-    return sum('Faults', parts, period);
+  /** Requests of an operation that its function answered with an `error`. */
+  errors({ operationId }: Operation, error: ErrorNumber): Metric {
+    return this.#metric('Errors', { operation: operationId, error: String(error) }).with({ label: String(error) });
   }
 
-  /** Requests that were throttled, by the store or by the gateway. */
-  throttled(period: Duration): MathExpression {
-    return sum('Throttled (429)', { e429: this.errors(429), gatewayThrottles: this.#gatewayThrottles }, period);
-  }
-
-  #count(logGroup: ILogGroup, metricName: string, pattern: string): Metric {
-    new MetricFilter(this, metricName, {
+  #count(id: string, logGroup: ILogGroup, metricName: string, pattern: string, dimensions?: Dimensions): void {
+    new MetricFilter(this, id, {
       logGroup,
-      filterPattern: FilterPattern.literal(pattern),
+      filterPattern: FilterPattern.literal(`{ ${pattern} }`),
       metricNamespace: Stack.of(this).stackName,
       metricName,
       metricValue: '1',
-      defaultValue: 0,
+      // With dimensions there can be no default ("Creating metrics from log events using filters").
+      ...(dimensions ? { dimensions } : { defaultValue: 0 }),
     });
-    return this.#metric(metricName);
   }
 
-  #metric(metricName: string, dimensionsMap: Record<string, string> = {}): Metric {
+  #metric(metricName: string, dimensionsMap: Dimensions = {}): Metric {
     return new Metric({
       namespace: Stack.of(this).stackName,
       metricName,
       dimensionsMap,
       statistic: Stats.SUM,
       period: Duration.minutes(1),
-      label: dimensionsMap['error'] ?? metricName,
+      label: metricName,
     });
   }
 }
@@ -93,13 +88,5 @@ function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[
 
 /** Matches the access log's lines of gateway responses of these types. */
 function answeredBy(types: string[]): string {
-  return `{ ${types.map((type) => `$.gatewayResponse = "${type}"`).join(' || ')} }`;
-}
-
-/** Of these metrics most have data only in a minute in which something is counted. */
-function sum(label: string, usingMetrics: Record<string, Metric>, period: Duration): MathExpression {
-  const expression = Object.keys(usingMetrics)
-    .map((id) => `FILL(${id}, 0)`)
-    .join(' + ');
-  return new MathExpression({ label, expression, usingMetrics, period });
+  return types.map((type) => `$.gatewayResponse = "${type}"`).join(' || ');
 }

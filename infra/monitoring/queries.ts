@@ -2,10 +2,11 @@ import { Stack } from 'aws-cdk-lib';
 import { CfnMethod, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { OperationFunction } from '../operation-function.ts';
 import { gatewayFaults } from './outcomes.ts';
 
 interface QueriesProps {
-  functionLog: ILogGroup;
+  functions: OperationFunction[];
   accessLog: ILogGroup;
   restApi: RestApi;
 }
@@ -13,10 +14,11 @@ interface QueriesProps {
 /** The gateway's own id of a request, which no caller can choose, in either log ("Access logging for REST APIs"). */
 const ID = 'coalesce(message.extendedRequestId, extendedRequestId)';
 
-/** The runbook's questions to the logs, saved in CloudWatch Logs Insights in a folder of the stack's name. */
+/** The runbook's questions to the logs of all functions and of the gateway, saved in CloudWatch Logs Insights in a folder of the stack's name. */
 export class Queries extends Construct {
-  constructor(scope: Construct, id: string, { functionLog, accessLog, restApi }: QueriesProps) {
+  constructor(scope: Construct, id: string, { functions, accessLog, restApi }: QueriesProps) {
     super(scope, id);
+    const functionLogs = functions.map(({ logGroup }) => logGroup);
     const query = (queryId: string, name: string, logGroups: ILogGroup[], queryString: string) =>
       new CfnQueryDefinition(this, queryId, {
         name: `${Stack.of(this).stackName}/${name}`,
@@ -27,8 +29,8 @@ export class Queries extends Construct {
     query(
       'Faults',
       'faults',
-      [functionLog, accessLog],
-      `fields @timestamp, message.error, gatewayResponse, ${ID} as id, message.cause.name, message.cause.message, message.cause.cause.message, integrationError
+      [...functionLogs, accessLog],
+      `fields @timestamp, message.operation, message.error, gatewayResponse, ${ID} as id, message.cause.name, message.cause.message, message.cause.cause.message, integrationError
       | filter message.error >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}
       | sort @timestamp desc
       | limit 100`,
@@ -36,7 +38,7 @@ export class Queries extends Construct {
     query(
       'OneRequest',
       'one request (put its x-amz-apigw-id in)',
-      [functionLog, accessLog],
+      [...functionLogs, accessLog],
       `fields @timestamp, @log, @message
       | filter @message like "REQUEST_ID"
       | sort @timestamp asc`,
@@ -44,16 +46,16 @@ export class Queries extends Construct {
     query(
       'ErrorsByToken',
       'errors by token',
-      [functionLog],
+      functionLogs,
       `filter ispresent(message.error)
-      | stats count(*) as requests by message.tokenName, message.error
+      | stats count(*) as requests by message.tokenName, message.operation, message.error
       | sort requests desc`,
     );
     // The address stands in the access log, the error in the function's; the id joins them.
     query(
       'Unauthorized',
       'callers without a token',
-      [functionLog, accessLog],
+      [...functionLogs, accessLog],
       `fields ${ID} as id
       | stats sortsLast(sourceIp) as address, max(message.error) as error by id
       | filter error = 401
@@ -72,15 +74,15 @@ export class Queries extends Construct {
     query(
       'ColdStarts',
       'cold starts',
-      [functionLog],
+      functionLogs,
       `filter type = "platform.report"
-      | stats count(*) as invocations, count(record.metrics.initDurationMs) as coldStarts, pct(record.metrics.initDurationMs, 99) as initMsP99, pct(record.metrics.durationMs, 99) as durationMsP99, max(record.metrics.maxMemoryUsedMB) as megabytes by bin(1h)`,
+      | stats count(*) as invocations, count(record.metrics.initDurationMs) as coldStarts, pct(record.metrics.initDurationMs, 99) as initMsP99, pct(record.metrics.durationMs, 99) as durationMsP99, max(record.metrics.maxMemoryUsedMB) as megabytes by @log, bin(1h)`,
     );
     query(
       'SlowestRequests',
       'slowest requests',
-      [functionLog],
-      `fields @timestamp, message.durationMs, message.outcome, message.error, message.extendedRequestId
+      functionLogs,
+      `fields @timestamp, message.operation, message.durationMs, message.outcome, message.error, message.extendedRequestId
       | filter ispresent(message.durationMs)
       | sort message.durationMs desc
       | limit 50`,

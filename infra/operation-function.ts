@@ -1,57 +1,56 @@
 import { join } from 'node:path';
 import { Duration, type RemovalPolicy, Validations } from 'aws-cdk-lib';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { NamedTable } from './data.ts';
+import type { GrantedOperation } from './operations.ts';
 
 /** The modules of Node.js whose ESM import is slow. */
 const BUILTINS = ['crypto', 'fs', 'fs/promises', 'http', 'process', 'zlib'];
 
 const bundled = (file: string) => join(import.meta.dirname, 'bundle', file);
 
-interface CreatePlantFunctionProps {
-  plants: Table;
-  accessTokens: Table;
+interface OperationFunctionProps {
+  operation: GrantedOperation;
+  tables: NamedTable[];
   allowOrigins: string[];
   removalPolicy: RemovalPolicy;
 }
 
 /**
- * The function behind `POST /plants`, bundled with its SDK, and all that it may touch: `PutItem` on
- * the plants, `GetItem` on the access tokens, its own logs and traces.
+ * The function of an operation, bundled with its SDK, and all that it may touch: what infra/operations.ts grants it on
+ * the tables, its own logs and traces. It is told the names of the tables that it may use, as in `PLANTS_TABLE_NAME`.
  *
  * Defaults: Node.js 24 on arm64, 512 MB, 10 s, JSON logs kept for a month, X-Ray; its versions are
  * kept as the data is.
  */
-export class CreatePlantFunction extends Construct {
-  readonly function: NodejsFunction;
+export class OperationFunction extends Construct {
+  readonly operation: GrantedOperation;
+  readonly lambda: NodejsFunction;
   readonly logGroup: LogGroup;
 
-  constructor(scope: Construct, id: string, props: CreatePlantFunctionProps) {
+  constructor(scope: Construct, id: string, props: OperationFunctionProps) {
     super(scope, id);
-    const { plants, accessTokens, allowOrigins, removalPolicy } = props;
+    const { operation, tables, allowOrigins, removalPolicy } = props;
     const root = join(import.meta.dirname, '..');
+    this.operation = operation;
     this.logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH, removalPolicy });
     // The role that CDK would make could write to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    this.function = new NodejsFunction(this, 'Function', {
-      description: 'POST /plants',
-      entry: join(root, 'functions/create-plant/index.ts'),
+    this.lambda = new NodejsFunction(this, 'Function', {
+      description: `${operation.method} ${operation.path}`,
+      entry: join(root, 'functions', operation.folder, 'index.ts'),
       projectRoot: root,
       depsLockFilePath: join(root, 'package-lock.json'),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 512,
-      // The store's calls end 4 s before this, and the gateway waits for 29 s.
+      // The calls to DynamoDB end 4 s before this, and the gateway waits for 29 s.
       timeout: Duration.seconds(10),
-      environment: {
-        PLANTS_TABLE_NAME: plants.tableName,
-        ACCESS_TOKENS_TABLE_NAME: accessTokens.tableName,
-        ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
-      },
+      environment: allowOrigins.length > 0 ? { ALLOW_ORIGINS: allowOrigins.join() } : {},
       awsSdkConnectionReuse: false,
       loggingFormat: LoggingFormat.JSON,
       logGroup: this.logGroup,
@@ -72,7 +71,7 @@ export class CreatePlantFunction extends Construct {
         commandHooks: {
           beforeInstall: () => [],
           beforeBundling: () => [],
-          afterBundling: (_, output) => [`mv "${output}/index.mjs.map" "${output}/../create-plant.mjs.map"`],
+          afterBundling: (_, output) => [`mv "${output}/index.mjs.map" "${output}/../${operation.folder}.mjs.map"`],
         },
         esbuildArgs: {
           '--alias:@aws-sdk/credential-provider-node': bundled('default-credentials.ts'),
@@ -87,11 +86,20 @@ export class CreatePlantFunction extends Construct {
       },
     });
     this.logGroup.grantWrite(role);
-    plants.grant(role, 'dynamodb:PutItem');
-    accessTokens.grant(role, 'dynamodb:GetItem');
+    for (const { name, table } of tables) {
+      const actions = operation.grants[name];
+      if (!actions) continue;
+      table.grant(role, ...actions.map((action) => `dynamodb:${action}`));
+      this.lambda.addEnvironment(`${snakeCase(name)}_TABLE_NAME`, table.tableName);
+    }
     Validations.of(role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason: 'X-Ray’s two write actions know no resources; the role has no other wildcard.',
     });
   }
+}
+
+/** A name in camel case as that of an environment variable. */
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 }

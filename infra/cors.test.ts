@@ -1,0 +1,47 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { expect, test } from 'vitest';
+import { defaultTemplate, methodsOf, templateWith, withWaterPlant } from '../test/support/stack.ts';
+
+test('without origins there is no preflight and no header that lets a page in', () => {
+  expect(JSON.stringify(defaultTemplate().toJSON())).not.toMatch(/Access-Control|ALLOW_ORIGINS/);
+});
+
+test.each([
+  ['https://a.example', 'https://a.example'],
+  ['https://a.example,https://b.example', '*'],
+  ['*', '*'],
+])('with the origins %s the gateway’s own answers allow %s', (allowOrigins, allowed) => {
+  const open = templateWith({ allowOrigins }, withWaterPlant());
+  open.allResourcesProperties('AWS::ApiGateway::GatewayResponse', {
+    ResponseParameters: Match.objectLike({ 'gatewayresponse.header.Access-Control-Allow-Origin': `'${allowed}'` }),
+  });
+  const noRoutes = methodsOf(open).filter(({ method }) => method === 'ANY');
+  expect(noRoutes.length).toBeGreaterThan(0);
+  for (const { integration } of noRoutes) {
+    expect(integration.IntegrationResponses[0].ResponseParameters).toMatchObject({
+      'method.response.header.Access-Control-Allow-Origin': `'${allowed}'`,
+    });
+  }
+});
+
+test('each path of an operation has a preflight that allows the methods of that path, and no other path has one', () => {
+  const operations = withWaterPlant();
+  const open = templateWith({ allowOrigins: 'https://a.example' }, operations);
+  const preflights = methodsOf(open).filter(({ method }) => method === 'OPTIONS');
+  const allowed = preflights.map(({ path, integration: { Type, IntegrationResponses } }) => {
+    expect(Type).toBe('MOCK');
+    const methods = IntegrationResponses[0].ResponseParameters['method.response.header.Access-Control-Allow-Methods'];
+    return [path, methods.replaceAll("'", '').split(',').toSorted()];
+  });
+  expect(Object.fromEntries(allowed)).toEqual(
+    Object.fromEntries(
+      operations.map(({ path }) => [
+        path,
+        operations
+          .filter((other) => other.path === path)
+          .map(({ method }) => method)
+          .toSorted(),
+      ]),
+    ),
+  );
+});

@@ -1,0 +1,111 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, test } from 'vitest';
+import { defaultTemplate, functionOf, templateWith, withWaterPlant } from '../test/support/stack.ts';
+import { grantedOperations } from './operations.ts';
+
+const PLANTS = 'DataPlants8CBE6BEF';
+const ACCESS_TOKENS = 'DataAccessTokens854BD336';
+
+/** All that a function's role may do, as `ACTION RESOURCE`, sorted. */
+function permissionsOf(template: Template, roleId: string): string[] {
+  const policies = Object.values(template.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
+    Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === roleId),
+  );
+  return policies
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .flatMap(({ Effect, Action, Resource, ...conditions }) => {
+      expect({ Effect, ...conditions }).toEqual({ Effect: 'Allow' });
+      return [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${named(resource)}`));
+    })
+    .toSorted();
+}
+
+const named = (resource: string | { 'Fn::GetAtt': [string, 'Arn'] }) =>
+  typeof resource === 'string' ? resource : resource['Fn::GetAtt'].join('.');
+
+test('createPlant may put plants, get tokens, write its own logs and traces, and nothing else', () => {
+  const template = defaultTemplate();
+  expect(permissionsOf(template, 'CreatePlantRole03794732')).toEqual([
+    `dynamodb:GetItem ${ACCESS_TOKENS}.Arn`,
+    `dynamodb:PutItem ${PLANTS}.Arn`,
+    'logs:CreateLogStream CreatePlantLogs2D474390.Arn',
+    'logs:PutLogEvents CreatePlantLogs2D474390.Arn',
+    // X-Ray knows no resources.
+    'xray:PutTelemetryRecords *',
+    'xray:PutTraceSegments *',
+  ]);
+});
+
+describe.each([
+  ['the contract', defaultTemplate(), grantedOperations()],
+  ['two operations', templateWith({}, withWaterPlant()), withWaterPlant()],
+])('of %s', (_what, template, operations) => {
+  test.each(operations)(
+    '$operationId runs on Node.js 24 and arm64, traced, with JSON logs in a group of its own',
+    (operation) => {
+      const { properties, logGroup } = functionOf(template, operation);
+      expect(properties).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        MemorySize: 512,
+        Timeout: 10,
+        TracingConfig: { Mode: 'Active' },
+        LoggingConfig: { LogFormat: 'JSON' },
+      });
+      expect(template.findResources('AWS::Logs::LogGroup')[logGroup]).toMatchObject({
+        Properties: { RetentionInDays: 30 },
+        DeletionPolicy: 'Retain',
+      });
+    },
+  );
+
+  test.each(operations)(
+    '$operationId may do what its line says, and is told the tables that it may use',
+    (operation) => {
+      const { properties, logGroup } = functionOf(template, operation);
+      const roleId = properties.Role['Fn::GetAtt'][0];
+      expect(template.findResources('AWS::IAM::Role')[roleId]?.['Properties']).not.toHaveProperty('ManagedPolicyArns');
+      expect(template.findResources('AWS::IAM::Role')[roleId]?.['Properties']).not.toHaveProperty('Policies');
+      const { plants = [], accessTokens = [] } = operation.grants;
+      expect(accessTokens).toContain('GetItem');
+      expect(permissionsOf(template, roleId)).toEqual(
+        [
+          ...plants.map((action) => `dynamodb:${action} ${PLANTS}.Arn`),
+          ...accessTokens.map((action) => `dynamodb:${action} ${ACCESS_TOKENS}.Arn`),
+          `logs:CreateLogStream ${logGroup}.Arn`,
+          `logs:PutLogEvents ${logGroup}.Arn`,
+          'xray:PutTelemetryRecords *',
+          'xray:PutTraceSegments *',
+        ].toSorted(),
+      );
+      expect(properties.Environment.Variables).toEqual({
+        ...(plants.length > 0 && { PLANTS_TABLE_NAME: { Ref: PLANTS } }),
+        ACCESS_TOKENS_TABLE_NAME: { Ref: ACCESS_TOKENS },
+      });
+    },
+  );
+
+  test('no two functions share a role or a log group', () => {
+    const functions = operations.map((operation) => functionOf(template, operation));
+    expect(new Set(functions.map(({ logGroup }) => logGroup)).size).toBe(operations.length);
+    expect(new Set(functions.map(({ properties }) => properties.Role['Fn::GetAtt'][0])).size).toBe(operations.length);
+  });
+});
+
+test('a function that uses no plants is neither granted the table nor told its name', () => {
+  const [createPlant, ...others] = grantedOperations();
+  if (!createPlant) throw new Error('The contract has no operation.');
+  const operation = { ...createPlant, grants: { accessTokens: createPlant.grants.accessTokens ?? [] } };
+  const template = templateWith({}, [operation, ...others]);
+  const { properties } = functionOf(template, operation);
+  expect(Object.keys(properties.Environment.Variables)).toEqual(['ACCESS_TOKENS_TABLE_NAME']);
+  expect(permissionsOf(template, properties.Role['Fn::GetAtt'][0]).join()).not.toContain(PLANTS);
+});
+
+test('functions are named by CloudFormation and know the origins that may call them', () => {
+  const template = templateWith({ allowOrigins: 'https://a.example' }, withWaterPlant());
+  template.allResourcesProperties('AWS::Lambda::Function', {
+    FunctionName: Match.absent(),
+    Environment: { Variables: Match.objectLike({ ALLOW_ORIGINS: 'https://a.example' }) },
+  });
+});
