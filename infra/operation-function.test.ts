@@ -1,7 +1,7 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import { defaultTemplate, functionOf, templateWith, withWaterPlant } from '../test/support/stack.ts';
-import { grantedOperations } from './operations.ts';
+import { defaultTemplate, functionOf, templateWith, waterPlant, withWaterPlant } from '../test/support/stack.ts';
+import { type GrantedOperation, grantedOperations } from './operations.ts';
 
 const PLANTS = 'DataPlants8CBE6BEF';
 const ACCESS_TOKENS = 'DataAccessTokens854BD336';
@@ -93,10 +93,8 @@ describe.each([
 });
 
 test('a function that uses no plants is neither granted the table nor told its name', () => {
-  const [createPlant, ...others] = grantedOperations();
-  if (!createPlant) throw new Error('The contract has no operation.');
-  const operation = { ...createPlant, grants: { accessTokens: createPlant.grants.accessTokens ?? [] } };
-  const template = templateWith({}, [operation, ...others]);
+  const operation: GrantedOperation = { ...waterPlant, grants: { accessTokens: ['GetItem'] } };
+  const template = templateWith({}, [...grantedOperations(), operation]);
   const { properties } = functionOf(template, operation);
   expect(Object.keys(properties.Environment.Variables)).toEqual(['ACCESS_TOKENS_TABLE_NAME']);
   expect(permissionsOf(template, properties.Role['Fn::GetAtt'][0]).join()).not.toContain(PLANTS);

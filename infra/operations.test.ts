@@ -14,7 +14,7 @@ test('each operation may do what its line says, and read the access tokens', () 
 
 test('an operation without a line is refused in a sentence', () => {
   expect(() => grantedOperations([getPlant], {})).toThrow(
-    `infra/operations.ts has no line for the operation getPlant of openapi.yaml: add one that says what it may do on which table, as in "createPlant: { plants: ['PutItem'] },".`,
+    `infra/operations.ts has no line for the operation getPlant of openapi.yaml: add one that says what it may do on which table, as in "getPlant: { plants: ['GetItem'] },".`,
   );
 });
 

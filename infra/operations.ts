@@ -40,7 +40,7 @@ export function grantedOperations(operations = readOperations(), lines = GRANTS)
     const line = lines[operation.operationId];
     if (!line) {
       throw new Error(
-        `infra/operations.ts has no line for the operation ${operation.operationId} of openapi.yaml: add one that says what it may do on which table, as in "createPlant: { plants: ['PutItem'] },".`,
+        `infra/operations.ts has no line for the operation ${operation.operationId} of openapi.yaml: add one that says what it may do on which table, as in "${operation.operationId}: { plants: ['GetItem'] },".`,
       );
     }
     // Every operation starts with the bearer check.
