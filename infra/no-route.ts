@@ -26,8 +26,8 @@ export const MOCK_OF_ANY_BODY = {
 
 /**
  * Gives the API's resources, and whatever lies outside them, methods without a function that answer error 404
- * where no operation does. Called once all resources are there. Where no method is, API Gateway takes a bearer token for a bad signature, and no page of AWS says
- * which gateway response that is.
+ * where no operation does. Called once all resources are there. Where no method is, API Gateway takes a bearer
+ * token for a bad signature, and no page of AWS says which gateway response that is.
  */
 export function answerNoRoute(api: RestApi, headers: Record<string, string>): void {
   const parameters = Object.entries(headers).map(([name, value]) => [`method.response.header.${name}`, value] as const);

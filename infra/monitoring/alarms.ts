@@ -46,7 +46,7 @@ export class Alarms extends Construct {
     this.topic = this.#encryptedTopic(props);
 
     // Those that a release goes back on must not depend on the API, which depends on the release.
-    const faults = this.#alarm('Faults', outcomes.faults, {
+    const faults = this.#alarm('Faults', total([outcomes.faults]), {
       threshold: 1,
       datapointsToAlarm: 2,
       alarmDescription:
@@ -66,7 +66,7 @@ export class Alarms extends Construct {
         alarmDescription: `Lambda refuses to start the function of ${operation.operationId}: the account’s concurrency is used up. First: see who uses it (metric ConcurrentExecutions), then raise the quota "Concurrent executions".`,
       });
     }
-    this.#alarm('Throttled', outcomes.throttled, {
+    this.#alarm('Throttled', total([outcomes.throttled]), {
       threshold: 10,
       datapointsToAlarm: 3,
       alarmDescription:
@@ -166,8 +166,9 @@ function slowRequests(restApi: RestApi): MathExpression {
 }
 
 /**
- * The sum of counts of DynamoDB's, of which any may have no data. The sum always has: an alarm on a metric of DynamoDB
- * that lacks data keeps its state, whatever it is told of missing data ("PutMetricAlarm").
+ * The sum of counts, of which any may have no data. The sum always has: over gaps an alarm looks back further than its
+ * evaluation periods ("Configuring how CloudWatch alarms treat missing data"), and one on a metric of DynamoDB keeps
+ * its state, whatever it is told of missing data ("PutMetricAlarm").
  */
 function total(counts: IMetric[]): MathExpression {
   if (counts.length > MAX_METRICS) {

@@ -197,7 +197,7 @@ function evaluate(expression: string, lookUp: (id: string) => number | undefined
 
   const value = operation();
   if (tokens.length > 0) throw new Error(`"${expression}" goes on with ${tokens[0]}, which is unknown here.`);
-  return value;
+  return present(value);
 }
 
 function divide(a: number, b: number): number {
