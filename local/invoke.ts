@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { command } from '../operate/command.ts';
+import { commandWithArguments } from '../operate/command.ts';
 import { deploy } from './deploy.ts';
 import { loopbackEndpoint, openLocalDynamoDb } from './dynamodb.ts';
 import { withOwnAssembly } from './synthesize.ts';
@@ -11,11 +11,11 @@ import { readTemplate, type Template } from './template.ts';
  * stdout, the function's log on stderr. Exit status 0 for a 200, 1 for the rest.
  */
 
-await command(async () => {
-  const [file, ...others] = process.argv.slice(2);
-  if (file === undefined || others.length > 0) {
-    throw new Error('One event file must be named: npm run invoke -- events/create-plant.json');
-  }
+const USAGE = `Usage: npm run invoke -- EVENT
+
+EVENT is a file that holds an event of API Gateway, such as events/create-plant.json.`;
+
+await commandWithArguments({ usage: USAGE, operands: ['EVENT'] }, async (_, [file = '']) => {
   const event = readEvent(file);
   loopbackEndpoint();
   await withOwnAssembly((assembly) => invoke(event, readTemplate(assembly)));

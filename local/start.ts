@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watch } from 'chokidar';
-import { command } from '../operate/command.ts';
+import { checkedNumber, commandWithArguments } from '../operate/command.ts';
 import { type Deployment, deploy } from './deploy.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import {
@@ -31,9 +31,14 @@ const SAME_SIGNAL_MS = 250;
 /** An editor's save is several changes. */
 const QUIET_MS = 50;
 
-await command(async () => {
-  const port = portFromEnvironment();
-  const watching = process.argv.includes('--watch');
+const USAGE = `Usage: npm start, or npm run dev
+
+The service listens at the port that the variable PORT names, 3000 by default; 0 is any that is free.`;
+
+const OPTIONS = { watch: { type: 'boolean', default: false } } as const;
+
+await commandWithArguments({ usage: USAGE, options: OPTIONS }, async ({ watch: watching }) => {
+  const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
   // Where two services run, each on a DynamoDB of its own, each has its own assembly too.
   const assembly = loopbackEndpoint() === undefined ? SERVICE_ASSEMBLY : mkdtempSync(join(tmpdir(), 'plant-store-'));
   const toClose: (() => unknown)[] = [];
@@ -120,14 +125,6 @@ Create a plant:
 List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
   curl ${dynamoDb.endpoint} --aws-sigv4 aws:amz:${LOCAL_REGION}:dynamodb --user ${LOCAL_CREDENTIALS.accessKeyId}:${LOCAL_CREDENTIALS.secretAccessKey} -H 'X-Amz-Target: DynamoDB_20120810.Scan' -H 'Content-Type: application/x-amz-json-1.0' -d '{"TableName":"${template.outputs['PlantsTableName']}"}'
 `;
-}
-
-function portFromEnvironment(): number {
-  const value = process.env['PORT'] || '3000';
-  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) {
-    throw new Error(`PORT was "${value}"; it must be a number from 0 to 65535.`);
-  }
-  return Number(value);
 }
 
 function accessLine({ method, path, status, error, durationMs }: AccessLine): void {

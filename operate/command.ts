@@ -1,5 +1,23 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+
 /** What a shell tells of a program that SIGPIPE ended: 128 + 13. Node ignores that signal and fails with EPIPE instead. */
 const STATUS_OF_SIGPIPE = 141;
+
+/** What is wrong with a command's arguments, in a sentence; the command ends with it and its usage. */
+export class WrongArguments extends Error {}
+
+interface CommandLine<Options extends ParseArgsOptionsConfig> {
+  /** Printed for `--help`, and after what is wrong. */
+  usage: string;
+  /** As `parseArgs` of node:util takes them. */
+  options?: Options;
+  /** The names of the arguments that are no options, in their order; those in brackets may be left out. */
+  operands?: string[];
+}
+
+type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ options: Options; allowPositionals: true }>
+>['values'];
 
 /**
  * Runs a command-line tool's body; a failure becomes its sentence on stderr and exit status 1. Where nobody reads
@@ -13,6 +31,45 @@ export async function command(body: () => Promise<void>): Promise<void> {
     console.error(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;
   }
+}
+
+/** Runs a tool that takes arguments, as `command` does, with those that it was given. `--help` prints the usage. */
+export function commandWithArguments<const Options extends ParseArgsOptionsConfig>(
+  { usage, options, operands = [] }: CommandLine<Options>,
+  body: (values: Values<Options>, operands: string[]) => Promise<void>,
+): Promise<void> {
+  return command(async () => {
+    if (process.argv.includes('--help')) return console.log(usage);
+    try {
+      const { values, positionals } = parseArgs({ options: options ?? ({} as Options), allowPositionals: true });
+      const missing = operands.slice(positionals.length).find((operand) => !operand.startsWith('['));
+      if (missing !== undefined) throw new WrongArguments(`${missing} is missing.`);
+      const [unexpected] = positionals.slice(operands.length);
+      if (unexpected !== undefined) throw new WrongArguments(`There is no place for "${unexpected}".`);
+      await body(values, positionals);
+    } catch (error) {
+      if (error instanceof WrongArguments || isOfParseArgs(error)) throw new Error(`${error.message}\n\n${usage}`);
+      throw error;
+    }
+  });
+}
+
+/** The value of an argument or a variable, where it matches. Throws a sentence where it does not. */
+export function checked(name: string, value: string, pattern: RegExp, mustBe: string): string {
+  if (pattern.test(value)) return value;
+  throw new WrongArguments(`${name} was "${value}"; it must be ${mustBe}.`);
+}
+
+/** The number of a value in digits. Throws a sentence where it is none, or not from `min` to `max`. */
+export function checkedNumber(name: string, value: string, min: number, max: number): number {
+  const mustBe = `a number from ${min} to ${max}`;
+  const number = Number(checked(name, value, /^\d+$/, mustBe));
+  if (number >= min && number <= max) return number;
+  throw new WrongArguments(`${name} was "${value}"; it must be ${mustBe}.`);
+}
+
+function isOfParseArgs(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_');
 }
 
 function endWhereNobodyReads(error: NodeJS.ErrnoException): void {

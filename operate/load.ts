@@ -1,39 +1,53 @@
-import { isDeepStrictEqual, parseArgs } from 'node:util';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { isDeepStrictEqual } from 'node:util';
 import autocannon from 'autocannon';
-import { command } from './command.ts';
-import { inContract, Service } from './service.ts';
-import { MAX_IDS, plantsById, withTables } from './tables.ts';
+import { Caller, inContract } from './caller.ts';
+import { checkedNumber, commandWithArguments } from './command.ts';
+import { MAX_IDS, plantsById } from './plants-by-id.ts';
+import { type Table, withTable } from './table.ts';
 
 /* npm run load: creates plants as fast as a deployment, or the local run, takes them, and tells how it went. */
 
 const USAGE = `Usage: npm run load -- BASE_URL --token TOKEN [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
 
 Creates plants for so many seconds, by so many connections, at most N a second in all. The token may also stand in the
-variable PLANT_STORE_TOKEN. With --stack or --local it then looks into the table whether each answered with 200 is there.
+variable PLANT_STORE_TOKEN. With --stack or --local it then looks into the plants table whether each plant that was
+answered with 200 is there.
 Plants with ids from 8000000000000000000 to 8999999999999999999 are left behind.`;
 
 const FIRST_ID = 8_000_000_000_000_000_000n;
 /** So many ids for each millisecond since 1970, so that two runs never meet. */
 const IDS_A_MILLISECOND = 400_000n;
 
-await command(async () => {
-  const { service, duration, connections, rate, stack, local } = readArguments();
+const OPTIONS = {
+  token: { type: 'string' },
+  duration: { type: 'string', default: '10' },
+  connections: { type: 'string', default: '10' },
+  rate: { type: 'string' },
+  stack: { type: 'string' },
+  local: { type: 'boolean', default: false },
+} as const;
+
+await commandWithArguments({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
+  const { stack, local } = values;
+  const caller = Caller.of(baseUrl, values.token);
+  const duration = count('duration', values.duration);
+  const connections = count('connections', values.connections);
+  const rate = values.rate === undefined ? undefined : count('rate', values.rate);
   // fetch also proves the server's certificate, which autocannon does not.
-  await service.refuseIfAway();
+  await caller.checkAccess();
   const created: string[] = [];
   const errors = new Map<string, Count>();
   let next = FIRST_ID + BigInt(Date.now()) * IDS_A_MILLISECOND;
 
   const options: autocannon.Options = {
-    url: `${service.baseUrl}/plants`,
+    url: `${caller.baseUrl}/plants`,
     duration,
     connections,
     ...(rate !== undefined && { overallRate: rate }),
     requests: [
       {
         method: 'POST',
-        headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${caller.token}`, 'content-type': 'application/json' },
         setupRequest: (request) => {
           next += 1n;
           // The answer tells the name alone, so it carries the id.
@@ -76,8 +90,8 @@ await command(async () => {
   if (created.length === 0 || otherErrors || result.errors > 0) process.exitCode = 1;
 
   if (stack === undefined && !local) return;
-  await withTables(stack, async ({ client, tableName }) => {
-    const missing = await notStored(client, tableName('PlantsTableName'), created);
+  await withTable(stack, 'PlantsTableName', async (table) => {
+    const missing = await notStored(table, created);
     if (missing.length > 0) process.exitCode = 1;
     const examples = missing.length > 0 ? `, such as ${missing.slice(0, 5).join(', ')}` : '';
     console.log(
@@ -112,13 +126,13 @@ function outcomeOf(
   }
 }
 
-async function notStored(client: DynamoDBClient, tableName: string, created: string[]): Promise<string[]> {
+async function notStored(table: Table, created: string[]): Promise<string[]> {
   // Each id once: a service at fault may tell one twice.
   const ids = [...new Set(created)];
   const missing: string[] = [];
   for (let from = 0; from < ids.length; from += MAX_IDS) {
     const some = ids.slice(from, from + MAX_IDS);
-    const stored = await plantsById(client, tableName, some);
+    const stored = await plantsById(table, some);
     missing.push(
       ...some.filter((id) => !isDeepStrictEqual(stored.get(id), { id: { N: id }, name: { S: `load ${id}` } })),
     );
@@ -126,37 +140,8 @@ async function notStored(client: DynamoDBClient, tableName: string, created: str
   return missing;
 }
 
-function readArguments() {
-  try {
-    const { values, positionals } = parseArgs({
-      options: {
-        token: { type: 'string' },
-        duration: { type: 'string', default: '10' },
-        connections: { type: 'string', default: '10' },
-        rate: { type: 'string' },
-        stack: { type: 'string' },
-        local: { type: 'boolean', default: false },
-      },
-      allowPositionals: true,
-    });
-    return {
-      service: Service.of(positionals, values.token, USAGE),
-      duration: count('duration', values.duration),
-      connections: count('connections', values.connections),
-      rate: values.rate === undefined ? undefined : count('rate', values.rate),
-      stack: values.stack,
-      local: values.local,
-    };
-  } catch (error) {
-    // parseArgs tells only what is wrong.
-    if (error instanceof TypeError) throw new Error(`${error.message}\n${USAGE}`);
-    throw error;
-  }
-}
-
 function count(option: string, value: string): number {
-  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
-  throw new Error(`--${option} was "${value}"; it must be a number from 1 to 999999.`);
+  return checkedNumber(`--${option}`, value, 1, 999_999);
 }
 
 function sum(counts: Map<string, Count>): number {

@@ -2,16 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
-  type DynamoDBClient,
   PutItemCommand,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
-import { MAX_IDS, plantsById } from './tables.ts';
-
-export interface PlantsTable {
-  client: DynamoDBClient;
-  tableName: string;
-}
+import { MAX_IDS, plantsById } from './plants-by-id.ts';
+import type { Table } from './table.ts';
 
 interface RestoreOptions {
   /** Only counts. */
@@ -35,14 +30,14 @@ type Item = Record<string, AttributeValue>;
 const MAX_EXAMPLES = 10;
 
 /**
- * Puts the plants of a restored table back into the running one. A plant that is created there
- * meanwhile is never overwritten, and none is deleted; to repeat it does no harm.
+ * Puts the plants of a restored table back into the one that the service uses. A plant that is created
+ * there meanwhile is never overwritten, and none is deleted; to repeat it does no harm.
  */
-export async function restorePlants(from: PlantsTable, to: PlantsTable, options: RestoreOptions): Promise<RestoreSum> {
+export async function restorePlants(from: Table, to: Table, options: RestoreOptions): Promise<RestoreSum> {
   const sum: RestoreSum = { alike: 0, missing: 0, different: 0, examples: [] };
   const scan = { TableName: from.tableName, ConsistentRead: true, Limit: MAX_IDS };
   for await (const { Items = [] } of paginateScan({ client: from.client }, scan)) {
-    const there = await plantsById(to.client, to.tableName, Items.map(idOf));
+    const there = await plantsById(to, Items.map(idOf));
     await Promise.all(
       Items.map(async (item) => {
         const id = idOf(item);
@@ -64,11 +59,11 @@ export async function restorePlants(from: PlantsTable, to: PlantsTable, options:
   return sum;
 }
 
-async function put({ client, tableName }: PlantsTable, item: Item): Promise<void> {
+async function put({ client, tableName }: Table, item: Item): Promise<void> {
   await client.send(new PutItemCommand({ TableName: tableName, Item: item }));
 }
 
-async function putIfFree({ client, tableName }: PlantsTable, item: Item): Promise<void> {
+async function putIfFree({ client, tableName }: Table, item: Item): Promise<void> {
   const write = { TableName: tableName, Item: item, ConditionExpression: 'attribute_not_exists(id)' };
   await client.send(new PutItemCommand(write)).catch((error) => {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
-import { command } from './command.ts';
-import { LEFT_BEHIND, NOT_CHECKED, rules, Taken } from './rules.ts';
-import { Service } from './service.ts';
+import { Caller } from './caller.ts';
+import { commandWithArguments } from './command.ts';
+import { LEFT_BEHIND, NOT_CHECKED, Taken } from './smoke/create-plant-rules.ts';
+import { rules } from './smoke/rules.ts';
 
 /* npm run smoke: checks a deployment, or the local run, against the contract's rules from outside. */
 
@@ -21,11 +21,14 @@ interface Outcome {
 
 const LABELS = { ok: 'ok   ', failed: 'FAIL ', taken: 'taken' };
 
-await command(async () => {
-  const { service, json } = readArguments();
+const OPTIONS = { token: { type: 'string' }, json: { type: 'boolean', default: false } } as const;
+
+await commandWithArguments({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
+  const { token, json } = values;
+  const caller = Caller.of(baseUrl, token);
   const startedAt = new Date();
   const start = performance.now();
-  await service.refuseIfAway();
+  await caller.checkAccess();
   const outcomes: Outcome[] = [];
   function report(outcome: Outcome): void {
     outcomes.push(outcome);
@@ -37,7 +40,7 @@ await command(async () => {
   let created = false;
   for (const { rule, creates, check } of rules) {
     try {
-      await check(service);
+      await check(caller);
       report({ rule, state: 'ok' });
       created ||= creates === true;
     } catch (error) {
@@ -51,8 +54,16 @@ await command(async () => {
   const [passed, failed, taken] = [count('ok'), count('failed'), count('taken')];
   if (failed > 0) process.exitCode = 1;
   if (json) {
-    const { baseUrl } = service;
-    const whole = { baseUrl, startedAt, durationMs, passed, failed, taken, notChecked: NOT_CHECKED, rules: outcomes };
+    const whole = {
+      baseUrl: caller.baseUrl,
+      startedAt,
+      durationMs,
+      passed,
+      failed,
+      taken,
+      notChecked: NOT_CHECKED,
+      rules: outcomes,
+    };
     console.log(JSON.stringify(whole, null, 2));
   } else {
     console.log(`\nNot to be seen from outside: errors ${NOT_CHECKED.join(', ')}.`);
@@ -60,14 +71,3 @@ await command(async () => {
     console.log(`${passed} rules hold, ${failed} do not; ${(durationMs / 1000).toFixed(1)} s.`);
   }
 });
-
-function readArguments(): { service: Service; json: boolean } {
-  try {
-    const options = { token: { type: 'string' }, json: { type: 'boolean', default: false } } as const;
-    const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    return { service: Service.of(positionals, values.token, USAGE), json: values.json };
-  } catch (error) {
-    if (error instanceof TypeError) throw new Error(`${error.message}\n${USAGE}`);
-    throw error;
-  }
-}

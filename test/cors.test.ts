@@ -5,16 +5,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
-import { rules } from '../operate/rules.ts';
-import { Service } from '../operate/service.ts';
+import { Caller } from '../operate/caller.ts';
+import { rules } from '../operate/smoke/rules.ts';
 import { type Engine, startEngine } from './support/engine.ts';
-import { type Service as LocalService, startService } from './support/service.ts';
+import { type Service, startService } from './support/service.ts';
 
 const ORIGINS = ['https://app.example.com', 'http://localhost:5173'];
 
 let assembly: string;
 let engine: Engine;
-let service: LocalService;
+let service: Service;
 beforeAll(async () => {
   assembly = mkdtempSync(join(tmpdir(), 'plant-store-cors-'));
   engine = await startEngine();
@@ -88,6 +88,6 @@ test.each(['text/plain', 'image/png'])('a preflight declared as %s is no preflig
 });
 
 test('the smoke’s rules hold for an API that pages may call', async () => {
-  const seen = new Service(service.url, DEVELOPMENT_TOKEN);
-  for (const { rule, check } of rules) await expect(check(seen), rule).resolves.toBeUndefined();
+  const caller = new Caller(service.url, DEVELOPMENT_TOKEN);
+  for (const { rule, check } of rules) await expect(check(caller), rule).resolves.toBeUndefined();
 });

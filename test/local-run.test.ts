@@ -131,7 +131,7 @@ test.concurrent.each([
   ['invoke -- events/none.json', {}, 'The event events/none.json does not exist.'],
   ['invoke -- README.md', {}, 'The event README.md must be a file of JSON'],
   ['invoke -- package.json', {}, 'The event package.json must be a REST proxy event, with httpMethod and resource.'],
-  ['invoke', {}, 'One event file must be named'],
+  ['invoke', {}, 'EVENT is missing.'],
   ['token -- create', {}, 'Usage:'],
   [
     'token -- create --name ci --expires soon',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WrongArguments } from './command.ts';
 
 export interface Plant {
   name: string;
@@ -25,22 +26,20 @@ const MAX_THROTTLED = 5;
 const THROTTLED_MS = 1000;
 const MAX_RETRY_AFTER_MS = 10_000;
 
-/** A plant store at a base URL, seen by a caller with a token. */
-export class Service {
+/** Who calls the service at a base URL, with a token. */
+export class Caller {
   /**
-   * Of a command's arguments: the base URL, and the token, which may stand in PLANT_STORE_TOKEN where
-   * others cannot read it. Throws the usage where one is missing.
+   * Of a command's arguments; the token may stand in PLANT_STORE_TOKEN instead, where others cannot read it.
+   * Throws a sentence where there is none, or the base URL cannot be one.
    */
-  static of([baseUrl, ...others]: string[], token: string | undefined, usage: string): Service {
-    const given = token ?? process.env['PLANT_STORE_TOKEN'];
-    if (baseUrl === undefined || others.length > 0 || !given) throw new Error(usage);
-    return new Service(baseUrl, given);
+  static of(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']): Caller {
+    if (!token) throw new WrongArguments('There is no token, neither after --token nor in PLANT_STORE_TOKEN.');
+    return new Caller(baseUrl, token);
   }
 
   readonly baseUrl: string;
   readonly token: string;
 
-  /** Throws a sentence where the base URL cannot be one. */
   constructor(baseUrl: string, token: string) {
     this.baseUrl = checkedBaseUrl(baseUrl);
     this.token = token;
@@ -60,10 +59,10 @@ export class Service {
     }
   }
 
-  /** Throws a sentence where nothing could hold: nobody answers, or the token is not valid. */
-  async refuseIfAway(): Promise<void> {
+  /** Throws a sentence where nobody answers, there is no service, or the token is not valid. */
+  async checkAccess(): Promise<void> {
     const answer = await this.send({ body: '{}' }).catch((error: Error) => {
-      // fetch says only that it failed; why stands in the cause. Any other answer is not for here to judge.
+      // fetch says only that it failed; why stands in the cause. An answer outside the contract is the rules' to judge.
       if (error.name === 'TypeError') throw new Error(`${this.baseUrl} does not answer: ${String(error.cause)}.`);
       if (error.name === 'TimeoutError') throw new Error(`${this.baseUrl} does not answer in 30 s.`);
     });
@@ -103,14 +102,14 @@ export class Service {
 function checkedBaseUrl(given: string): string {
   const url = URL.parse(given);
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`BASE_URL was "${given}"; it must be an http or https address.`);
+    throw new WrongArguments(`BASE_URL was "${given}"; it must be an http or https address.`);
   }
   const { origin, pathname, username, password, search, hash } = url;
   const path = pathname.replace(/\/+$/, '');
   const before = path.replace(/\/+plants$/, '');
   if (path === before && !(username || password || search || hash)) return origin + path;
   if (password) url.password = '***';
-  throw new Error(
+  throw new WrongArguments(
     `BASE_URL was "${url}"; it must be the address before /plants, without user, password, query or fragment: ${origin}${before}`,
   );
 }

@@ -1,0 +1,179 @@
+import type { Answer, Caller, Plant } from '../caller.ts';
+import { mustBe, ownRequestIds, type Rule, refused, shown } from './rule.ts';
+
+/** Different plants hold all ids that a rule may use. */
+export class Taken extends Error {
+  constructor(ids: bigint[]) {
+    const several = ids.length > 1;
+    const held = several
+      ? `the ids ${ids.join(', ')} are in use by different plants`
+      : `the id ${ids[0]} is in use by a different plant`;
+    super(`${held}; leave it so, or delete ${several ? 'one of them' : 'it'} from the table to have this rule checked`);
+  }
+}
+
+/** All plants that the rules leave behind have one of these ids, and are the same each time. */
+export const HIGHEST_ID = 9223372036854775807n;
+const LOWEST_ID = -9223372036854775808n;
+export const LEFT_BEHIND = `${HIGHEST_ID - 999n} to ${HIGHEST_ID}, and ${LOWEST_ID}`;
+
+/** What no caller can bring about. */
+export const NOT_CHECKED = [429, 500, 503, 504];
+
+const id = (offset: number) => HIGHEST_ID - BigInt(offset);
+/** A rule's own id, and where that is taken, the others that it tries in this order. */
+const idsOf = (offset: number) => [0, 100, 200, 300, 400].map((further) => id(offset + further));
+const MEGABYTE = 1024 * 1024;
+const SMOKE_PLANT = { name: 'smoke', tag: 'check' };
+
+interface Creation {
+  headers?: Record<string, string>;
+  /** Members that a plant has not. */
+  others?: object;
+  /** How many times it is sent at once; once by default. */
+  atOnce?: number;
+}
+
+/**
+ * Creates a plant under the first of the ids that no different plant holds, and the same once more.
+ * Returns that id.
+ */
+async function create(caller: Caller, ids: bigint[], plant: Plant, creation: Creation = {}): Promise<bigint> {
+  const { headers = {}, others = {}, atOnce = 1 } = creation;
+  for (const candidate of ids) {
+    const body = JSON.stringify({ ...plant, ...others }).replace('{', `{"id":${candidate},`);
+    const send = () => caller.send({ headers, body });
+    const answers = await Promise.all(Array.from({ length: atOnce }, send));
+    if (answers.every(isConflict)) continue;
+    // A service that refuses a plant of its own the second time would else pass for one with ids that are taken.
+    for (const answer of [...answers, await send()]) mustBe(answer, { status: 200, plant });
+    return candidate;
+  }
+  throw new Taken(ids);
+}
+
+const created = (
+  rule: string,
+  ids: bigint[],
+  plant: Plant,
+  creation: (caller: Caller) => Creation = () => ({}),
+): Rule => ({
+  rule: `${rule} is a 200, and again`,
+  creates: true,
+  check: async (caller) => void (await create(caller, ids, plant, creation(caller))),
+});
+
+/** In this order, from the first that a caller would try. */
+export const createPlantRules: Rule[] = [
+  created('a plant', idsOf(1), SMOKE_PLANT),
+  created('a plant without a tag, answered without one,', idsOf(2), { name: 'smoke' }),
+  created('an empty name with an empty tag', idsOf(3), { name: '', tag: '' }),
+  created('the highest int64 as id', [HIGHEST_ID], { name: 'highest' }),
+  created('the lowest int64 as id', [LOWEST_ID], { name: 'lowest' }),
+  created('any Unicode in name and tag', idsOf(4), { name: '🌱"\\\u0000\u2028é', tag: '植物\n' }),
+  created('a plant with other members, which are ignored,', idsOf(5), { name: 'smoke' }, () => ({
+    others: { colour: { red: [1] } },
+  })),
+  created('one plant ten times at once', idsOf(6), { name: 'at once' }, () => ({ atOnce: 10 })),
+  {
+    rule: 'a different plant under an id in use is error 409, and changes nothing',
+    creates: true,
+    check: async (caller) => {
+      const first = { name: 'first' };
+      const held = await create(caller, idsOf(7), first);
+      for (const other of ['"name":"second"', '"name":"first","tag":"x"', '"name":""']) {
+        mustBe(await caller.send({ body: `{"id":${held},${other}}` }), { status: 400, error: 409 });
+      }
+      mustBe(await caller.send({ body: `{"id":${held},"name":"first"}` }), { status: 200, plant: first });
+    },
+  },
+
+  created('the scheme "bearer" in lower case', idsOf(1), SMOKE_PLANT, ({ token }) => ({
+    headers: { authorization: `bearer ${token}` },
+  })),
+
+  refused('null', { body: 'null' }, { error: 400 }),
+  refused('a list', { body: `[{"id":${id(8)},"name":"x"}]` }, { error: 400 }),
+  refused('an empty object', { body: '{}' }, { error: 400, names: ['id', 'name'] }),
+  refused('a missing id', { body: '{"name":"x"}' }, { error: 400, names: ['id'] }),
+  refused('a missing name', { body: `{"id":${id(8)}}` }, { error: 400, names: ['name'] }),
+  refused('an id in quotes', { body: `{"id":"${id(8)}","name":"x"}` }, { error: 400, names: ['id'] }),
+  refused('null as id', { body: '{"id":null,"name":"x"}' }, { error: 400, names: ['id'] }),
+  refused('an id with a fraction', { body: '{"id":9223372036854775000.5,"name":"x"}' }, { error: 400, names: ['id'] }),
+  refused(
+    'an id over the highest int64',
+    { body: '{"id":9223372036854775808,"name":"x"}' },
+    { error: 400, names: ['id'] },
+  ),
+  refused(
+    'an id under the lowest int64',
+    { body: '{"id":-9223372036854775809,"name":"x"}' },
+    { error: 400, names: ['id'] },
+  ),
+  refused(
+    'an id beyond 2^53 that is not in plain digits',
+    { body: '{"id":9.2233720368547758e18,"name":"x"}' },
+    { error: 400, names: ['id'] },
+  ),
+  refused('a number as name', { body: `{"id":${id(8)},"name":7}` }, { error: 400, names: ['name'] }),
+  refused('null as name', { body: `{"id":${id(8)},"name":null}` }, { error: 400, names: ['name'] }),
+  refused('a number as tag', { body: `{"id":${id(8)},"name":"x","tag":7}` }, { error: 400, names: ['tag'] }),
+  refused('null as tag', { body: `{"id":${id(8)},"name":"x","tag":null}` }, { error: 400, names: ['tag'] }),
+  refused('a lone surrogate', { body: `{"id":${id(8)},"name":"\\ud800"}` }, { error: 400, names: ['name'] }),
+  refused(
+    'bytes that are no UTF-8',
+    { body: Uint8Array.from(Buffer.from(`{"id":${id(8)},"name":"\xff"}`, 'latin1')) },
+    { error: 400 },
+  ),
+  // Without a name nothing is stored, and an id that is well is not complained of.
+  ...['7.0', '-0', '1e2'].map((number) => ({
+    rule: `${number} is an id`,
+    check: async (caller: Caller) => {
+      const answer = await caller.send({ body: `{"id":${number}}` });
+      mustBe(answer, { status: 400, error: 400 }, ['name']);
+      if (answer.status === 400 && /\bid\b/.test(answer.message))
+        throw new Error(`${shown(answer)}; it must not name id`);
+    },
+  })),
+
+  {
+    rule: 'bytes that are no UTF-8, sent as application/vnd.api+json, is error 415, and nothing is stored',
+    creates: true,
+    check: async (caller) => {
+      const ids = idsOf(9);
+      const headers = { 'content-type': 'application/vnd.api+json' };
+      for (const candidate of ids) {
+        const bytes = Uint8Array.from(Buffer.from(`{"id":${candidate},"name":"\xff"}`, 'latin1'));
+        mustBe(await caller.send({ headers, body: bytes }), { status: 400, error: 415 });
+        const after = await caller.send({ body: `{"id":${candidate},"name":"after"}` });
+        if (!isConflict(after)) return mustBe(after, { status: 200, plant: { name: 'after' } });
+      }
+      // Decoding puts U+FFFD in place of such bytes: a plant of that name there would be they.
+      mustBe(await caller.send({ body: `{"id":${ids.at(-1)},"name":"\ufffd"}` }), { status: 400, error: 409 });
+      throw new Taken(ids);
+    },
+  },
+  ...[
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/json ;charset=UTF-8',
+    'APPLICATION/JSON ; charset="utf-8"; version=1',
+  ].map((contentType) =>
+    created(`the Content-Type ${contentType}`, idsOf(2), { name: 'smoke' }, () => ({
+      headers: { 'content-type': contentType },
+    })),
+  ),
+
+  ownRequestIds('each answer to a plant', [
+    { body: `{"id":${id(1)},"name":"smoke","tag":"check"}` },
+    { body: '{}' },
+    { headers: { 'content-type': 'text/plain' }, body: '{}' },
+  ]),
+
+  refused('a plant of over 400 KB', { body: `{"id":${id(8)},"name":"${'x'.repeat(410_000)}"}` }, { error: 413 }),
+  refused('a body of 7 MB', { body: `{"id":${id(8)},"name":"${'x'.repeat(7 * MEGABYTE)}"}` }, { error: 413 }),
+];
+
+function isConflict(answer: Answer): boolean {
+  return answer.status === 400 && answer.error === 409;
+}

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { loopbackEndpoint, openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
+import { withOwnAssembly } from '../local/synthesize.ts';
+import { readTemplate, type Template } from '../local/template.ts';
+
+/** A table, and the client that reaches it. */
+export interface Table {
+  client: DynamoDBClient;
+  tableName: string;
+}
+
+/** The outputs of the stack that name its tables. */
+type TableOutput = 'PlantsTableName' | 'AccessTokensTableName';
+
+/**
+ * Opens a table of a deployed stack, or without one that of the local run, for as long as `use` takes.
+ * Throws where the stack cannot be read or names no such table.
+ */
+export async function withTable(
+  stack: string | undefined,
+  output: TableOutput,
+  use: (table: Table) => Promise<void>,
+): Promise<void> {
+  if (stack !== undefined) {
+    const tableName = named(`The stack ${stack}`, await outputsOf(stack), output);
+    return await use({ client: new DynamoDBClient(), tableName });
+  }
+  loopbackEndpoint();
+  const template = await templateOfTables();
+  const tableName = named('The stack of the local run', template.outputs, output);
+  // A revoked development token stays revoked.
+  const dynamoDb = await openLocalDynamoDb(template, { developmentToken: false });
+  try {
+    await use({ client: dynamoDb.client, tableName });
+  } finally {
+    await dynamoDb.close();
+  }
+}
+
+/** As the service was synthesized last, if it was ever started: the tables are the same, and it takes no time. */
+async function templateOfTables(): Promise<Template> {
+  if (existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'))) return readTemplate(SERVICE_ASSEMBLY);
+  return await withOwnAssembly(async (assembly) => readTemplate(assembly));
+}
+
+async function outputsOf(stack: string): Promise<Record<string, string | undefined>> {
+  const { Stacks } = await new CloudFormationClient()
+    .send(new DescribeStacksCommand({ StackName: stack }))
+    .catch((error: Error) => {
+      throw new Error(`The stack ${stack} cannot be read: ${error.message}`);
+    });
+  return Object.fromEntries(Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]) ?? []);
+}
+
+function named(stack: string, outputs: Record<string, string | undefined>, output: TableOutput): string {
+  const name = outputs[output];
+  if (name) return name;
+  throw new Error(`${stack} has no output ${output}; is it a plant store, and deployed to its end?`);
+}
