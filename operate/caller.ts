@@ -52,7 +52,8 @@ export class Caller {
    */
   async send(request: Request): Promise<Answer> {
     for (let throttled = 0; ; throttled += 1) {
-      const answer = await this.#sendOnce(request);
+      const { status, headers, text } = await this.exchange(request);
+      const answer = { ...inContract(status, headers['content-type'], text), headers };
       const again = answer.status === 400 && answer.error === 429 && throttled < MAX_THROTTLED;
       if (!again) return answer;
       await sleep(waitMs(answer.headers['retry-after']));
@@ -70,11 +71,6 @@ export class Caller {
     if (answer?.status === 400 && answer.error === 404) {
       throw new Error(`There is no POST /plants at ${this.baseUrl}; BASE_URL must be the address before /plants.`);
     }
-  }
-
-  async #sendOnce(request: Request): Promise<Answer> {
-    const { status, headers, text } = await this.exchange(request);
-    return { ...inContract(status, headers['content-type'], text), headers };
   }
 
   /** Sends a request once, without its body where the method is GET or HEAD. Returns whatever is answered. */

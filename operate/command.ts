@@ -62,10 +62,9 @@ export function checked(name: string, value: string, pattern: RegExp, mustBe: st
 
 /** The number of a value in digits. Throws a sentence where it is none, or not from `min` to `max`. */
 export function checkedNumber(name: string, value: string, min: number, max: number): number {
-  const mustBe = `a number from ${min} to ${max}`;
-  const number = Number(checked(name, value, /^\d+$/, mustBe));
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (number >= min && number <= max) return number;
-  throw new WrongArguments(`${name} was "${value}"; it must be ${mustBe}.`);
+  throw new WrongArguments(`${name} was "${value}"; it must be a number from ${min} to ${max}.`);
 }
 
 function isOfParseArgs(error: unknown): error is NodeJS.ErrnoException {

@@ -56,11 +56,11 @@ await commandWithArguments({ usage: USAGE, options: OPTIONS, operands: ['BASE_UR
         onResponse: (status, body, _, headers) => {
           // Its headers' names stand in the server's own casing.
           const contentType = Object.entries(headers ?? {}).find(([name]) => /^content-type$/i.test(name))?.[1];
-          const { id, error, example } = outcomeOf(status, contentType?.toString(), body);
+          const { id, kind, example } = outcomeOf(status, contentType?.toString(), body);
           if (id !== undefined) return void created.push(id);
-          const alike = errors.get(error) ?? { count: 0, example };
+          const alike = errors.get(kind) ?? { count: 0, example };
           alike.count += 1;
-          errors.set(error, alike);
+          errors.set(kind, alike);
         },
       },
     ],
@@ -100,29 +100,28 @@ await commandWithArguments({ usage: USAGE, options: OPTIONS, operands: ['BASE_UR
   });
 });
 
+/** What an answer says: the id of the plant that it created, or a kind of answer that created none, with an example. */
+interface Outcome {
+  kind: string;
+  id?: string;
+  example?: string;
+}
+
 interface Count {
   count: number;
-  /** One of them, where it is not an Error of the contract. */
   example: string | undefined;
 }
 
-/** The id of a plant that was created, or what was answered in its place. */
-function outcomeOf(
-  status: number,
-  contentType: string | undefined,
-  body: string,
-): { id: string; error?: never; example?: never } | { id?: never; error: string; example?: string } {
+function outcomeOf(status: number, contentType = 'no Content-Type', body: string): Outcome {
   try {
     const answer = inContract(status, contentType, body);
-    if (answer.status === 400) return { error: `error ${answer.error}` };
-    const id = /^load (\d+)$/.exec(answer.plant.name)?.[1];
-    if (id !== undefined) return { id };
-    return { error: 'a 200 with another plant', example: JSON.stringify(answer.plant).slice(0, 200) };
+    if (answer.status === 400) return { kind: `error ${answer.error}` };
+    const [, id] = /^load (\d+)$/.exec(answer.plant.name) ?? [];
+    if (id !== undefined) return { kind: 'created', id };
+    return { kind: 'a 200 with another plant', example: JSON.stringify(answer.plant).slice(0, 200) };
   } catch (error) {
-    return {
-      error: `an answer outside the contract, status ${status}, ${contentType ?? 'no Content-Type'}`,
-      example: (error as Error).message,
-    };
+    const kind = `an answer outside the contract, status ${status}, ${contentType}`;
+    return { kind, example: (error as Error).message };
   }
 }
 

@@ -64,12 +64,12 @@ test.each<[string, string, Change]>([
   ['answers 201', 'a plant is a 200, and again', ({ status }) => (status === 200 ? { status: 201 } : {})],
   [
     'answers 404 as 404',
-    '/plants by GET, PUT, PATCH, DELETE, HEAD, however sent, is error 404',
+    '/plants by GET, PUT, PATCH, DELETE, HEAD, whatever is sent, is error 404',
     ({ body }) => (body.includes('404') ? { status: 404 } : {}),
   ],
   [
     'answers a missing path in HTML',
-    '/plant by POST, GET, PUT, PATCH, DELETE, OPTIONS, HEAD, however sent, is error 404',
+    '/plant by POST, GET, PUT, PATCH, DELETE, OPTIONS, HEAD, whatever is sent, is error 404',
     ({ body }) => (body.includes('404') ? { headers: { 'content-type': 'text/html' }, body: '<html>no</html>' } : {}),
   ],
   ['tells the id', 'a plant is a 200, and again', ({ body }) => ({ body: body.replace('{"name"', '{"id":1,"name"') })],
@@ -112,17 +112,17 @@ test.each<[string, string, Change]>([
   ],
   [
     'answers a HEAD as it likes',
-    '/ by POST, GET, PUT, PATCH, DELETE, OPTIONS, HEAD, however sent, is error 404',
+    '/ by POST, GET, PUT, PATCH, DELETE, OPTIONS, HEAD, whatever is sent, is error 404',
     (_, { method }) => (method === 'HEAD' ? { status: 403 } : {}),
   ],
   [
     'wants JSON where nothing is',
-    '/none/a/b by POST, GET, PUT, PATCH, DELETE, OPTIONS, HEAD, however sent, is error 404',
+    '/none/a/b by POST, GET, PUT, PATCH, DELETE, OPTIONS, HEAD, whatever is sent, is error 404',
     ({ body }, { headers }) => (headers['content-type']?.includes('octet') ? { body: body.replace('404', '415') } : {}),
   ],
   [
     'wants a token where nothing is',
-    '/plants by GET, PUT, PATCH, DELETE, HEAD, however sent, is error 404',
+    '/plants by GET, PUT, PATCH, DELETE, HEAD, whatever is sent, is error 404',
     ({ body }, { headers }) => (headers.authorization === undefined ? { body: body.replace('404', '401') } : {}),
   ],
   [

@@ -54,16 +54,8 @@ await commandWithArguments({ usage: USAGE, options: OPTIONS, operands: ['BASE_UR
   const [passed, failed, taken] = [count('ok'), count('failed'), count('taken')];
   if (failed > 0) process.exitCode = 1;
   if (json) {
-    const whole = {
-      baseUrl: caller.baseUrl,
-      startedAt,
-      durationMs,
-      passed,
-      failed,
-      taken,
-      notChecked: NOT_CHECKED,
-      rules: outcomes,
-    };
+    const { baseUrl } = caller;
+    const whole = { baseUrl, startedAt, durationMs, passed, failed, taken, notChecked: NOT_CHECKED, rules: outcomes };
     console.log(JSON.stringify(whole, null, 2));
   } else {
     console.log(`\nNot to be seen from outside: errors ${NOT_CHECKED.join(', ')}.`);

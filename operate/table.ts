@@ -58,5 +58,5 @@ async function outputsOf(stack: string): Promise<Record<string, string | undefin
 function named(stack: string, outputs: Record<string, string | undefined>, output: TableOutput): string {
   const name = outputs[output];
   if (name) return name;
-  throw new Error(`${stack} has no output ${output}; is it a plant store, and deployed to its end?`);
+  throw new Error(`${stack} has no output ${output}; is it a stack of this service, and was its deployment finished?`);
 }

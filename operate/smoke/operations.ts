@@ -7,46 +7,27 @@ export interface SmokeOperation {
   method: string;
   /** With its parameters in braces, as in `/plants/{id}`. */
   path: string;
-  /** With a value in place of each parameter, as in `/plants/1`. */
+  /** With the example of each parameter in its place, as in `/plants/1`; 1 where the operation gives none. */
   samplePath: string;
-  /** Whether it has a body of `application/json`. */
+  /** Whether it wants a body, of `application/json`. */
   needsJson: boolean;
 }
 
 interface Described {
-  parameters?: Ref<Parameter>[];
-  requestBody?: Ref<{ required?: boolean; content: Record<string, unknown> }>;
+  parameters?: { name?: string; example?: unknown; schema?: { examples?: unknown[] } }[];
+  requestBody?: { required?: boolean; content: Record<string, unknown> };
 }
-
-interface Parameter {
-  name: string;
-  example?: unknown;
-  schema?: Ref<{ example?: unknown; examples?: unknown[] }>;
-}
-
-type Ref<Value> = Value & { $ref?: string };
 
 /** The operations of a contract. `npm run generate` writes them beside this: the smoke itself loads no package. */
 export function readSmokeOperations(file = CONTRACT): SmokeOperation[] {
-  const contract = parse(readFileSync(file, 'utf8'));
-
-  function resolved<Value>(value: Ref<Value>): Value {
-    if (value.$ref === undefined) return value;
-    const [, ...names] = value.$ref.split('/');
-    return resolved(names.reduce((part, name) => part[name], contract));
-  }
-
+  const contract: { paths: Record<string, Record<string, Described>> } = parse(readFileSync(file, 'utf8'));
   return readOperations(file).map(({ method, path }) => {
-    const shared: Described = contract.paths[path];
-    const own: Described = contract.paths[path][method.toLowerCase()];
-    const parameters = [...(own.parameters ?? []), ...(shared.parameters ?? [])].map(resolved);
+    const { parameters = [], requestBody } = contract.paths[path]?.[method.toLowerCase()] ?? {};
     const samplePath = path.replaceAll(/\{(.+?)\}/g, (_, name) => {
-      const { example, schema = {} } = parameters.find((parameter) => parameter.name === name) ?? {};
-      const { examples = [], example: exampleOfSchema } = resolved(schema);
-      // 1 is an id, a name and a number.
-      return encodeURIComponent(String(example ?? examples[0] ?? exampleOfSchema ?? 1));
+      const { example, schema } = parameters.find((parameter) => parameter.name === name) ?? {};
+      return encodeURIComponent(String(example ?? schema?.examples?.[0] ?? 1));
     });
-    const { required = false, content } = resolved(own.requestBody ?? { content: {} });
-    return { method, path, samplePath, needsJson: required && 'application/json' in content };
+    const needsJson = requestBody?.required === true && 'application/json' in requestBody.content;
+    return { method, path, samplePath, needsJson };
   });
 }

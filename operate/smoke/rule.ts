@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Answer, Caller, Plant, Request } from '../caller.ts';
 
 /** A rule of the contract that a caller can see. */
@@ -9,20 +10,18 @@ export interface Rule {
   check: (caller: Caller) => Promise<void>;
 }
 
-interface Refusal {
-  error: number;
-  /** What the message must name. */
-  names?: string[];
-}
-
 /** A UUID, since API Gateway overlooks any other in x-amzn-RequestId ("Access logging for REST APIs"). */
 const CHOSEN_ID = '00000000-0000-4000-8000-000000000000';
 
-export const refused = (what: string, request: Request, { error, names = [] }: Refusal): Rule => ({
+/** A request that is answered by an Error, whose message tells of these members. */
+export const refused = (what: string, request: Request, error: number, ...names: string[]): Rule => ({
   rule: `${what} is error ${error}${names.length > 0 ? `, its message names ${names.join(' and ')}` : ''}`,
   check: async (caller) => {
     const answer = await caller.send(request);
-    mustBe(answer, { status: 400, error }, names);
+    mustBe(answer, { status: 400, error });
+    for (const name of names) {
+      if (!namedIn(answer, name)) throw new Error(`${shown(answer)}; the message must name ${name}`);
+    }
     mustNotHold(answer, caller.token);
   },
 });
@@ -43,19 +42,11 @@ export const ownRequestIds = (what: string, requests: Request[]): Rule => ({
   },
 });
 
-export function mustBe(
-  answer: Answer,
-  expected: { status: 200; plant: Plant } | { status: 400; error: number },
-  names: string[] = [],
-): void {
-  const alike =
-    answer.status === 200
-      ? expected.status === 200 && shownPlant(answer.plant) === shownPlant(expected.plant)
-      : expected.status === 400 && answer.error === expected.error;
-  if (!alike) throw new Error(`${shown(answer)}; it must be ${JSON.stringify(expected)}`);
-  for (const name of names) {
-    const named = answer.status === 400 && new RegExp(`\\b${name}\\b`).test(answer.message);
-    if (!named) throw new Error(`${shown(answer)}; the message must name ${name}`);
+export function mustBe(answer: Answer, expected: { status: 200; plant: Plant } | { status: 400; error: number }): void {
+  const { status } = answer;
+  const seen = status === 200 ? { status, plant: answer.plant } : { status, error: answer.error };
+  if (!isDeepStrictEqual(seen, expected)) {
+    throw new Error(`${shown(answer)}; it must be ${JSON.stringify(expected)}`);
   }
 }
 
@@ -67,7 +58,6 @@ export function shown({ headers: _, ...said }: Answer): string {
   return JSON.stringify(said).slice(0, 300);
 }
 
-/** In JSON, its members in one order. */
-function shownPlant(plant: Plant): string {
-  return JSON.stringify([plant.name, plant.tag]);
+export function namedIn(answer: Answer, name: string): boolean {
+  return answer.status === 400 && new RegExp(`\\b${name}\\b`).test(answer.message);
 }
