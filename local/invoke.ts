@@ -15,7 +15,7 @@ const USAGE = `Usage: npm run invoke -- EVENT
 
 EVENT is a file that holds an event of API Gateway, such as events/create-plant.json.`;
 
-await commandWithArguments({ usage: USAGE, operands: ['EVENT'] }, async (_, [file = '']) => {
+await commandWithArguments({ usage: USAGE, options: {}, operands: ['EVENT'] }, async (_, [file = '']) => {
   const event = readEvent(file);
   loopbackEndpoint();
   await withOwnAssembly((assembly) => invoke(event, readTemplate(assembly)));

@@ -10,7 +10,7 @@ interface CommandLine<Options extends ParseArgsOptionsConfig> {
   /** Printed for `--help`, and after what is wrong. */
   usage: string;
   /** As `parseArgs` of node:util takes them. */
-  options?: Options;
+  options: Options;
   /** The names of the arguments that are no options, in their order; those in brackets may be left out. */
   operands?: string[];
 }
@@ -41,7 +41,7 @@ export function commandWithArguments<const Options extends ParseArgsOptionsConfi
   return command(async () => {
     if (process.argv.includes('--help')) return console.log(usage);
     try {
-      const { values, positionals } = parseArgs({ options: options ?? ({} as Options), allowPositionals: true });
+      const { values, positionals } = parseArgs({ options, allowPositionals: true });
       const missing = operands.slice(positionals.length).find((operand) => !operand.startsWith('['));
       if (missing !== undefined) throw new WrongArguments(`${missing} is missing.`);
       const [unexpected] = positionals.slice(operands.length);

@@ -17,7 +17,7 @@ as create-plant; it may be left out where there is only one operation.`;
 
 const SUFFIX = '.mjs.map';
 
-await commandWithArguments({ usage: USAGE, operands: ['[FOLDER]'] }, async (_, [given]) => {
+await commandWithArguments({ usage: USAGE, options: {}, operands: ['[FOLDER]'] }, async (_, [given]) => {
   const files = globSync(`cdk.out/*${SUFFIX}`).toSorted();
   if (files.length === 0) throw new Error('There is no source map in cdk.out; npx cdk synth makes them.');
   const maps = new Map(files.map((file) => [basename(file, SUFFIX), sourcesOf(file)]));

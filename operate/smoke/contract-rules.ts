@@ -3,7 +3,7 @@ import type { SmokeOperation } from './operations.ts';
 import { mustBe, mustNotHold, ownRequestIds, type Rule, refused } from './rule.ts';
 
 const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
-/** HEAD last: its answer has no body, so another method must be sent in each way too. */
+/** HEAD stands last: the answer to it has no body to check, so those before it go through all of WAYS. */
 const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'];
 /** What is sent to a missing path or method changes nothing. Each method is sent in one of these ways, to stay quick. */
 const WAYS: [way: string, request: Request][] = [
