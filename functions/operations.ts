@@ -31,7 +31,12 @@ export function readOperations(
         operationId,
         method: method.toUpperCase(),
         path,
-        folder: operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+        folder: folderOf(operationId),
       })),
   );
+}
+
+/** An operation's folder in `functions/`, and the name of what is made of it. */
+export function folderOf(operationId: string): string {
+  return operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -14,7 +14,7 @@ paths:
   /beds/{bed}/plants:
     description: What grows in a bed
     parameters:
-      - { name: bed, in: path, required: true, schema: { type: integer, format: int64 } }
+      - { name: bed, in: path, required: true, example: 12, schema: { type: integer, format: int64 } }
     get:
       operationId: listPlants
       parameters:
@@ -133,6 +133,15 @@ test.each([
   ['{"name":"fern","spots":[{"at":[],"wet":1}]}', 'The member spots/0/wet was 1; it must be true or false.'],
 ])('of the body %s it says what is wrong', async (body, message) => {
   expect(String(await put(body)).slice(0, message.length)).toBe(message);
+});
+
+test('the smoke is told of each operation, with an example in place of each parameter', () => {
+  const operations = JSON.parse(generate(CONTRACT)['operate/smoke/operations.generated.json'] ?? '');
+  const path = { path: '/beds/{bed}/plants', samplePath: '/beds/12/plants' };
+  expect(operations).toEqual([
+    { method: 'GET', ...path, needsJson: false },
+    { method: 'PUT', ...path, needsJson: true },
+  ]);
 });
 
 test('the types are those of what the handler is given', () => {

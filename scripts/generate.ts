@@ -5,18 +5,20 @@ import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
 import { readOperations } from '../functions/operations.ts';
 import { command } from '../operate/command.ts';
+import type { SmokeOperation } from '../operate/smoke/contract-rules.ts';
 import { int64Paths, kindOf, membersOf, requestSchema, type Schema, type Schemas, typeOf } from './schema.ts';
 
 /*
  * Compiles the contract's request schemas ahead of time: for each operation of openapi.yaml, the
  * validator of its event and the types of its schemas, into the folder of its function.
- * At run time this would cost 72 ms of every cold start.
+ * At run time this would cost 72 ms of every cold start. The smoke's list of operations is made besides.
  */
 
 interface Parameter {
   name: string;
   in: string;
   required?: boolean;
+  example?: unknown;
   schema: Schema;
 }
 
@@ -81,14 +83,21 @@ function compiler(): Ajv2020 {
 export function generate(contractText = readFileSync(join(root, 'openapi.yaml'), 'utf8')): Record<string, string> {
   const { paths, components } = parse(contractText) as Contract;
   const files: Record<string, string> = {};
+  const smokeOperations: SmokeOperation[] = [];
   for (const { operationId, method, path, folder } of readOperations(contractText)) {
     const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
-    const { parameters = [], requestBody } = methods[method.toLowerCase()] ?? {};
-    const request = { ...parts([...ofPath, ...parameters], operationId), ...body(requestBody, operationId) };
+    const { parameters: own = [], requestBody } = methods[method.toLowerCase()] ?? {};
+    const parameters = [...ofPath, ...own];
+    const request = { ...parts(parameters, operationId), ...body(requestBody, operationId) };
     const { code, types } = modules(operationId, request, components.schemas);
     files[`functions/${folder}/contract.generated.js`] = `${header}${code}\n`;
     files[`functions/${folder}/contract.generated.d.ts`] = `${header}\n${types}\n`;
+    // 1 is an id, a name and a number.
+    const sampleOf = (name: string) => parameters.find((each) => each.name === name)?.example ?? 1;
+    const samplePath = path.replaceAll(/\{(.+?)\}/g, (_, name) => encodeURIComponent(String(sampleOf(name))));
+    smokeOperations.push({ method, path, samplePath, needsJson: requestBody !== undefined });
   }
+  files['operate/smoke/operations.generated.json'] = `${JSON.stringify(smokeOperations, null, 2)}\n`;
   return files;
 }
 

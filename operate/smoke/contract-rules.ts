@@ -1,6 +1,16 @@
 import type { Request } from '../caller.ts';
-import type { SmokeOperation } from './operations.ts';
 import { mustBe, mustNotHold, ownRequestIds, type Rule, refused } from './rule.ts';
+
+/** An operation of the contract as `npm run generate` writes it beside this: the smoke itself loads no package. */
+export interface SmokeOperation {
+  method: string;
+  /** With its parameters in braces, as in `/plants/{id}`. */
+  path: string;
+  /** With a value in place of each parameter, as in `/plants/1`. */
+  samplePath: string;
+  /** Whether it wants a body of `application/json`. */
+  needsJson: boolean;
+}
 
 const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
 /** HEAD stands last: the answer to it has no body to check, so those before it go through all of WAYS. */
