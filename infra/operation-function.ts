@@ -5,13 +5,11 @@ import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-l
 import { LogLevel, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { esbuildOptions } from './bundle/trimmings.ts';
 import type { NamedTable } from './data.ts';
 import type { GrantedOperation } from './operations.ts';
 
-/** The modules of Node.js whose ESM import is slow. */
-const BUILTINS = ['crypto', 'fs', 'fs/promises', 'http', 'process', 'zlib'];
-
-const bundled = (file: string) => join(import.meta.dirname, 'bundle', file);
+const { alias, define, external } = esbuildOptions();
 
 interface OperationFunctionProps {
   operation: GrantedOperation;
@@ -62,8 +60,8 @@ export class OperationFunction extends Construct {
         format: OutputFormat.ESM,
         // The SDK's CommonJS files break at import in an ESM bundle.
         mainFields: ['module', 'main'],
-        // Loading the runtime's own SDK file by file is a slower cold start.
-        bundleAwsSDK: true,
+        // In place of CDK's own list, which leaves the SDK out: loading the runtime's, file by file, is a slower cold start.
+        externalModules: external,
         minify: true,
         // Kept beside the bundle, not in it: with it, Node.js starts 15 ms later.
         sourceMap: true,
@@ -73,15 +71,8 @@ export class OperationFunction extends Construct {
           beforeBundling: () => [],
           afterBundling: (_, output) => [`mv "${output}/index.mjs.map" "${output}/../${operation.folder}.mjs.map"`],
         },
-        esbuildArgs: {
-          '--alias:@aws-sdk/credential-provider-node': bundled('default-credentials.ts'),
-          '--alias:@aws-sdk/endpoint-cache': bundled('endpoint-cache.ts'),
-          // The SDK imports them where an operation streams, as none here does; bundled, they cost 4 ms at start.
-          '--external:@smithy/core/event-streams': true,
-          ...Object.fromEntries(BUILTINS.map((name) => [`--alias:node:${name}`, bundled('node-builtins.ts')])),
-        },
-        // The SDK asks whether they are there, which loads them; it gets by without.
-        define: { ReadableStream: 'undefined', crypto: 'undefined' },
+        esbuildArgs: Object.fromEntries(Object.entries(alias).map(([name, file]) => [`--alias:${name}`, file])),
+        define,
         logLevel: LogLevel.WARNING,
       },
     });

@@ -1,7 +1,7 @@
 /*
  * Stands in the bundle for some of Node.js's modules: an ESM import of one of them runs all its lazy
  * getters (nodejs/node issue 59686) and so loads undici, WebCrypto, the file streams and the diagnostic
- * report, none of which the function uses.
+ * report, none of which a function uses. What functions may import of them stands in biome.json.
  */
 
 const crypto = process.getBuiltinModule('node:crypto');
