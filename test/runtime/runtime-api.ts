@@ -1,79 +1,87 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 const CLIENT = join(import.meta.dirname, 'node_modules/aws-lambda-ric/index.mjs');
-const VERSION = '/2018-06-01/runtime';
 
 export type Outcome = { response: string } | { error: Record<string, unknown> };
 
 /**
- * AWS's runtime client with a bundle, on a Runtime API that serves it one event at a time
- * ("Using the Lambda runtime API for custom runtimes").
+ * One execution environment: AWS's runtime client with a bundle, on a Runtime API that serves it one event at a time
+ * ("Using the Lambda runtime API for custom runtimes"). Its log holds stderr, and stdout unless that is ignored.
  */
-export async function startRuntime(taskRoot: string, environment: Record<string, string>) {
-  let next: ServerResponse | undefined;
-  let nextAsked = Promise.withResolvers<void>();
+export async function startRuntime(
+  taskRoot: string,
+  environment: Record<string, string>,
+  stdout: 'pipe' | 'ignore' = 'pipe',
+) {
+  let next = Promise.withResolvers<ServerResponse>();
+  let outcome = Promise.withResolvers<Outcome>();
+  let delivered = 0;
   const initError = Promise.withResolvers<Record<string, unknown>>();
-  const outcomes = new Map<string, PromiseWithResolvers<Outcome>>();
 
   const server = createServer(async (request, response) => {
-    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString();
-    const path = (request.url ?? '').slice(VERSION.length);
-    if (path === '/invocation/next') {
-      next = response;
-      nextAsked.resolve();
-      return;
-    }
-    if (path === '/init/error') initError.resolve(JSON.parse(body));
-    const [, id = '', outcome] = /^\/invocation\/(.+)\/(response|error)$/.exec(path) ?? [];
-    outcomes.get(id)?.resolve(outcome === 'response' ? { response: body } : { error: JSON.parse(body) });
+    const path = request.url ?? '';
+    if (path.endsWith('/invocation/next')) return next.resolve(response);
+    const body = await text(request);
+    if (path.endsWith('/response')) outcome.resolve({ response: body });
+    else if (path.endsWith('/init/error')) initError.resolve(JSON.parse(body));
+    else outcome.resolve({ error: JSON.parse(body) });
     response.writeHead(202).end('{}');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 
-  const child: ChildProcess = spawn(process.execPath, [CLIENT], {
+  const spawned = performance.now();
+  const child = spawn(process.execPath, [CLIENT], {
     env: {
       ...environment,
       AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-      AWS_LAMBDA_FUNCTION_NAME: 'create-plant',
+      AWS_LAMBDA_FUNCTION_NAME: 'local',
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
-      AWS_LAMBDA_LOG_GROUP_NAME: 'create-plant',
+      AWS_LAMBDA_LOG_GROUP_NAME: 'local',
       AWS_LAMBDA_LOG_STREAM_NAME: 'local',
       AWS_LAMBDA_LOG_FORMAT: 'JSON',
       LAMBDA_TASK_ROOT: taskRoot,
       _HANDLER: 'index.handler',
       TZ: ':UTC',
     },
+    stdio: ['ignore', stdout, 'pipe'],
   });
   let log = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (log += chunk));
   const exit = once(child, 'exit');
-  const ended = exit.then(() => Promise.reject(new Error(`The runtime ended:\n${log}`)));
+  const ended = exit.then(() => Promise.reject(new Error(`The runtime of ${taskRoot} ended:\n${log}`)));
   ended.catch(() => {});
 
   return {
+    pid: Number(child.pid),
+    /** When the process was started, by `performance.now()`. */
+    spawned,
     initError: initError.promise,
     log: () => log,
 
+    /** Resolves once init is over and the next event is asked for. */
+    async ready(): Promise<void> {
+      await Promise.race([next.promise, ended]);
+    },
+
     /** One invocation, with so much time until the function's timeout. */
     async invoke(event: unknown, remainingMs = 10_000): Promise<Outcome> {
-      await Promise.race([nextAsked.promise, ended]);
-      nextAsked = Promise.withResolvers();
-      const id = randomUUID();
-      const outcome = Promise.withResolvers<Outcome>();
-      outcomes.set(id, outcome);
-      next
-        ?.writeHead(200, {
+      const response = await Promise.race([next.promise, ended]);
+      next = Promise.withResolvers();
+      outcome = Promise.withResolvers();
+      delivered += 1;
+      response
+        .writeHead(200, {
           'content-type': 'application/json',
-          'lambda-runtime-aws-request-id': id,
+          'lambda-runtime-aws-request-id': String(delivered),
           'lambda-runtime-deadline-ms': String(Date.now() + remainingMs),
-          'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:create-plant',
+          'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:local',
         })
         .end(JSON.stringify(event));
       return Promise.race([outcome.promise, ended]);
