@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
-import { projectRoot, synthesize } from '../local/synthesize.ts';
-import { readTemplate } from '../local/template.ts';
+import { type BuildOptions, build } from 'esbuild';
+import { esbuildOptions, TRIMMINGS } from '../infra/bundle/trimmings.ts';
+import { projectRoot } from '../local/synthesize.ts';
 
 export interface Variant {
   name: string;
@@ -12,10 +12,16 @@ export interface Variant {
   zippedBytes: number;
 }
 
+/** What is measured, by its name in the results. */
+export const OURS = 'plant store';
+export const BARE = 'bare SDK';
+export const EMPTY = 'empty handler';
+export const RAW = 'one raw HTTPS call';
+
 const PEERS = {
-  'empty handler': 'empty',
-  'one raw HTTPS call': 'raw-https',
-  'bare SDK': 'bare-sdk',
+  [EMPTY]: 'empty',
+  [RAW]: 'raw-https',
+  [BARE]: 'bare-sdk',
   'Middy, schema at run time': 'middy-run-time',
   'Express 5': 'express',
   Hono: 'hono',
@@ -23,39 +29,49 @@ const PEERS = {
   Fastify: 'fastify',
 };
 
-/** What is measured, by its name in the results. */
-export const OURS = 'plant store';
-export const BARE = 'bare SDK';
-
 const OUTPUT = join(projectRoot, '.local/bench');
+const OUR_ENTRY = join(projectRoot, 'functions/create-plant/index.ts');
+const peer = (file: string) => join(import.meta.dirname, `peers/${file}.ts`);
 
-/** The deployed bundle and each peer's. */
-export async function buildVariants(): Promise<Variant[]> {
+/** The deployed bundle, each peer's, and the bare SDK's with all that is done to ours before a handler runs. */
+export async function buildVariants(deployed: string): Promise<Variant[]> {
   rmSync(OUTPUT, { recursive: true, force: true });
-  const template = readTemplate(await synthesize());
-  const ours = variant(OURS, template.functions[0]?.assetDirectory ?? '');
-  const peers = await Promise.all(
-    Object.entries(PEERS).map(([name, file]) => bundle(name, join(import.meta.dirname, `peers/${file}.ts`))),
-  );
-  return [ours, ...peers];
+  return Promise.all([
+    variant(OURS, deployed),
+    ...Object.entries(PEERS).map(([name, file]) => bundle(name, peer(file))),
+    bundle(`${BARE}, bundled and primed as ours`, peer('bare-sdk-primed'), esbuildOptions()),
+  ]);
 }
 
-/** Ours and the frameworks with a store that does nothing, so that only what is theirs is left. */
-export async function buildWithoutStore(): Promise<Variant[]> {
-  const noStore = { '@aws-sdk/client-dynamodb': join(import.meta.dirname, 'peers/no-store.ts') };
-  const builtins = join(projectRoot, 'infra/bundle/node-builtins.ts');
-  const aliases = { 'node:crypto': builtins, 'node:http': builtins };
+/** Ours without one of its trimmings each. */
+export async function buildUntrimmed(): Promise<Variant[]> {
+  return Promise.all(
+    Object.entries(TRIMMINGS).map(([name, left]) => {
+      const options = esbuildOptions(Object.values(TRIMMINGS).filter((each) => each !== left));
+      for (const module of Object.keys(options.alias)) {
+        // The whole chain of credential providers does not build on what the function's bundle has of these.
+        if (module.startsWith('node:')) options.alias[module] = join(import.meta.dirname, 'node-builtins.ts');
+      }
+      return bundle(`without ${name}`, OUR_ENTRY, options);
+    }),
+  );
+}
+
+/** Ours and two frameworks with a DynamoDB client that does nothing, so that only what is theirs is left. */
+export async function buildWithoutDatabase(): Promise<Variant[]> {
+  const ours = esbuildOptions();
+  const noDatabase = { '@aws-sdk/client-dynamodb': peer('no-database') };
   return Promise.all([
-    bundle(`${OURS}, no store`, join(projectRoot, 'functions/create-plant/index.ts'), { ...noStore, ...aliases }),
-    ...Object.entries(PEERS)
-      .filter(([name]) => !['one raw HTTPS call'].includes(name))
-      .map(([name, file]) => bundle(`${name}, no store`, join(import.meta.dirname, `peers/${file}.ts`), noStore)),
+    bundle(OURS, OUR_ENTRY, { ...ours, alias: { ...ours.alias, ...noDatabase } }, 'no-database'),
+    ...([EMPTY, 'Express 5', 'Hono'] as const).map((name) =>
+      bundle(name, peer(PEERS[name]), { alias: noDatabase }, 'no-database'),
+    ),
   ]);
 }
 
 /** Bundled as CDK's NodejsFunction would be told to, the SDK included. */
-async function bundle(name: string, entry: string, alias: Record<string, string> = {}): Promise<Variant> {
-  const directory = join(OUTPUT, name.replaceAll(/\W+/g, '-'));
+async function bundle(name: string, entry: string, options: BuildOptions = {}, folder = ''): Promise<Variant> {
+  const directory = join(OUTPUT, folder, name.replaceAll(/\W+/g, '-'));
   mkdirSync(directory, { recursive: true });
   await build({
     entryPoints: [entry],
@@ -66,12 +82,12 @@ async function bundle(name: string, entry: string, alias: Record<string, string>
     format: 'esm',
     mainFields: ['module', 'main'],
     minify: true,
-    alias,
     // Express, Fastify and Ajv are CommonJS, which needs a require in an ES module.
     banner: /express|fastify|middy/.test(entry)
       ? { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" }
       : {},
     logLevel: 'error',
+    ...options,
   });
   return variant(name, directory);
 }

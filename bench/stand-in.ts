@@ -14,7 +14,7 @@ const ANSWERS: Record<string, string> = {
   PutItem: JSON.stringify({ ConsumedCapacity: { CapacityUnits: 1 } }),
 };
 
-/** A DynamoDB over HTTPS that knows every token, takes every plant, and counts what it is asked. */
+/** A DynamoDB over HTTPS that knows every token, takes every plant. */
 export async function startStandIn() {
   const { cert, private: key } = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
@@ -39,8 +39,6 @@ export async function startStandIn() {
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
-      PLANTS_TABLE_NAME: 'Plants',
-      ACCESS_TOKENS_TABLE_NAME: 'AccessTokens',
     },
     close: () => {
       server.closeAllConnections();

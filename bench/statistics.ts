@@ -7,18 +7,18 @@ export function median(figures: number[]): number {
     : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
 }
 
-export interface Ratio {
+export interface Comparison {
   median: number;
   /** A 95 % interval of the median, by order statistics. */
   from: number;
   to: number;
 }
 
-/** The ratio of figures that were taken side by side, round by round. */
-export function pairedRatio(figures: number[], others: number[]): Ratio {
-  const ratios = figures.map((figure, round) => figure / (others[round] ?? Number.NaN)).toSorted((a, b) => a - b);
-  const n = ratios.length;
+/** What a round's two figures make, their ratio say, of figures that were taken side by side. */
+export function compare(figures: number[], others: number[], by: (a: number, b: number) => number): Comparison {
+  const compared = figures.map((figure, round) => by(figure, others[round] ?? Number.NaN)).toSorted((a, b) => a - b);
+  const n = compared.length;
   const reach = 0.98 * Math.sqrt(n);
-  const at = (index: number) => ratios[Math.min(n - 1, Math.max(0, Math.round(index)))] ?? Number.NaN;
-  return { median: median(ratios), from: at(n / 2 - reach - 0.5), to: at(n / 2 + reach - 0.5) };
+  const at = (index: number) => compared[Math.min(n - 1, Math.max(0, Math.round(index)))] ?? Number.NaN;
+  return { median: median(compared), from: at(n / 2 - reach - 0.5), to: at(n / 2 + reach - 0.5) };
 }

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, inject, test } from 'vitest';
-import { chart, markdown, type Results } from '../bench/report.ts';
 import { errors } from '../functions/shared/errors.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
@@ -34,12 +33,6 @@ test('the contract, the code and the README have the same error table', () => {
   const table = Object.fromEntries(Object.entries(errors));
   expect(errorTable(contract.components.schemas.Error.properties.error.description)).toEqual(table);
   expect(errorTable(read('README.md'))).toEqual(table);
-});
-
-test('the README’s figures are those of the committed measurement', () => {
-  const results: Results = JSON.parse(read('bench/results.json'));
-  expect(read('README.md')).toContain(`<!-- bench -->\n${markdown(results)}\n<!-- /bench -->`);
-  expect(read('bench/chart.svg')).toBe(chart(results));
 });
 
 test('whatever the gateway answers itself is a 400 with an Error of the table', () => {

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './store.ts';
+import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './database.ts';
 
 /* No framework: the handler that one writes by hand. */
 
@@ -17,6 +17,6 @@ export const handler = async (event: APIGatewayProxyEvent) => {
   const valid = Number.isInteger(id) && typeof name === 'string' && (tag === undefined || typeof tag === 'string');
   if (!valid) return answer(400, BAD_REQUEST);
   const created = await createPlant({ id, name, tag });
-  log(created ? 'created' : 'refused', owner, start);
+  log(created, owner, start);
   return created ? answer(200, { name, tag }) : answer(400, CONFLICT);
 };

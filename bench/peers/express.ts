@@ -1,7 +1,7 @@
 // @ts-expect-error Express 5.3.0 ships no types.
 import express from 'express';
 import serverless from 'serverless-http';
-import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './store.ts';
+import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './database.ts';
 
 /* As in the guides of Express 5 and of serverless-http. */
 
@@ -18,7 +18,7 @@ app.post('/plants', async (request: Request, response: Response) => {
   const valid = Number.isInteger(id) && typeof name === 'string' && (tag === undefined || typeof tag === 'string');
   if (!valid) return response.status(400).json(BAD_REQUEST);
   const created = await createPlant({ id, name, tag });
-  log(created ? 'created' : 'refused', String(response.locals['owner']), Number(response.locals['start']));
+  log(created, String(response.locals['owner']), Number(response.locals['start']));
   return created ? response.json({ name, tag }) : response.status(400).json(CONFLICT);
 });
 

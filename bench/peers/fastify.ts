@@ -1,6 +1,6 @@
 import awsLambdaFastify from '@fastify/aws-lambda';
 import fastify from 'fastify';
-import { CONFLICT, createPlant, log, type NewPlant, tokenName, UNAUTHORIZED } from './store.ts';
+import { CONFLICT, createPlant, log, type NewPlant, tokenName, UNAUTHORIZED } from './database.ts';
 
 /* As in the guides of Fastify and of @fastify/aws-lambda: hooks, and a JSON schema for the body. */
 
@@ -25,7 +25,7 @@ app.post<{ Body: NewPlant }>(
   async (request, reply) => {
     const start = performance.now();
     const created = await createPlant(request.body);
-    log(created ? 'created' : 'refused', request.getDecorator<string>('owner'), start);
+    log(created, request.getDecorator<string>('owner'), start);
     return created ? { name: request.body.name, tag: request.body.tag } : reply.code(400).send(CONFLICT);
   },
 );

@@ -3,7 +3,7 @@ import { handle } from 'hono/aws-lambda';
 import { bearerAuth } from 'hono/bearer-auth';
 import { validator } from 'hono/validator';
 import * as v from 'valibot';
-import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './store.ts';
+import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './database.ts';
 
 /* As in Hono's guides for AWS Lambda, bearer auth and validation, with Valibot. */
 
@@ -37,7 +37,7 @@ app.post(
   async (context) => {
     const plant = context.req.valid('json');
     const created = await createPlant(plant);
-    log(created ? 'created' : 'refused', context.get('owner'), context.get('start'));
+    log(created, context.get('owner'), context.get('start'));
     return created ? context.json({ name: plant.name, tag: plant.tag }) : context.json(CONFLICT, 400);
   },
 );

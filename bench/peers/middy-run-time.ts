@@ -3,7 +3,7 @@ import httpJsonBodyParser from '@middy/http-json-body-parser';
 import validator from '@middy/validator';
 import { transpileSchema } from '@middy/validator/transpile';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { CONFLICT, createPlant, log, type NewPlant, tokenName, UNAUTHORIZED } from './store.ts';
+import { CONFLICT, createPlant, log, type NewPlant, tokenName, UNAUTHORIZED } from './database.ts';
 
 /* As in Middy's guide of its validator: the schema compiled at run time. */
 
@@ -38,6 +38,6 @@ export const handler = middy<ParsedEvent>()
     const owner = await tokenName(headers['Authorization']);
     if (owner === undefined) return answer(400, UNAUTHORIZED);
     const created = await createPlant(body);
-    log(created ? 'created' : 'refused', owner, start);
+    log(created, owner, start);
     return created ? answer(200, { name: body.name, tag: body.tag }) : answer(400, CONFLICT);
   });

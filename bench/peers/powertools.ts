@@ -1,7 +1,7 @@
 import { Router } from '@aws-lambda-powertools/event-handler/http';
 import type { Context } from 'aws-lambda';
 import * as v from 'valibot';
-import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './store.ts';
+import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './database.ts';
 
 /* As in the guide of Powertools' REST event handler, with Valibot. */
 
@@ -18,7 +18,7 @@ app.post('/plants', async ({ req }) => {
   const { success, output } = v.safeParse(NewPlant, await req.json());
   if (!success) return json(400, BAD_REQUEST);
   const created = await createPlant(output);
-  log(created ? 'created' : 'refused', owner, start);
+  log(created, owner, start);
   return created ? json(200, { name: output.name, tag: output.tag }) : json(400, CONFLICT);
 });
 

@@ -1,4 +1,4 @@
-/* Stands in for the SDK where a measurement leaves the store out: answers at once, does nothing. */
+/* Stands in for the SDK where a measurement leaves DynamoDB out: answers at once, does nothing. */
 
 const ANSWER = {
   ConsumedCapacity: {},
