@@ -4,13 +4,13 @@ import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 const MEGABYTES_A_CPU = 1769;
 const PERIOD_US = 20_000;
 
-const V1 = '/sys/fs/cgroup/cpu';
-const V2 = '/sys/fs/cgroup';
+/** Version 1 of cgroups has a hierarchy of its own for the CPU controller. */
+const version1 = existsSync('/sys/fs/cgroup/cpu/cgroup.procs');
+const ROOT = version1 ? '/sys/fs/cgroup/cpu' : '/sys/fs/cgroup';
 
-/** The share of a CPU that a process may use from some moment on; nothing where cgroups cannot be used. */
+/** The share of a CPU that a process may use from some moment on. Throws where cgroups cannot be used. */
 export function cpuShare(pid: number) {
-  const version1 = existsSync(`${V1}/cgroup.procs`);
-  const directory = `${version1 ? V1 : V2}/plant-store-bench-${pid}`;
+  const directory = `${ROOT}/plant-store-bench-${pid}`;
   mkdirSync(directory);
   writeFileSync(`${directory}/cgroup.procs`, String(pid));
   return {
@@ -29,10 +29,10 @@ export function cpuShare(pid: number) {
 
 /** Why CPU shares cannot be set on this machine; nothing where they can. */
 export function whyNoCpuShares(): string | undefined {
-  const probe = `${existsSync(`${V1}/cgroup.procs`) ? V1 : V2}/plant-store-bench-probe`;
+  const probe = `${ROOT}/plant-store-bench-probe`;
   try {
     mkdirSync(probe);
-    const usable = existsSync(`${probe}/cpu.cfs_quota_us`) || existsSync(`${probe}/cpu.max`);
+    const usable = existsSync(`${probe}/${version1 ? 'cpu.cfs_quota_us' : 'cpu.max'}`);
     rmdirSync(probe);
     return usable ? undefined : 'the CPU controller is not enabled';
   } catch (error) {

@@ -1,4 +1,5 @@
-import { BARE, OURS } from './build.ts';
+import { BARE, OURS, type Variant } from './build.ts';
+import type { Run } from './measure.ts';
 import type { Comparison } from './statistics.ts';
 
 /** What `npm run bench` measured; times are medians. */
@@ -18,21 +19,12 @@ export interface Results {
   sizes: SizeResult[] | string;
 }
 
-export interface VariantResult {
-  name: string;
-  coldStartMs: number;
-  firstInvocationMs: number;
+export interface VariantResult extends Omit<Variant, 'directory'>, Omit<Run, 'warmWallMs'> {
   coldStartAtShareMs: number | undefined;
-  warmCpuUs: number;
-  peakMegabytes: number;
-  bundleBytes: number;
-  zippedBytes: number;
 }
 
-export interface SizeResult {
+export interface SizeResult extends Pick<Run, 'coldStartMs' | 'firstInvocationMs'> {
   megabytes: number;
-  coldStartMs: number;
-  firstInvocationMs: number;
   warmMs: number;
 }
 

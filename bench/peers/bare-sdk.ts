@@ -1,13 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './database.ts';
+import { answer, BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './database.ts';
 
 /* No framework: the handler that one writes by hand. */
-
-const answer = (statusCode: number, body: object) => ({
-  statusCode,
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-});
 
 export const handler = async (event: APIGatewayProxyEvent) => {
   const start = performance.now();

@@ -74,6 +74,13 @@ export const UNAUTHORIZED = { error: 401, message: 'The access token is missing 
 export const BAD_REQUEST = { error: 400, message: 'The body is not a NewPlant.' };
 export const CONFLICT = { error: 409, message: 'The id is in use by a different plant.' };
 
+/** A response of Lambda's proxy integration, for who has no framework that makes it. */
+export const answer = (statusCode: number, body: object) => ({
+  statusCode,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
 /** One line a request, as the function has. */
 export function log(created: boolean, tokenName: string | undefined, start: number): void {
   const outcome = created ? 'succeeded' : 'refused';

@@ -3,7 +3,7 @@ import httpJsonBodyParser from '@middy/http-json-body-parser';
 import validator from '@middy/validator';
 import { transpileSchema } from '@middy/validator/transpile';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { CONFLICT, createPlant, log, type NewPlant, tokenName, UNAUTHORIZED } from './database.ts';
+import { answer, CONFLICT, createPlant, log, type NewPlant, tokenName, UNAUTHORIZED } from './database.ts';
 
 /* As in Middy's guide of its validator: the schema compiled at run time. */
 
@@ -18,12 +18,6 @@ const schema = {
     },
   },
 };
-
-const answer = (statusCode: number, body: object) => ({
-  statusCode,
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-});
 
 interface ParsedEvent {
   headers: APIGatewayProxyEvent['headers'];
