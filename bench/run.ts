@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
-import { command } from '../operate/command.ts';
+import { checkedNumber, commandWithArguments } from '../operate/command.ts';
 import { BARE, buildUntrimmed, buildVariants, buildWithoutDatabase, EMPTY, OURS, RAW, type Variant } from './build.ts';
 import { whyNoCpuShares } from './cpu-share.ts';
 import { measure, type Run } from './measure.ts';
@@ -23,10 +22,10 @@ const COLD = { warmUp: 0, invocations: 0 };
 /** Runs of each variant, by its name. */
 type Runs = Map<string, Run[]>;
 
-await command(async () => {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '40' } } });
-  const rounds = Number(values.rounds);
-  if (!(rounds >= 4)) throw new Error(`--rounds was "${values.rounds}"; it must be a number from 4.`);
+const options = { rounds: { type: 'string', default: '40' } } as const;
+
+await commandWithArguments({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async (values) => {
+  const rounds = checkedNumber('--rounds', values.rounds, 4, 1000);
   const deployed = functionBehind(readTemplate(await synthesize()), 'POST', '/plants');
   const variants = await buildVariants(deployed.assetDirectory);
   const untrimmed = await buildUntrimmed();

@@ -2,36 +2,38 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { parseArgs } from 'node:util';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import fc from 'fast-check';
 import { errors } from '../../functions/shared/errors.ts';
-import { deploy } from '../../local/deploy.ts';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
-import { createGateway } from '../../local/gateway.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
-import { command } from '../../operate/command.ts';
+import { checked, commandWithArguments } from '../../operate/command.ts';
+import { startService } from '../support/service.ts';
 import { oddRequest, rawBytes, writtenPlant } from './inputs.ts';
 
 /*
  * npm run test:fuzz -- [--minutes N] [--seed S]: throws inputs at the deployed bundle over real HTTP
- * until the time is over, and holds each answer against the contract and a model of the store.
+ * until the time is over, and holds each answer against the contract and a model of the database.
  */
 
-/** What a healthy store and a healthy service never answer, whatever they are sent. */
+/** What a healthy database and a healthy service never answer, whatever they are sent. */
 const FAULTS = [429, 500, 503, 504];
 
-await command(async () => {
-  const { minutes, seed } = readArguments();
-  const service = await startService();
+const usage = 'Usage: npm run test:fuzz -- [--minutes 1] [--seed N]';
+const options = { minutes: { type: 'string', default: '1' }, seed: { type: 'string' } } as const;
+
+await commandWithArguments({ usage, options }, async (values) => {
+  const minutes = Number(checked('--minutes', values.minutes, /^(?=.*[1-9])\d+(\.\d+)?$/, 'a number above 0'));
+  const seed = Number(checked('--seed', values.seed ?? String(Date.now() % 2 ** 31), /^\d+$/, 'a whole number'));
+  const target = await startTarget();
   console.log(`Fuzzing for ${minutes} min; replay with: npm run test:fuzz -- --minutes ${minutes} --seed ${seed}`);
   const laws: [string, fc.IAsyncProperty<unknown>][] = [
-    ['a plant is stored exactly, and a different one under its id refused', plantLaw(service)],
-    ['an odd request is a 200 or an Error that is the caller’s', oddRequestLaw(service)],
-    ['raw bytes are answered in the contract’s shape, if at all', rawBytesLaw(service)],
+    ['a plant is stored exactly, and a different one under its id refused', plantLaw(target)],
+    ['an odd request is a 200 or an Error that is the caller’s', oddRequestLaw(target)],
+    ['raw bytes are answered in the contract’s shape, if at all', rawBytesLaw(target)],
   ];
   let failed = 0;
   for (const [law, property] of laws) {
@@ -46,21 +48,13 @@ await command(async () => {
     failed += 1;
     console.error(fc.defaultReportMessage(details));
   }
-  await service.close();
+  await target.close();
   console.log(`${laws.length - failed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 });
 
-function readArguments(): { minutes: number; seed: number } {
-  const { values } = parseArgs({ options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' } } });
-  const minutes = Number(values.minutes);
-  if (!(minutes > 0)) throw new Error(`--minutes was "${values.minutes}"; it must be a number above 0.`);
-  const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
-  if (!Number.isInteger(seed)) throw new Error(`--seed was "${values.seed}"; it must be a whole number.`);
-  return { minutes, seed };
-}
-
-async function startService() {
+/** The service on a database of its own. */
+async function startTarget() {
   const engine = dynalite({ createTableMs: 0 });
   engine.listen(0, '127.0.0.1');
   await once(engine, 'listening');
@@ -68,25 +62,17 @@ async function startService() {
   process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
   const template = readTemplate(await synthesize());
   await (await openLocalDynamoDb(template)).close();
-  const deployment = await deploy(template, { endpoint }, () => {});
-  const gateway = createGateway(
-    () => deployment,
-    () => {},
-  );
-  gateway.listen(0, '127.0.0.1');
-  await once(gateway, 'listening');
+  const service = await startService(template, { endpoint });
   const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
   return {
-    port: (gateway.address() as AddressInfo).port,
+    port: Number(new URL(service.url).port),
     async stored(id: bigint) {
       const TableName = template.outputs['PlantsTableName'];
       const { Item } = await client.send(new GetItemCommand({ TableName, Key: { id: { N: String(id) } } }));
       return Item && { name: Item['name']?.S, tag: Item['tag']?.S };
     },
     async close() {
-      gateway.closeAllConnections();
-      gateway.close();
-      await deployment.close();
+      await service.close();
       client.destroy();
       engine.closeAllConnections();
       engine.close();
@@ -94,12 +80,12 @@ async function startService() {
   };
 }
 
-type Service = Awaited<ReturnType<typeof startService>>;
+type Target = Awaited<ReturnType<typeof startTarget>>;
 
-function plantLaw(service: Service): fc.IAsyncProperty<unknown> {
+function plantLaw(target: Target): fc.IAsyncProperty<unknown> {
   return fc.asyncProperty(writtenPlant, async ({ body, plant }) => {
-    const before = plant && (await service.stored(plant.id));
-    const { answer } = await send(service, {
+    const before = plant && (await target.stored(plant.id));
+    const { answer } = await send(target, {
       method: 'POST',
       path: '/plants',
       authorization: `Bearer ${DEVELOPMENT_TOKEN}`,
@@ -115,24 +101,24 @@ function plantLaw(service: Service): fc.IAsyncProperty<unknown> {
     if (bytes > 409_000 && answer['error'] === 413) return;
     if (before && (before.name !== name || before.tag !== tag)) {
       assert.equal(answer['error'], 409);
-      assert.deepEqual(await service.stored(id), before);
+      assert.deepEqual(await target.stored(id), before);
       return;
     }
     assert.deepEqual(answer, { name, ...(tag !== undefined && { tag }) });
-    assert.deepEqual(await service.stored(id), { name, tag });
+    assert.deepEqual(await target.stored(id), { name, tag });
   });
 }
 
-function oddRequestLaw(service: Service): fc.IAsyncProperty<unknown> {
+function oddRequestLaw(target: Target): fc.IAsyncProperty<unknown> {
   return fc.asyncProperty(oddRequest, async (request) => {
-    const { answer } = await send(service, request);
+    const { answer } = await send(target, request);
     assert(!FAULTS.includes(Number(answer['error'])), JSON.stringify(answer));
   });
 }
 
-function rawBytesLaw(service: Service): fc.IAsyncProperty<unknown> {
+function rawBytesLaw(target: Target): fc.IAsyncProperty<unknown> {
   return fc.asyncProperty(rawBytes, async (bytes) => {
-    const socket = connect(service.port, '127.0.0.1');
+    const socket = connect(target.port, '127.0.0.1');
     socket.setTimeout(1000, () => socket.destroy());
     socket.end(bytes);
     let text = '';
@@ -159,7 +145,7 @@ interface SentRequest {
 }
 
 /** Sends a request and gives its answer, which must be in the contract's shape. */
-async function send({ port }: Service, { method, path, authorization, contentType, body }: SentRequest) {
+async function send({ port }: Target, { method, path, authorization, contentType, body }: SentRequest) {
   const headers = { authorization, 'content-type': contentType, 'content-length': body.length };
   const request = httpRequest({ port, host: '127.0.0.1', method, path: path || '/', headers });
   request.end(body);

@@ -7,8 +7,7 @@ import { projectRoot } from '../../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../../local/template.ts';
 import { inContract } from '../support/contract.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { eventWith, sampleEvent } from '../support/event.ts';
-import { expectedAnswers } from '../support/expected-answers.ts';
+import { errorOfSample, eventWith, sampleEvent, sampleNames } from '../support/event.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { type Outcome, type Runtime, startRuntime } from './runtime-api.ts';
 
@@ -58,20 +57,30 @@ function answerOf(outcome: Outcome): Record<string, unknown> {
 }
 
 test('every sample event is answered as expected, each in the environment that the last one left', async () => {
-  for (const [name, expected] of Object.entries(expectedAnswers)) {
-    expect(await answer(sampleEvent(name)), name).toMatchObject(expected);
+  for (const name of sampleNames) {
+    expect((await answer(sampleEvent(name)))['error'], name).toBe(errorOfSample(name));
   }
 });
 
 test('after an error the next event is served as before', async () => {
-  proxy.plan({ operation: 'PutItem', fault: 'resets the connection', times: Number.POSITIVE_INFINITY, applied: false });
+  proxy.plan({
+    call: `PutItem ${engine.plantsTable}`,
+    fault: 'resets the connection',
+    times: Number.POSITIVE_INFINITY,
+    applied: false,
+  });
   expect(await answer(eventWith({ body: '{"id":100,"name":"x"}' }))).toMatchObject({ error: 503 });
   proxy.plan();
   expect(await answer(eventWith({ body: '{"id":100,"name":"x"}' }))).toEqual({ name: 'x' });
 });
 
 test('a database that never answers is a 504 before the deadline', async () => {
-  proxy.plan({ operation: 'PutItem', fault: 'drips', times: Number.POSITIVE_INFINITY, applied: false });
+  proxy.plan({
+    call: `PutItem ${engine.plantsTable}`,
+    fault: 'drips',
+    times: Number.POSITIVE_INFINITY,
+    applied: false,
+  });
   const before = performance.now();
   const late = await answer(eventWith({ body: '{"id":101,"name":"x"}' }), 5000);
   proxy.plan();
@@ -89,7 +98,12 @@ test('each request is one line of Lambda’s JSON log, a fault of ours with its 
       .map((line) => JSON.parse(line));
   const before = lines().length;
   await answer(eventWith({ body: '{"id":102,"name":"x"}' }));
-  proxy.plan({ operation: 'PutItem', fault: 'answers 500', times: Number.POSITIVE_INFINITY, applied: false });
+  proxy.plan({
+    call: `PutItem ${engine.plantsTable}`,
+    fault: 'answers 500',
+    times: Number.POSITIVE_INFINITY,
+    applied: false,
+  });
   await answer(eventWith({ body: '{"id":103,"name":"x"}' }));
   proxy.plan();
   const { extendedRequestId } = eventWith().requestContext;
