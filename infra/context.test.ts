@@ -56,10 +56,10 @@ test.each(['domainName', 'hostedZoneId'])('of the domain’s two keys, %s alone 
   expect(() => readContext(new App({ context: { [key]: value } }))).toThrow(/must be both or none/);
 });
 
-test('the README lists every context key', () => {
-  const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+test('docs/deploying.md lists every context key', () => {
+  const document = readFileSync(join(import.meta.dirname, '../docs/deploying.md'), 'utf8');
   const { domain: _, ...context } = readContext(new App());
-  for (const key of [...Object.keys(context), 'domainName', 'hostedZoneId']) expect(readme).toContain(`-c ${key}=`);
+  for (const key of [...Object.keys(context), 'domainName', 'hostedZoneId']) expect(document).toContain(`-c ${key}=`);
 });
 
 test('a synthesis that is refused ends with a sentence', async () => {

@@ -1,6 +1,6 @@
 import type { App } from 'aws-cdk-lib';
 
-/** What can be set with `-c KEY=VALUE`, each with its default; the README lists the keys. */
+/** What can be set with `-c KEY=VALUE`, each with its default; docs/deploying.md lists the keys. */
 export interface StackContext {
   /** A name for a stack beside the default one. Default: none. */
   stage: string | undefined;

@@ -8,7 +8,7 @@ import { gatewayResponses } from '../infra/gateway-responses.ts';
 import { projectRoot } from '../local/synthesize.ts';
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
-const documents = ['README.md', ...globSync('docs/*.md', { cwd: projectRoot })];
+const documents = globSync(['*.md', 'docs/*.md'], { cwd: projectRoot });
 const runbook = read('docs/operations.md');
 const template = Template.fromJSON(
   JSON.parse(readFileSync(join(inject('assembly'), 'PlantStore.template.json'), 'utf8')),
@@ -65,6 +65,15 @@ test('each context key that a document gives is one of the stack’s', () => {
   const { domain: _, ...context } = readContext(new App());
   const keys = [...Object.keys(context), 'domainName', 'hostedZoneId'];
   expect(inDocuments(/-c ([a-z]\w*)=/g).filter(([, key]) => !keys.includes(key))).toEqual([]);
+});
+
+test('the policy for deploying names each service of the stack', () => {
+  const [, policy = ''] = /```json\n(\{\s*"Version".*?)```/s.exec(read('docs/deploying.md')) ?? [];
+  const actions: string[] = JSON.parse(policy).Statement.flatMap(({ Action }: { Action: string[] }) => Action);
+  const allowed = actions.map((action) => action.split(':')[0]);
+  const resources: Record<string, { Type: string }> = template.toJSON()['Resources'];
+  const services = Object.values(resources).map(({ Type }) => Type.split('::')[1]?.toLowerCase());
+  expect(allowed).toEqual(expect.arrayContaining([...new Set(services)]));
 });
 
 test('the runbook has a row for each alarm of the stack, and for no other', () => {

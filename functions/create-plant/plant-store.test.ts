@@ -96,12 +96,12 @@ test.each([
   const id = freeId();
   await expect(create({ id, name, ...(tag !== undefined && { tag }) })).rejects.toMatchObject({
     error: 413,
-    message: 'The plant is too large; name and tag must fit into an item of 400 KB.',
+    message: 'The plant is too large; it must fit into an item of 400 KB.',
   });
   expect(await engine.stored(id)).toBeUndefined();
 });
 
-test('what else the store refuses is not taken for too large', async () => {
+test('what else the database refuses is not taken for too large', async () => {
   const elsewhere = new PlantStore(new Database(), 'no-such-table');
   await expect(elsewhere.create({ id: 1n, name: 'x' }, contextWith())).rejects.toMatchObject({
     name: 'ResourceNotFoundException',

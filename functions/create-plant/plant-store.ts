@@ -77,8 +77,5 @@ function attributeValue(value: string | number | bigint | boolean): AttributeVal
 }
 
 function tooLarge(): PlantStoreError {
-  return new PlantStoreError(
-    413,
-    `The plant is too large; ${plantMembers.join(' and ')} must fit into an item of 400 KB.`,
-  );
+  return new PlantStoreError(413, 'The plant is too large; it must fit into an item of 400 KB.');
 }
