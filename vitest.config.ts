@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'dynalite',
           include: ['{functions,infra,local,operate,scripts,test}/**/*.test.ts'],
-          exclude: ['test/dynamodb-local-skipped.test.ts', 'test/{runtime,fuzz}/**'],
+          exclude: ['test/dynamodb-local-skipped.test.ts', 'test/{runtime,fuzz,second-operation}/**'],
           provide: { engine: 'dynalite' },
         },
       },
@@ -40,6 +40,16 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'runtime', include: ['test/runtime/*.test.ts'], provide: { engine: 'dynalite' } },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'second operation',
+          include: ['test/second-operation/*.test.ts'],
+          provide: { engine: 'dynalite' },
+          // It runs the whole of `npm test` in a copy of the project.
+          testTimeout: 900_000,
+        },
       },
     ],
   },

@@ -103,8 +103,8 @@ test('of 60 concurrent creates of one id exactly one plant wins', async () => {
 });
 
 test('each request is a line on the terminal', async () => {
-  await fetch(`${run.url}/1`);
-  await expect.poll(() => run.output()).toMatch(/^GET {2}\/plants\/1 {2}400 {2}404 {2}\d+\.\d ms$/m);
+  await fetch(`${run.url}/1/none`);
+  await expect.poll(() => run.output()).toMatch(/^GET {2}\/plants\/1\/none {2}400 {2}404 {2}\d+\.\d ms$/m);
 });
 
 test('a token issued beside the running service is valid at once, and a revoked one is refused', async () => {

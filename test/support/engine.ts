@@ -73,11 +73,26 @@ export async function startEngine() {
 
 async function startDynalite(): Promise<{ endpoint: string; close(): Promise<void> }> {
   const server = dynalite({ createTableMs: 0 });
+  const unanswered = new Set<Promise<void>>();
+  server.prependListener('request', (_, response) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    unanswered.add(promise);
+    const { end } = response;
+    Object.assign(response, {
+      end(...last: Parameters<typeof end>) {
+        resolve();
+        unanswered.delete(promise);
+        return end.apply(response, last);
+      },
+    });
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
+      // What a killed caller has asked for is still carried out, and dynalite throws where its data is closed meanwhile.
+      await Promise.all(unanswered);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+interface Attribute {
+  'Fn::GetAtt': [string, string];
+}
+
 interface Statement {
   Action: string | string[];
-  Resource: { 'Fn::GetAtt': [string, string] };
+  Resource: Attribute | Attribute[];
 }
 
 interface Resources {
   [logicalId: string]: {
     Type: string;
     Properties: {
-      Role: { 'Fn::GetAtt': [string, string] };
+      Role: Attribute;
       Roles: { Ref: string }[];
       PolicyDocument: { Statement: Statement[] };
     };
@@ -26,8 +30,10 @@ export function databaseCallsOf(functionName: string, assembly: string): string[
   return Object.values(Resources)
     .filter(({ Type, Properties }) => Type === 'AWS::IAM::Policy' && Properties.Roles.some(({ Ref }) => Ref === role))
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-    .flatMap(({ Action, Resource }) => [Action].flat().map((action) => ({ action, Resource })))
+    .flatMap(({ Action, Resource }) =>
+      [Action].flat().flatMap((action) => [Resource].flat().map((resource) => ({ action, resource }))),
+    )
     .filter(({ action }) => action.startsWith('dynamodb:'))
-    .map(({ action, Resource }) => `${action.replace('dynamodb:', '')} ${Resource['Fn::GetAtt'][0]}`)
+    .map(({ action, resource }) => `${action.replace('dynamodb:', '')} ${resource['Fn::GetAtt'][0]}`)
     .toSorted();
 }
