@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -138,9 +138,9 @@ function logLine(line: LogLine): void {
 
 /** The contract's generated files, as `npm run generate` writes them. */
 async function generateFromContract(): Promise<void> {
-  const { generate } = await import('../scripts/generate.ts');
+  const { writeGenerated } = await import('../scripts/generate.ts');
   try {
-    for (const [path, text] of Object.entries(generate())) writeFileSync(join(projectRoot, path), text);
+    writeGenerated();
   } catch (error) {
     throw new Error(`Nothing can be generated from openapi.yaml: ${(error as Error).message}`);
   }

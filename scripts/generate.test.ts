@@ -146,28 +146,40 @@ test('the smoke is told of each operation, with an example in place of each para
 
 test('the types are those of what the handler is given', () => {
   const types = generate(CONTRACT)['functions/put-plants/contract.generated.d.ts'];
-  expect(types).toContain('export type Named = { name: "fern" | "moss" };');
-  expect(types).toContain('export type Spot = { at: (bigint)[]; size?: number; wet?: boolean };');
-  expect(types).toContain('export type Bed = Named & { spots?: (Spot)[] };');
-  expect(types).toContain('export interface PutPlantsEvent {\n  pathParameters: { bed: bigint };\n  body: Bed;\n}');
+  expect(types).toContain('export type Named = { "name": "fern" | "moss" };');
+  expect(types).toContain('export type Spot = { "at": (bigint)[]; "size"?: number; "wet"?: boolean };');
+  expect(types).toContain('export type Bed = { "name": "fern" | "moss"; "spots"?: ({ "at": (bigint)[]; ');
+  expect(types).toContain('export type PutPlantsEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
   expect(types).toContain('export declare const bedMembers: (keyof Bed)[];');
 });
 
 test.each([
-  ['oneOf', 'size: { type: number }', 'size: { oneOf: [] }', 'Spot.size has the type undefined; it must be one of'],
+  [
+    'oneOf',
+    'size: { type: number }',
+    'size: { oneOf: [] }',
+    'putPlants.body.spots.*.size is of type undefined; it must be one of',
+  ],
   [
     'a bound of an int64',
     '{ type: integer } }',
     '{ type: integer, minimum: 1 } }',
-    'Spot.at.* has minimum; of this type',
+    'putPlants.body.spots.*.at.* has minimum; of its type only',
   ],
-  ['a format of a string', 'enum:', 'uniqueItems:', 'Named.name has uniqueItems; of this type only minLength,'],
+  ['a format of a string', 'type: string, enum', 'type: string, format: date, enum', 'putPlants.body.name has format;'],
+  [
+    'an unknown integer',
+    '{ type: integer }',
+    '{ type: integer, format: int16 }',
+    'spots.*.at.* is of type int16; it must be',
+  ],
+  ['a keyword of another type', 'enum:', 'uniqueItems:', 'putPlants.body.name has uniqueItems; of its type only'],
   ['a reference to nothing', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" refers to nothing;'],
   [
     'a schema in itself',
     '{ type: boolean } }\n    Bed',
     '{ $ref: "#/components/schemas/Spot" } }\n    Bed',
-    'Spot.wet contains itself',
+    'The schema Spot contains itself; it must not.',
   ],
   [
     'a parameter in a header',

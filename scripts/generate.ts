@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { readOperations } from '../functions/operations.ts';
 import { command } from '../operate/command.ts';
 import type { SmokeOperation } from '../operate/smoke/contract-rules.ts';
-import { int64Paths, kindOf, membersOf, requestSchema, type Schema, type Schemas, typeOf } from './schema.ts';
+import { int64Paths, kindOf, mapValues, resolved, type Schema, typeOf, validated } from './schema.ts';
 
 /*
  * Compiles the contract's request schemas ahead of time: for each operation of openapi.yaml, the
@@ -29,7 +29,7 @@ interface ContractOperation {
 
 interface Contract {
   paths: Record<string, { [method: string]: ContractOperation } & { parameters?: Parameter[] }>;
-  components: { schemas: Schemas };
+  components: { schemas: Record<string, Schema> };
 }
 
 const root = join(import.meta.dirname, '..');
@@ -82,16 +82,33 @@ function compiler(): Ajv2020 {
 /** The files that the contract makes, by their path from the project's root. Throws a sentence for what it cannot check. */
 export function generate(contractText = readFileSync(join(root, 'openapi.yaml'), 'utf8')): Record<string, string> {
   const { paths, components } = parse(contractText) as Contract;
+  const schemas = mapValues(components.schemas, (schema) => resolved(schema, components.schemas));
   const files: Record<string, string> = {};
   const smokeOperations: SmokeOperation[] = [];
   for (const { operationId, method, path, folder } of readOperations(contractText)) {
     const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
     const { parameters: own = [], requestBody } = methods[method.toLowerCase()] ?? {};
     const parameters = [...ofPath, ...own];
-    const request = { ...parts(parameters, operationId), ...body(requestBody, operationId) };
-    const { code, types } = modules(operationId, request, components.schemas);
-    files[`functions/${folder}/contract.generated.js`] = `${header}${code}\n`;
-    files[`functions/${folder}/contract.generated.d.ts`] = `${header}\n${types}\n`;
+    const request = mapValues(requestOf(operationId, parameters, requestBody), (part) =>
+      resolved(part, components.schemas),
+    );
+    const constants = constantsOf(operationId, request, schemas);
+    files[`functions/${folder}/contract.generated.js`] = [
+      header,
+      ...Object.entries(constants).map(([name, { value }]) => `export const ${name} = ${JSON.stringify(value)};\n`),
+      validatorOf(operationId, request),
+      '\n',
+    ].join('');
+    files[`functions/${folder}/contract.generated.d.ts`] = [
+      header,
+      ...Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)};`),
+      '/** The event of a request that is as the contract has it. */',
+      `export type ${upperFirst(operationId)}Event = ${typeOf(objectOf(request))};\n`,
+      ...Object.entries(constants).map(([name, { type }]) => `export declare const ${name}: ${type};`),
+      '/** Tells whether an event is as the contract has it; says why not in `errors`. */',
+      "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
+      'export default validate;\n',
+    ].join('\n');
     // 1 is an id, a name and a number.
     const sampleOf = (name: string) => parameters.find((each) => each.name === name)?.example ?? 1;
     const samplePath = path.replaceAll(/\{(.+?)\}/g, (_, name) => encodeURIComponent(String(sampleOf(name))));
@@ -101,96 +118,71 @@ export function generate(contractText = readFileSync(join(root, 'openapi.yaml'),
   return files;
 }
 
-/** What of an event the contract describes: the schemas of its body and of its parameters, by the event's members. */
-type Request = Partial<Record<'body' | 'pathParameters' | 'queryStringParameters', Schema>>;
-
-function body(requestBody: ContractOperation['requestBody'], operationId: string): Request {
-  if (!requestBody) return {};
+/** What the contract describes of an operation's event: the schemas of its members. */
+function requestOf(
+  operationId: string,
+  parameters: Parameter[],
+  requestBody: ContractOperation['requestBody'],
+): Record<string, Schema> {
+  const request: Record<string, Schema> = {};
+  for (const { name, in: place, required, schema } of parameters) {
+    const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
+    if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
+    const others = request[part] ?? objectOf({});
+    request[part] = {
+      type: 'object',
+      required: [...(others.required ?? []), ...(required ? [name] : [])],
+      properties: { ...others.properties, [name]: schema },
+    };
+  }
+  if (!requestBody) return request;
   const schema = requestBody.content['application/json']?.schema;
   if (!schema || !requestBody.required) {
     throw new Error(`The request body of ${operationId} must be required, and have a schema for application/json.`);
   }
-  return { body: schema };
+  return { ...request, body: schema };
 }
 
-function parts(parameters: Parameter[], operationId: string): Request {
-  for (const { name, in: place } of parameters) {
-    if (place !== 'path' && place !== 'query') {
-      throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
-    }
-  }
-  const ofPath = parameters.filter((parameter) => parameter.in === 'path');
-  const ofQuery = parameters.filter((parameter) => parameter.in === 'query');
-  return {
-    ...(ofPath.length > 0 && { pathParameters: objectOf(ofPath) }),
-    ...(ofQuery.length > 0 && { queryStringParameters: objectOf(ofQuery) }),
-  };
+function objectOf(properties: Record<string, Schema>): Schema {
+  return { type: 'object', required: Object.keys(properties), properties };
 }
 
-function objectOf(parameters: Parameter[]): Schema {
-  return {
-    type: 'object',
-    required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
-  };
-}
-
-/** The validator of an operation's events with what else its function takes from the contract, and their types. */
-function modules(operationId: string, request: Request, schemas: Schemas): { code: string; types: string } {
-  const properties = Object.fromEntries(
-    Object.entries(request).map(([part, schema]) => [part, requestSchema(schema, `${operationId}, ${part}`, schemas)]),
-  );
+/** The module that tells whether an event is as the contract has it. */
+function validatorOf(operationId: string, request: Record<string, Schema>): string {
   const ajv = compiler();
-  const validate = ajv.compile({ type: 'object', required: Object.keys(request), properties });
-  const { body, pathParameters, queryStringParameters } = request;
+  return standaloneCode.default(ajv, ajv.compile(validated(objectOf(request), operationId)));
+}
 
-  const constants: [name: string, value: unknown, type: string][] = [['operationId', operationId, 'string']];
-  if (body) constants.push(['int64s', int64Paths(properties['body'] ?? {}), 'string[][]']);
-  if (pathParameters || queryStringParameters) {
-    const value = {
-      pathParameters: parameterTypes(pathParameters),
-      queryStringParameters: parameterTypes(queryStringParameters),
-    };
-    constants.push(['parameters', value, "import('../shared/typed-parameters.ts').ParameterTypes"]);
-  }
-  for (const [name, schema] of Object.entries(schemas)) {
-    const members = membersOf(schema, schemas);
-    if (members.length > 0) constants.push([`${lowerFirst(name)}Members`, members, `(keyof ${name})[]`]);
-  }
-  const event = Object.entries(request).map(([part, schema]) => `  ${part}: ${typeOf(schema, schemas)};`);
-  return {
-    code: [
-      ...constants.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`),
-      standaloneCode.default(ajv, validate),
-    ].join('\n'),
-    types: [
-      ...Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema, schemas)};\n`),
-      '/** The event of a request that is as the contract has it. */',
-      `export interface ${upperFirst(operationId)}Event {\n${event.join('\n')}\n}\n`,
-      ...constants.map(([name, , type]) => `export declare const ${name}: ${type};`),
-      '\n/** Tells whether an event is as the contract has it; says why not in `errors`. */',
-      "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
-      'export default validate;',
-    ].join('\n'),
+/** What else an operation's function takes from the contract, each by its name with its TypeScript type. */
+function constantsOf(operationId: string, request: Record<string, Schema>, schemas: Record<string, Schema>) {
+  const { body, pathParameters = objectOf({}), queryStringParameters = objectOf({}) } = request;
+  const parameters = {
+    pathParameters: mapValues(pathParameters.properties ?? {}, parameterType),
+    queryStringParameters: mapValues(queryStringParameters.properties ?? {}, parameterType),
   };
+  const constants: Record<string, { value: unknown; type: string }> = {
+    operationId: { value: operationId, type: 'string' },
+    int64s: { value: body ? int64Paths(body) : [], type: 'string[][]' },
+    parameters: { value: parameters, type: "import('../shared/typed-parameters.ts').ParameterTypes" },
+  };
+  for (const [name, { properties = {} }] of Object.entries(schemas)) {
+    const lowerFirst = name.replace(/^./, (letter) => letter.toLowerCase());
+    constants[`${lowerFirst}Members`] = { value: Object.keys(properties), type: `(keyof ${name})[]` };
+  }
+  return constants;
 }
 
-/** What the texts of parameters are made of them, by their names. */
-function parameterTypes({ properties = {} }: Schema = {}): Record<string, string | [string]> {
-  const ofSchema = (schema: Schema) => (kindOf(schema) === 'int32' ? 'number' : kindOf(schema));
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [
-      name,
-      schema.items ? [ofSchema(schema.items)] : ofSchema(schema),
-    ]),
-  );
+/** What the text of a parameter is made; a list where it may be repeated. */
+function parameterType({ items, ...schema }: Schema): string | [string] {
+  const ofSchema = (each: Schema) => (kindOf(each) === 'int32' ? 'number' : kindOf(each));
+  return items ? [ofSchema(items)] : ofSchema(schema);
 }
 
-const lowerFirst = (text: string) => text.replace(/^./, (letter) => letter.toLowerCase());
 const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
 
-if (import.meta.main) {
-  await command(async () => {
-    for (const [path, text] of Object.entries(generate())) writeFileSync(join(root, path), text);
-  });
+/** Writes what the contract makes. Throws a sentence for what it cannot check. */
+export function writeGenerated(): void {
+  for (const [path, text] of Object.entries(generate())) writeFileSync(join(root, path), text);
 }
+
+if (import.meta.main) await command(async () => writeGenerated());

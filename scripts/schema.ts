@@ -1,4 +1,4 @@
-/** A schema of the contract, as far as requests are checked by it. */
+/** A schema of the contract, as far as it is looked at. */
 export interface Schema {
   $ref?: string;
   allOf?: Schema[];
@@ -11,119 +11,89 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** By the names that `#/components/schemas/NAME` refers to. */
-export type Schemas = Record<string, Schema>;
-
-interface Kind {
-  /** The keywords that are checked. Any other is refused, not skipped in silence. */
-  keywords: string[];
-  /** What besides is checked of every value. */
-  checks: object;
+/** A schema's type; of integers the format, which is int64 where there is none. */
+export function kindOf({ type, format }: Schema): string {
+  if (type === 'integer') return format ?? 'int64';
+  return String(type);
 }
 
-const ANNOTATIONS = ['type', 'format', 'description', 'title', 'example', 'examples', 'deprecated'];
-const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
-const KINDS: Record<string, Kind> = {
+/** The schema with its references (`#/components/schemas/NAME`) and each `allOf` resolved, those of its members too. */
+export function resolved(schema: Schema, schemas: Record<string, Schema>, within: string[] = []): Schema {
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.replace('#/components/schemas/', '');
+    const target = schemas[name];
+    if (!target) throw new Error(`"${schema.$ref}" refers to nothing; it must be "#/components/schemas/NAME".`);
+    if (within.includes(name)) throw new Error(`The schema ${name} contains itself; it must not.`);
+    return resolved(target, schemas, [...within, name]);
+  }
+  const { allOf = [], ...own } = schema;
+  if (own.properties) own.properties = mapValues(own.properties, (each) => resolved(each, schemas, within));
+  if (own.items) own.items = resolved(own.items, schemas, within);
+  if (allOf.length === 0) return own;
+  const parts = [...allOf.map((part) => resolved(part, schemas, within)), own];
+  return {
+    ...own,
+    type: 'object',
+    required: parts.flatMap(({ required = [] }) => required),
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
+  };
+}
+
+const ANNOTATIONS = ['type', 'description', 'title', 'example', 'examples', 'deprecated'];
+const BOUNDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+/** By kind, the keywords that are checked, and what besides is checked of every value. */
+const KINDS: Record<string, { keywords: string[]; checks: Schema }> = {
   object: { keywords: ['properties', 'required'], checks: { type: 'object' } },
   array: { keywords: ['items', 'minItems', 'maxItems'], checks: { type: 'array' } },
   string: { keywords: ['minLength', 'maxLength', 'pattern', 'enum'], checks: { type: 'string', wellFormed: true } },
   number: { keywords: BOUNDS, checks: { type: 'number', storable: true } },
   int32: { keywords: BOUNDS, checks: { type: 'integer', int32: true } },
-  int64: { keywords: [], checks: { int64: true } },
+  int64: { keywords: ['format'], checks: { int64: true } },
   boolean: { keywords: [], checks: { type: 'boolean' } },
 };
 
-/** A schema's type; of integers int32 or int64, which one without a format is too. */
-export function kindOf({ type, format }: Schema): string {
-  if (type === 'integer') return format === 'int32' ? 'int32' : 'int64';
-  return String(type);
-}
-
-function referred($ref: string, schemas: Schemas): [name: string, schema: Schema] {
-  const name = $ref.replace('#/components/schemas/', '');
-  const schema = schemas[name];
-  if (!schema) throw new Error(`"${$ref}" refers to nothing; it must be "#/components/schemas/NAME".`);
-  return [name, schema];
-}
-
 /**
- * The schema that the validator is compiled from: references and `allOf` resolved, each int64 a bigint,
- * each string well-formed, each number one that the database can hold. `place` names it in an error.
+ * What the validator is compiled from: of a resolved schema, each int64 as a bigint, each string well-formed, each
+ * number one that the database can hold. Throws a sentence, which names the `place`, for what would not be checked.
  */
-export function requestSchema(schema: Schema, place: string, schemas: Schemas, within: string[] = []): Schema {
-  if (schema.$ref !== undefined) {
-    const [name, target] = referred(schema.$ref, schemas);
-    if (within.includes(name)) throw new Error(`${place} contains itself; a request's schema must not.`);
-    return requestSchema(target, name, schemas, [...within, name]);
-  }
-  if (schema.allOf) {
-    const { allOf, ...own } = schema;
-    const parts = allOf.map((part) => requestSchema(part, place, schemas, within));
-    const whole = requestSchema({ type: 'object', ...own }, place, schemas, within);
-    if (parts.some(({ type }) => type !== 'object'))
-      throw new Error(`${place} has allOf; each part must be an object.`);
-    return {
-      type: 'object',
-      required: [...parts, whole].flatMap(({ required = [] }) => required),
-      properties: Object.assign({}, ...[...parts, whole].map(({ properties }) => properties)),
-    };
-  }
+export function validated(schema: Schema, place: string): Schema {
   const kind = KINDS[kindOf(schema)];
   if (!kind)
-    throw new Error(`${place} has the type ${schema.type}; it must be one of ${Object.keys(KINDS).join(', ')}.`);
-  const keywords = Object.entries(schema).filter(([keyword]) => !ANNOTATIONS.includes(keyword));
-  for (const [keyword] of keywords) {
-    if (!kind.keywords.includes(keyword)) {
-      throw new Error(
-        `${place} has ${keyword}; of this type only ${kind.keywords.join(', ') || 'itself'} can be checked.`,
-      );
-    }
+    throw new Error(`${place} is of type ${kindOf(schema)}; it must be one of ${Object.keys(KINDS).join(', ')}.`);
+  const { properties, items, format: _, ...keywords } = schema;
+  for (const keyword of Object.keys(schema)) {
+    if ([...ANNOTATIONS, ...kind.keywords].includes(keyword)) continue;
+    throw new Error(`${place} has ${keyword}; of its type only these are checked: ${kind.keywords.join(', ')}.`);
   }
-  const inner = (member: Schema, name: string) => requestSchema(member, `${place}.${name}`, schemas, within);
-  const properties = Object.entries(schema.properties ?? {}).map(([name, member]) => [name, inner(member, name)]);
+  for (const annotation of ANNOTATIONS) delete keywords[annotation];
   return {
     ...kind.checks,
-    ...Object.fromEntries(keywords),
-    ...(schema.properties && { properties: Object.fromEntries(properties) }),
-    ...(schema.items && { items: inner(schema.items, '*') }),
+    ...keywords,
+    ...(properties && { properties: mapValues(properties, (each, name) => validated(each, `${place}.${name}`)) }),
+    ...(items && { items: validated(items, `${place}.*`) }),
   };
 }
 
-/** Where a request's schema has an int64: the names that lead to each, `*` for the items of an array. */
-export function int64Paths({ int64, items, properties = {} }: Schema): string[][] {
-  if (int64) return [[]];
-  const members = Object.entries({ ...properties, ...(items && { '*': items }) });
+/** Where a resolved schema has an int64: the names that lead to each, `*` for the items of an array. */
+export function int64Paths(schema: Schema): string[][] {
+  if (kindOf(schema) === 'int64') return [[]];
+  const members = Object.entries({ ...schema.properties, ...(schema.items && { '*': schema.items }) });
   return members.flatMap(([name, member]) => int64Paths(member).map((path) => [name, ...path]));
 }
 
-/** The names of an object's members, those that it has by `allOf` too. */
-export function membersOf(schema: Schema, schemas: Schemas): string[] {
-  if (schema.$ref !== undefined) return membersOf(referred(schema.$ref, schemas)[1], schemas);
-  return [...(schema.allOf ?? []).flatMap((part) => membersOf(part, schemas)), ...Object.keys(schema.properties ?? {})];
+/** The TypeScript type of what a resolved schema allows. */
+export function typeOf(schema: Schema): string {
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  const kind = kindOf(schema);
+  if (kind === 'array') return `(${typeOf(schema.items ?? {})})[]`;
+  if (kind !== 'object') return { int64: 'bigint', int32: 'number' }[kind] ?? kind;
+  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
+    const optional = schema.required?.includes(name) ? '' : '?';
+    return `${JSON.stringify(name)}${optional}: ${typeOf(member)}`;
+  });
+  return `{ ${members.join('; ')} }`;
 }
 
-/** The TypeScript type of what a schema allows. */
-export function typeOf(schema: Schema, schemas: Schemas): string {
-  const { $ref, allOf, enum: values, items = {}, properties = {}, required = [] } = schema;
-  if ($ref !== undefined) return referred($ref, schemas)[0];
-  const parts = (allOf ?? []).map((part) => typeOf(part, schemas));
-  if (values) return values.map((value) => JSON.stringify(value)).join(' | ');
-  switch (kindOf(schema)) {
-    case 'int64':
-      return 'bigint';
-    case 'int32':
-      return 'number';
-    case 'array':
-      return `(${typeOf(items, schemas)})[]`;
-    case 'string':
-    case 'number':
-    case 'boolean':
-      return String(schema.type);
-  }
-  const members = Object.entries(properties).map(
-    ([name, member]) =>
-      `${/^\w+$/.test(name) ? name : JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(member, schemas)}`,
-  );
-  if (members.length > 0 || parts.length === 0) parts.unshift(`{ ${members.join('; ')} }`);
-  return parts.join(' & ');
+export function mapValues<From, To>(record: Record<string, From>, to: (value: From, key: string) => To) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value, key)]));
 }

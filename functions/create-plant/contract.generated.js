@@ -1,6 +1,7 @@
 // Generated from openapi.yaml by scripts/generate.ts (npm run generate). Do not edit.
 export const operationId = "createPlant";
 export const int64s = [["id"]];
+export const parameters = {"pathParameters":{},"queryStringParameters":{}};
 export const newPlantMembers = ["id","name","tag"];
 export const plantMembers = ["name","tag"];
 export const errorMembers = ["error","message"];
