@@ -33,12 +33,14 @@ const interval = ({ from, to }: Comparison, digits: number) => `${from.toFixed(d
 const table = (header: string[], rows: string[][]) =>
   [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-/** The tables of docs/performance.md. */
+/** The chart and the tables of docs/performance.md. */
 export function markdown(results: Results): string {
   const { date, machine, node, rounds, megabytes, variants, ratios, untrimmed, sizes } = results;
+  const fastestFirst = variants.toSorted((a, b) => a.coldStartMs - b.coldStartMs);
   const bare = variants.find(({ name }) => name === BARE)?.coldStartMs ?? Number.NaN;
   return [
     `Measured on ${date} (${machine}, Node.js ${node}, ${rounds} interleaved rounds, medians):`,
+    chart(fastestFirst),
     table(
       [
         'handler',
@@ -50,18 +52,16 @@ export function markdown(results: Results): string {
         'bundle, KB',
         'zipped, KB',
       ],
-      variants
-        .toSorted((a, b) => a.coldStartMs - b.coldStartMs)
-        .map((variant) => [
-          variant.name === OURS ? `**${OURS}**` : variant.name,
-          `${variant.coldStartMs.toFixed(0)} (${(variant.coldStartMs / bare).toFixed(2)})`,
-          variant.firstInvocationMs.toFixed(1),
-          variant.coldStartAtShareMs?.toFixed(0) ?? 'n/a',
-          variant.warmCpuUs.toFixed(0),
-          variant.peakMegabytes.toFixed(0),
-          kilobytes(variant.bundleBytes),
-          kilobytes(variant.zippedBytes),
-        ]),
+      fastestFirst.map((variant) => [
+        variant.name === OURS ? `**${OURS}**` : variant.name,
+        `${variant.coldStartMs.toFixed(0)} (${(variant.coldStartMs / bare).toFixed(2)})`,
+        variant.firstInvocationMs.toFixed(1),
+        variant.coldStartAtShareMs?.toFixed(0) ?? 'n/a',
+        variant.warmCpuUs.toFixed(0),
+        variant.peakMegabytes.toFixed(0),
+        kilobytes(variant.bundleBytes),
+        kilobytes(variant.zippedBytes),
+      ]),
     ),
     table(
       [`${OURS}, divided by`, 'ratio', '95 % interval'],
@@ -91,26 +91,15 @@ export function markdown(results: Results): string {
   ].join('\n\n');
 }
 
-/** Cold starts as bars. */
-export function chart({ variants, date }: Results): string {
-  const sorted = variants.toSorted((a, b) => a.coldStartMs - b.coldStartMs);
-  const longest = Math.max(...sorted.map(({ coldStartMs }) => coldStartMs));
-  const bars = sorted.map(({ name, coldStartMs }, row) => {
-    const y = 40 + row * 28;
-    const width = Math.round((coldStartMs / longest) * 340);
-    const fill = name === OURS ? '#2e7d32' : '#9e9e9e';
-    return [
-      `<text x="240" y="${y + 15}" text-anchor="end">${name}</text>`,
-      `<rect x="250" y="${y}" width="${width}" height="20" fill="${fill}"/>`,
-      `<text x="${258 + width}" y="${y + 15}">${coldStartMs.toFixed(0)} ms</text>`,
-    ].join('\n  ');
-  });
-  const height = 60 + sorted.length * 28;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="680" height="${height}" font-family="sans-serif" font-size="13">
-  <title>Cold start of each handler</title>
-  <rect width="680" height="${height}" fill="#ffffff"/>
-  <text x="250" y="24" font-weight="bold">Cold start, from spawn to first response (${date})</text>
-  ${bars.join('\n  ')}
-</svg>
-`;
+/** Cold starts as bars, in Mermaid's language. */
+function chart(variants: VariantResult[]): string {
+  return [
+    '```mermaid',
+    'xychart-beta horizontal',
+    '  title "Cold start, ms"',
+    `  x-axis ${JSON.stringify(variants.map(({ name }) => name))}`,
+    '  y-axis 0 --> 250',
+    `  bar ${JSON.stringify(variants.map(({ coldStartMs }) => Math.round(coldStartMs)))}`,
+    '```',
+  ].join('\n');
 }

@@ -7,13 +7,13 @@ import { checkedNumber, commandWithArguments } from '../operate/command.ts';
 import { BARE, buildUntrimmed, buildVariants, buildWithoutDatabase, EMPTY, OURS, RAW, type Variant } from './build.ts';
 import { whyNoCpuShares } from './cpu-share.ts';
 import { measure, type Run } from './measure.ts';
-import { chart, markdown, type Results, type SizeResult } from './report.ts';
+import { markdown, type Results, type SizeResult } from './report.ts';
 import { startStandIn } from './stand-in.ts';
 import { compare, median } from './statistics.ts';
 
 /*
  * npm run bench: the deployed bundle beside its peers, each on AWS's runtime client in a fresh process,
- * interleaved. Prints the tables; writes results.json, chart.svg and the tables of docs/performance.md.
+ * interleaved. Prints the tables; writes results.json, and the chart and tables of docs/performance.md.
  */
 
 const SIZES = [128, 256, 512, 1024, 1769];
@@ -129,7 +129,6 @@ await commandWithArguments({ usage: 'Usage: npm run bench -- [--rounds 40]', opt
   const text = markdown(results);
   console.log(text);
   writeFileSync(join(import.meta.dirname, 'results.json'), `${JSON.stringify(results, null, 2)}\n`);
-  writeFileSync(join(import.meta.dirname, 'chart.svg'), chart(results));
   const file = join(projectRoot, 'docs/performance.md');
   const document = readFileSync(file, 'utf8');
   const section = /(?<=<!-- bench -->\n).*(?=\n<!-- \/bench -->)/s;
