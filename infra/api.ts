@@ -1,4 +1,4 @@
-import { type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -13,20 +13,14 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { Operation } from '../functions/operations.ts';
-import type { Domain } from './context.ts';
+import type { StackContext } from './context.ts';
 import { allowPreflight, corsHeaders } from './cors.ts';
 import { addCustomDomain, TLS_1_2_OR_NEWER } from './custom-domain.ts';
 import { answerInContract } from './gateway-responses.ts';
 import { answerNoRoute } from './no-route.ts';
 
-interface ApiProps {
+interface ApiProps extends StackContext {
   routes: Route[];
-  domain: Domain | undefined;
-  allowOrigins: string[];
-  requestsPerSecond: number;
-  webAclArn: string | undefined;
-  cloudWatchRole: boolean;
-  removalPolicy: RemovalPolicy;
 }
 
 /** An operation's method and path, and what answers there. */
@@ -73,8 +67,8 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { routes, domain, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole, removalPolicy } = props;
-    this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH, removalPolicy });
+    const { routes, domain, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole } = props;
+    this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: Stack.of(this).stackName,
       description: 'Plant Store',
@@ -130,11 +124,9 @@ export class Api extends Construct {
       'AwsSolutions-APIG6':
         'Execution logs would hold the Authorization header; access log, function log and traces hold the rest.',
       'AwsSolutions-COG4': 'Access is by tokens of the service’s own, which have no Cognito user behind them.',
+      'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+        'It is AWS’s own policy for the one role by which API Gateway writes all logs of an account.',
     };
     for (const [id, reason] of Object.entries(reasons)) Validations.of(this.restApi).acknowledge({ id, reason });
-    Validations.of(this.restApi).acknowledge({
-      id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-      reason: 'It is AWS’s own policy for the one role by which API Gateway writes all logs of an account.',
-    });
   }
 }

@@ -1,11 +1,7 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
 import { type Attribute, AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
+import type { StackContext } from './context.ts';
 import { pascalCase } from './operations.ts';
-
-interface DataProps {
-  removalPolicy: RemovalPolicy;
-}
 
 export type TableName = 'plants' | 'accessTokens';
 
@@ -18,12 +14,12 @@ export interface NamedTable {
  * The plants and the access tokens, each in a table of its own.
  *
  * Defaults: on-demand billing, point-in-time recovery, encryption under the account's DynamoDB key;
- * deletion protection unless the removal policy is DESTROY.
+ * deletion protection unless the stack is a throw-away one.
  */
 export class Data extends Construct {
   readonly tables: NamedTable[];
 
-  constructor(scope: Construct, id: string, { removalPolicy }: DataProps) {
+  constructor(scope: Construct, id: string, { throwaway }: StackContext) {
     super(scope, id);
     const table = (name: TableName, partitionKey: Attribute, timeToLiveAttribute?: string) => ({
       name,
@@ -33,8 +29,7 @@ export class Data extends Construct {
         billingMode: BillingMode.PAY_PER_REQUEST,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
         encryption: TableEncryption.AWS_MANAGED,
-        deletionProtection: removalPolicy !== RemovalPolicy.DESTROY,
-        removalPolicy,
+        deletionProtection: !throwaway,
       }),
     });
     this.tables = [

@@ -1,29 +1,27 @@
 import { join } from 'node:path';
-import { Duration, type RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, Validations } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { esbuildOptions } from './bundle/trimmings.ts';
+import type { StackContext } from './context.ts';
 import type { NamedTable } from './data.ts';
 import type { GrantedOperation } from './operations.ts';
 
 const { alias, define, external } = esbuildOptions();
 
-interface OperationFunctionProps {
+interface OperationFunctionProps extends StackContext {
   operation: GrantedOperation;
   tables: NamedTable[];
-  allowOrigins: string[];
-  removalPolicy: RemovalPolicy;
 }
 
 /**
  * The function of an operation, bundled with its SDK, and all that it may touch: what infra/operations.ts grants it on
  * the tables, its own logs and traces. It is told the names of the tables that it may use, as in `PLANTS_TABLE_NAME`.
  *
- * Defaults: Node.js 24 on arm64, 512 MB, 10 s, JSON logs kept for a month, X-Ray; its versions are
- * kept as the data is.
+ * Defaults: Node.js 24 on arm64, 512 MB, 10 s, JSON logs kept for a month, X-Ray.
  */
 export class OperationFunction extends Construct {
   readonly operation: GrantedOperation;
@@ -32,10 +30,10 @@ export class OperationFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: OperationFunctionProps) {
     super(scope, id);
-    const { operation, tables, allowOrigins, removalPolicy } = props;
+    const { operation, tables, allowOrigins } = props;
     const root = join(import.meta.dirname, '..');
     this.operation = operation;
-    this.logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH, removalPolicy });
+    this.logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH });
     // The role that CDK would make could write to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.lambda = new NodejsFunction(this, 'Function', {
@@ -54,8 +52,6 @@ export class OperationFunction extends Construct {
       logGroup: this.logGroup,
       tracing: Tracing.ACTIVE,
       role,
-      // What a release has replaced is what it is rolled back to.
-      currentVersionOptions: { removalPolicy },
       bundling: {
         format: OutputFormat.ESM,
         // The SDK's CommonJS files break at import in an ESM bundle.

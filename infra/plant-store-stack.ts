@@ -1,4 +1,4 @@
-import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Api } from './api.ts';
 import type { StackContext } from './context.ts';
@@ -12,16 +12,18 @@ import { Release } from './release.ts';
 export class PlantStoreStack extends Stack {
   constructor(scope: Construct, context: StackContext, operations = grantedOperations()) {
     super(scope, stackName(context), { description: 'Plant Store' });
-    const removalPolicy = context.throwaway ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN;
+    RemovalPolicies.of(this).apply(context.throwaway ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN, {
+      // The data, and what is needed with it: logs, the versions that a release goes back to, the key of the alarms.
+      applyToResourceTypes: ['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key'],
+    });
 
-    const { tables } = new Data(this, 'Data', { removalPolicy });
+    const { tables } = new Data(this, 'Data', context);
     const functions = operations.map(
       (operation) =>
         new OperationFunction(this, pascalCase(operation.operationId), {
           ...context,
           operation,
           tables,
-          removalPolicy,
         }),
     );
     const releases = context.emulator
@@ -30,14 +32,14 @@ export class PlantStoreStack extends Stack {
     const routes = context.emulator
       ? functions.map(({ operation, lambda }) => ({ operation, target: lambda }))
       : releases.map(({ function: { operation }, live }) => ({ operation, target: live }));
-    const api = new Api(this, 'Api', { ...context, routes, removalPolicy });
+    const api = new Api(this, 'Api', { ...context, routes });
 
     const output = (id: string, value: string) => new CfnOutput(this, id, { value });
     output('ApiUrl', api.url);
     for (const { name, table } of tables) output(`${pascalCase(name)}TableName`, table.tableName);
     for (const { operation, lambda } of functions) output(ownId(operation, 'FunctionName'), lambda.functionName);
     if (!context.emulator) {
-      const { topic } = new Monitoring(this, 'Monitoring', { ...context, tables, releases, api, removalPolicy });
+      const { topic } = new Monitoring(this, 'Monitoring', { ...context, tables, releases, api });
       output('AlarmTopicArn', topic.topicArn);
     }
   }

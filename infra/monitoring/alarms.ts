@@ -1,4 +1,4 @@
-import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
@@ -9,7 +9,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -25,7 +25,6 @@ interface AlarmsProps {
   restApi: RestApi;
   database: DatabaseMetrics;
   email: string | undefined;
-  removalPolicy: RemovalPolicy;
 }
 
 const MINUTE = Duration.minutes(1);
@@ -119,32 +118,15 @@ export class Alarms extends Construct {
     return alarm;
   }
 
-  #encryptedTopic({ email, removalPolicy }: AlarmsProps): Topic {
+  #encryptedTopic({ email }: AlarmsProps): Topic {
     // CloudWatch may not use the key that AWS manages for SNS.
     const masterKey = new Key(this, 'TopicKey', {
       description: `Encrypts the alarms of ${Stack.of(this).stackName}`,
       enableKeyRotation: true,
-      removalPolicy,
     });
     const topic = new Topic(this, 'Topic', { masterKey, enforceSSL: true });
-    const cloudWatch = new ServicePrincipal('cloudwatch.amazonaws.com');
     const conditions = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
-    masterKey.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [cloudWatch],
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-        resources: ['*'],
-        conditions,
-      }),
-    );
-    topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [cloudWatch],
-        actions: ['sns:Publish'],
-        resources: [topic.topicArn],
-        conditions,
-      }),
-    );
+    topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
     if (email !== undefined) topic.addSubscription(new EmailSubscription(email));
     return topic;
   }

@@ -1,4 +1,3 @@
-import type { RemovalPolicy } from 'aws-cdk-lib';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Api } from '../api.ts';
@@ -15,7 +14,6 @@ interface MonitoringProps {
   releases: Release[];
   api: Api;
   alarmEmail: string | undefined;
-  removalPolicy: RemovalPolicy;
 }
 
 /**
@@ -28,14 +26,14 @@ export class Monitoring extends Construct {
   /** Where all alarms go. */
   readonly topic: ITopic;
 
-  constructor(scope: Construct, id: string, { tables, releases, api, alarmEmail, removalPolicy }: MonitoringProps) {
+  constructor(scope: Construct, id: string, { tables, releases, api, alarmEmail }: MonitoringProps) {
     super(scope, id);
     const { restApi, accessLog } = api;
     const functions = releases.map((release) => release.function);
     const outcomes = new Outcomes(this, 'Outcomes', { functions, accessLog });
     const operations = functions.map(({ operation }) => operation);
     const watched = { functions, restApi, accessLog, outcomes, database: new DatabaseMetrics(tables, operations) };
-    const alarms = new Alarms(this, 'Alarms', { ...watched, releases, email: alarmEmail, removalPolicy });
+    const alarms = new Alarms(this, 'Alarms', { ...watched, releases, email: alarmEmail });
     new Dashboard(this, 'Dashboard', { ...watched, alarms: alarms.all });
     new Queries(this, 'Queries', watched);
     this.topic = alarms.topic;
