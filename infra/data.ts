@@ -1,13 +1,15 @@
 import { type Attribute, AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import type { StackContext } from './context.ts';
-import { pascalCase } from './operations.ts';
+import { type Action, type GrantedOperation, pascalCase } from './operations.ts';
 
 export type TableName = 'plants' | 'accessTokens';
 
 export interface NamedTable {
   name: TableName;
   table: Table;
+  /** What the operations may do on it, each once. */
+  actions: Action[];
 }
 
 /**
@@ -16,27 +18,27 @@ export interface NamedTable {
  * Defaults: on-demand billing, point-in-time recovery, encryption under the account's DynamoDB key;
  * deletion protection unless the stack is a throw-away one.
  */
-export class Data extends Construct {
-  readonly tables: NamedTable[];
-
-  constructor(scope: Construct, id: string, { throwaway }: StackContext) {
-    super(scope, id);
-    const table = (name: TableName, partitionKey: Attribute, timeToLiveAttribute?: string) => ({
-      name,
-      table: new Table(this, pascalCase(name), {
-        partitionKey,
-        ...(timeToLiveAttribute && { timeToLiveAttribute }),
-        billingMode: BillingMode.PAY_PER_REQUEST,
-        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-        encryption: TableEncryption.AWS_MANAGED,
-        deletionProtection: !throwaway,
-      }),
-    });
-    this.tables = [
-      // Attributes `name` and, where the plant has one, `tag`.
-      table('plants', { name: 'id', type: AttributeType.NUMBER }),
-      // Attributes `name`, `createdAt` and `expiresAt`, from which the TTL counts.
-      table('accessTokens', { name: 'digest', type: AttributeType.STRING }, 'expiresAt'),
-    ];
-  }
+export function createTables(
+  scope: Construct,
+  { throwaway }: StackContext,
+  operations: GrantedOperation[],
+): NamedTable[] {
+  const table = (name: TableName, partitionKey: Attribute, timeToLiveAttribute?: string) => ({
+    name,
+    actions: [...new Set(operations.flatMap(({ grants }) => grants[name] ?? []))],
+    table: new Table(scope, pascalCase(name), {
+      partitionKey,
+      ...(timeToLiveAttribute && { timeToLiveAttribute }),
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      encryption: TableEncryption.AWS_MANAGED,
+      deletionProtection: !throwaway,
+    }),
+  });
+  return [
+    // Attributes `name` and, where the plant has one, `tag`.
+    table('plants', { name: 'id', type: AttributeType.NUMBER }),
+    // Attributes `name`, `createdAt` and `expiresAt`, from which the TTL counts.
+    table('accessTokens', { name: 'digest', type: AttributeType.STRING }, 'expiresAt'),
+  ];
 }

@@ -1,8 +1,8 @@
 import { CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import { Api } from './api.ts';
 import type { StackContext } from './context.ts';
-import { Data } from './data.ts';
+import { createTables } from './data.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 import { OperationFunction } from './operation-function.ts';
 import { grantedOperations, ownId, pascalCase } from './operations.ts';
@@ -17,14 +17,9 @@ export class PlantStoreStack extends Stack {
       applyToResourceTypes: ['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key'],
     });
 
-    const { tables } = new Data(this, 'Data', context);
+    const tables = createTables(new Construct(this, 'Data'), context, operations);
     const functions = operations.map(
-      (operation) =>
-        new OperationFunction(this, pascalCase(operation.operationId), {
-          ...context,
-          operation,
-          tables,
-        }),
+      (operation) => new OperationFunction(this, pascalCase(operation.operationId), { ...context, operation, tables }),
     );
     const releases = context.emulator
       ? []
@@ -39,7 +34,7 @@ export class PlantStoreStack extends Stack {
     for (const { name, table } of tables) output(`${pascalCase(name)}TableName`, table.tableName);
     for (const { operation, lambda } of functions) output(ownId(operation, 'FunctionName'), lambda.functionName);
     if (!context.emulator) {
-      const { topic } = new Monitoring(this, 'Monitoring', { ...context, tables, releases, api });
+      const { topic } = new Monitoring(this, 'Monitoring', { ...context, tables, functions, releases, api });
       output('AlarmTopicArn', topic.topicArn);
     }
   }

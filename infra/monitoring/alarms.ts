@@ -15,17 +15,9 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { ownId } from '../operations.ts';
-import type { Release } from '../release.ts';
-import type { DatabaseMetrics } from './database-metrics.ts';
+import { byAction, byCapacity } from './database-metrics.ts';
+import type { Watched } from './monitoring.ts';
 import type { Outcomes } from './outcomes.ts';
-
-interface AlarmsProps {
-  outcomes: Outcomes;
-  releases: Release[];
-  restApi: RestApi;
-  database: DatabaseMetrics;
-  email: string | undefined;
-}
 
 const MINUTE = Duration.minutes(1);
 /** How many metrics the expression of an alarm may have ("Limits", Amazon CloudWatch User Guide). */
@@ -39,10 +31,9 @@ export class Alarms extends Construct {
   readonly all: Alarm[] = [];
   readonly topic: Topic;
 
-  constructor(scope: Construct, id: string, props: AlarmsProps) {
+  constructor(scope: Construct, id: string, { tables, releases, api, alarmEmail }: Watched, outcomes: Outcomes) {
     super(scope, id);
-    const { outcomes, releases, restApi, database } = props;
-    this.topic = this.#encryptedTopic(props);
+    this.topic = this.#encryptedTopic(alarmEmail);
 
     // Those that a release goes back on must not depend on the API, which depends on the release.
     const faults = this.#alarm('Faults', total([outcomes.faults]), {
@@ -71,20 +62,20 @@ export class Alarms extends Construct {
       alarmDescription:
         'Callers get error 429. First: compare the request rate with the limit of the stack (context key requestsPerSecond). If it is below, DynamoDB throttles: see the alarm DatabaseThrottles.',
     });
-    this.#alarm('Latency', slowRequests(restApi), {
+    this.#alarm('Latency', slowRequests(api.restApi), {
       threshold: 1,
       datapointsToAlarm: 3,
       alarmDescription:
         'One request in a hundred, and at least three a minute, take longer than 2 s. First: on the dashboard, see whether it is DynamoDB (durations near 1 s a retry), cold starts, or the gateway.',
     });
     const count = { statistic: Stats.SUM, period: MINUTE };
-    this.#alarm('DatabaseThrottles', total(database.byCapacity((capacity) => `${capacity}ThrottleEvents`, count)), {
+    this.#alarm('DatabaseThrottles', total(byCapacity(tables, (capacity) => `${capacity}ThrottleEvents`, count)), {
       threshold: 1,
       datapointsToAlarm: 3,
       alarmDescription:
         'DynamoDB throttles a table. First: see which one, and whether the load rose faster than twice in half an hour; then raise its warm throughput or the account’s table quota.',
     });
-    this.#alarm('DatabaseErrors', total(database.byAction('SystemErrors', count)), {
+    this.#alarm('DatabaseErrors', total(byAction(tables, 'SystemErrors', count)), {
       threshold: 5,
       datapointsToAlarm: 3,
       alarmDescription:
@@ -99,11 +90,7 @@ export class Alarms extends Construct {
     });
   }
 
-  #alarm(
-    id: string,
-    metric: IMetric,
-    props: Partial<AlarmProps> & Required<Pick<AlarmProps, 'threshold' | 'datapointsToAlarm' | 'alarmDescription'>>,
-  ): Alarm {
+  #alarm(id: string, metric: IMetric, props: Partial<AlarmProps> & Pick<AlarmProps, 'threshold'>): Alarm {
     const alarm = new Alarm(this, id, {
       metric,
       evaluationPeriods: 5,
@@ -118,7 +105,7 @@ export class Alarms extends Construct {
     return alarm;
   }
 
-  #encryptedTopic({ email }: AlarmsProps): Topic {
+  #encryptedTopic(email: string | undefined): Topic {
     // CloudWatch may not use the key that AWS manages for SNS.
     const masterKey = new Key(this, 'TopicKey', {
       description: `Encrypts the alarms of ${Stack.of(this).stackName}`,

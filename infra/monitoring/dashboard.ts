@@ -1,116 +1,101 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   type Alarm,
   AlarmStatusWidget,
-  Dashboard as CloudWatchDashboard,
+  Dashboard,
   GraphWidget,
   type IMetric,
   type MetricOptions,
   Stats,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { type ErrorNumber, errors } from '../../functions/shared/errors.ts';
-import type { OperationFunction } from '../operation-function.ts';
-import type { DatabaseMetrics } from './database-metrics.ts';
+import { byAction, byCapacity } from './database-metrics.ts';
+import type { Watched } from './monitoring.ts';
 import type { Outcomes } from './outcomes.ts';
 
-interface DashboardProps {
-  outcomes: Outcomes;
-  alarms: Alarm[];
-  functions: OperationFunction[];
-  restApi: RestApi;
-  accessLog: ILogGroup;
-  database: DatabaseMetrics;
-}
-
 const MINUTE = Duration.minutes(1);
-const HOUR = Duration.hours(1);
+/** Of a minute: what the slowest request in a hundred takes at least. */
+const P99 = { statistic: 'p99', period: MINUTE };
+/** The sum of an hour. */
+const HOURLY = { statistic: Stats.SUM, period: Duration.hours(1) };
 const HALF = 12;
 
 /** One page that answers, from top to bottom: is it up, is it fast, what are callers getting wrong, what does it cost. */
-export class Dashboard extends Construct {
-  constructor(scope: Construct, id: string, props: DashboardProps) {
-    super(scope, id);
-    const { outcomes, alarms, functions, restApi, accessLog, database } = props;
-    const callersErrors = (Object.keys(errors).map(Number) as ErrorNumber[]).filter((error) => error < 500);
-    const durations = (options: MetricOptions) =>
-      functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));
-    new CloudWatchDashboard(this, 'Dashboard', {
-      // Dashboards are global to an account ("Creating a CloudWatch dashboard"); stacks of one name are not.
-      dashboardName: `${Stack.of(this).stackName}-${Stack.of(this).region}`,
-      defaultInterval: Duration.hours(3),
-      widgets: [
-        [heading('Is it up?')],
-        [
-          new AlarmStatusWidget({ title: 'Alarms', alarms, width: HALF, height: 6 }),
-          graph('Requests a minute: those that succeeded, by operation; those that did not', [
-            ...functions.map(({ operation }) => outcomes.succeeded(operation)),
-            outcomes.faults,
-            outcomes.throttled,
-          ]),
-        ],
-        [heading('Is it fast?')],
-        [
-          graph(
-            'Latency at the gateway, ms',
-            ['p50', 'p90', 'p99'].map((statistic) =>
-              restApi.metricLatency({ statistic, period: MINUTE, label: statistic }),
-            ),
-          ),
-          graph('Where it goes (p99), ms', [
-            restApi.metricIntegrationLatency({
-              statistic: 'p99',
-              period: MINUTE,
-              label: 'all functions, cold starts included',
-            }),
-            ...durations({ statistic: 'p99', period: MINUTE }),
-            ...database.byAction('SuccessfulRequestLatency', { statistic: 'p99', period: MINUTE }),
-          ]),
-        ],
-        [heading('What are callers getting wrong?')],
-        [
-          ...functions.map(({ operation }) =>
-            graph(
-              `${operation.operationId}: errors a minute, by their number`,
-              callersErrors.map((error) => outcomes.errors(operation, error)),
-            ),
-          ),
-          graph('All that the gateway answered', [
-            restApi.metricCount({ period: MINUTE, label: 'requests' }),
-            restApi.metricClientError({ period: MINUTE, statistic: Stats.SUM, label: '400' }),
-          ]),
-        ],
-        [heading('What does it cost? The prices are in docs/cost-and-scale.md.')],
-        [
-          graph('Requests an hour', [restApi.metricCount({ period: HOUR, label: 'requests' })]),
-          graph('Lambda, ms billed an hour', durations({ statistic: Stats.SUM, period: HOUR })),
-        ],
-        [
-          graph(
-            'DynamoDB, request units an hour',
-            database.byCapacity((capacity) => `Consumed${capacity}CapacityUnits`, {
-              statistic: Stats.SUM,
-              period: HOUR,
-            }),
-          ),
-          graph(
-            'Logs, bytes an hour',
-            [...functions.map(({ logGroup }) => logGroup), accessLog].map((logGroup) =>
-              logGroup.metricIncomingBytes({
-                // Without it, the metric is that of all log groups of the account.
-                dimensionsMap: { LogGroupName: logGroup.logGroupName },
-                statistic: Stats.SUM,
-                period: HOUR,
-              }),
-            ),
-          ),
-        ],
+export function addDashboard(scope: Construct, watched: Watched, outcomes: Outcomes, alarms: Alarm[]): void {
+  const {
+    tables,
+    functions,
+    api: { restApi, accessLog },
+  } = watched;
+  const callersErrors = (Object.keys(errors).map(Number) as ErrorNumber[]).filter((error) => error < 500);
+  const durations = (options: MetricOptions) =>
+    functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));
+  new Dashboard(scope, 'Dashboard', {
+    // Dashboards are global to an account ("Creating a CloudWatch dashboard"); stacks of one name are not.
+    dashboardName: `${Stack.of(scope).stackName}-${Stack.of(scope).region}`,
+    defaultInterval: Duration.hours(3),
+    widgets: [
+      [heading('Is it up?')],
+      [
+        new AlarmStatusWidget({ title: 'Alarms', alarms, width: HALF, height: 6 }),
+        graph('Requests a minute: those that succeeded, by operation; those that did not', [
+          ...functions.map(({ operation }) => outcomes.succeeded(operation)),
+          outcomes.faults,
+          outcomes.throttled,
+        ]),
       ],
-    });
-  }
+      [heading('Is it fast?')],
+      [
+        graph(
+          'Latency at the gateway, ms',
+          ['p50', 'p90', 'p99'].map((statistic) =>
+            restApi.metricLatency({ statistic, period: MINUTE, label: statistic }),
+          ),
+        ),
+        graph('Where it goes (p99), ms', [
+          restApi.metricIntegrationLatency({ ...P99, label: 'all functions, cold starts included' }),
+          ...durations(P99),
+          ...byAction(tables, 'SuccessfulRequestLatency', P99),
+        ]),
+      ],
+      [heading('What are callers getting wrong?')],
+      [
+        ...functions.map(({ operation }) =>
+          graph(
+            `${operation.operationId}: errors a minute, by their number`,
+            callersErrors.map((error) => outcomes.errors(operation, error)),
+          ),
+        ),
+        graph('All that the gateway answered', [
+          restApi.metricCount({ period: MINUTE, label: 'requests' }),
+          restApi.metricClientError({ period: MINUTE, statistic: Stats.SUM, label: '400' }),
+        ]),
+      ],
+      [heading('What does it cost? The prices are in docs/cost-and-scale.md.')],
+      [
+        graph('Requests an hour', [restApi.metricCount({ period: HOURLY.period, label: 'requests' })]),
+        graph('Lambda, ms billed an hour', durations(HOURLY)),
+      ],
+      [
+        graph(
+          'DynamoDB, request units an hour',
+          byCapacity(tables, (capacity) => `Consumed${capacity}CapacityUnits`, HOURLY),
+        ),
+        graph(
+          'Logs, bytes an hour',
+          [...functions.map(({ logGroup }) => logGroup), accessLog].map((logGroup) =>
+            logGroup.metricIncomingBytes({
+              // Without it, the metric is that of all log groups of the account.
+              dimensionsMap: { LogGroupName: logGroup.logGroupName },
+              ...HOURLY,
+            }),
+          ),
+        ),
+      ],
+    ],
+  });
 }
 
 function heading(markdown: string): TextWidget {

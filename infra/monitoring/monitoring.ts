@@ -1,19 +1,21 @@
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { Api } from '../api.ts';
+import type { StackContext } from '../context.ts';
 import type { NamedTable } from '../data.ts';
+import type { OperationFunction } from '../operation-function.ts';
 import type { Release } from '../release.ts';
 import { Alarms } from './alarms.ts';
-import { Dashboard } from './dashboard.ts';
-import { DatabaseMetrics } from './database-metrics.ts';
+import { addDashboard } from './dashboard.ts';
 import { Outcomes } from './outcomes.ts';
-import { Queries } from './queries.ts';
+import { addQueries } from './queries.ts';
 
-interface MonitoringProps {
+/** What is watched, and who is told. */
+export interface Watched extends Pick<StackContext, 'alarmEmail'> {
   tables: NamedTable[];
+  functions: OperationFunction[];
   releases: Release[];
   api: Api;
-  alarmEmail: string | undefined;
 }
 
 /**
@@ -26,16 +28,12 @@ export class Monitoring extends Construct {
   /** Where all alarms go. */
   readonly topic: ITopic;
 
-  constructor(scope: Construct, id: string, { tables, releases, api, alarmEmail }: MonitoringProps) {
+  constructor(scope: Construct, id: string, watched: Watched) {
     super(scope, id);
-    const { restApi, accessLog } = api;
-    const functions = releases.map((release) => release.function);
-    const outcomes = new Outcomes(this, 'Outcomes', { functions, accessLog });
-    const operations = functions.map(({ operation }) => operation);
-    const watched = { functions, restApi, accessLog, outcomes, database: new DatabaseMetrics(tables, operations) };
-    const alarms = new Alarms(this, 'Alarms', { ...watched, releases, email: alarmEmail });
-    new Dashboard(this, 'Dashboard', { ...watched, alarms: alarms.all });
-    new Queries(this, 'Queries', watched);
+    const outcomes = new Outcomes(this, 'Outcomes', watched);
+    const alarms = new Alarms(this, 'Alarms', watched, outcomes);
+    addDashboard(new Construct(this, 'Dashboard'), watched, outcomes, alarms.all);
+    addQueries(new Construct(this, 'Queries'), watched);
     this.topic = alarms.topic;
   }
 }

@@ -5,13 +5,8 @@ import { Construct } from 'constructs';
 import type { Operation } from '../../functions/operations.ts';
 import type { ErrorNumber } from '../../functions/shared/errors.ts';
 import { gatewayResponses } from '../gateway-responses.ts';
-import type { OperationFunction } from '../operation-function.ts';
 import { ownId } from '../operations.ts';
-
-interface OutcomesProps {
-  functions: OperationFunction[];
-  accessLog: ILogGroup;
-}
+import type { Watched } from './monitoring.ts';
 
 type Dimensions = Record<string, string>;
 
@@ -31,7 +26,7 @@ export class Outcomes extends Construct {
   readonly throttled = this.#metric('Throttled');
   readonly unauthorized = this.#metric('Unauthorized');
 
-  constructor(scope: Construct, id: string, { functions, accessLog }: OutcomesProps) {
+  constructor(scope: Construct, id: string, { functions, api }: Watched) {
     super(scope, id);
     for (const { operation, logGroup } of functions) {
       const count = (metricName: string, pattern: string, dimensions?: Dimensions) =>
@@ -44,8 +39,8 @@ export class Outcomes extends Construct {
       count('Unauthorized', '$.message.error = 401');
     }
     const gatewayThrottles = gatewayResponseTypes((error) => error === 429);
-    this.#count('GatewayFaults', accessLog, 'Faults', answeredBy(gatewayFaults));
-    this.#count('GatewayThrottles', accessLog, 'Throttled', answeredBy(gatewayThrottles));
+    this.#count('GatewayFaults', api.accessLog, 'Faults', answeredBy(gatewayFaults));
+    this.#count('GatewayThrottles', api.accessLog, 'Throttled', answeredBy(gatewayThrottles));
   }
 
   /** Requests of an operation that were answered 200. */
