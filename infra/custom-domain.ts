@@ -13,12 +13,10 @@ export const TLS_1_2_OR_NEWER = {
 /** Puts the API under a name of the user's own, with a certificate that is validated and renewed by DNS. */
 export function addCustomDomain(api: RestApi, { domainName, hostedZoneId }: Domain): void {
   const zone = HostedZone.fromHostedZoneId(api, 'HostedZone', hostedZoneId);
+  const validation = CertificateValidation.fromDns(zone);
   const name = api.addDomainName('Domain', {
     domainName,
-    certificate: new Certificate(api, 'Certificate', {
-      domainName,
-      validation: CertificateValidation.fromDns(zone),
-    }),
+    certificate: new Certificate(api, 'Certificate', { domainName, validation }),
     endpointType: EndpointType.REGIONAL,
     ...TLS_1_2_OR_NEWER,
   });

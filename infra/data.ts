@@ -1,6 +1,5 @@
 import { type Attribute, AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { StackContext } from './context.ts';
 import { type Action, type GrantedOperation, pascalCase } from './operations.ts';
 
 export type TableName = 'plants' | 'accessTokens';
@@ -18,11 +17,7 @@ export interface NamedTable {
  * Defaults: on-demand billing, point-in-time recovery, encryption under the account's DynamoDB key;
  * deletion protection unless the stack is a throw-away one.
  */
-export function createTables(
-  scope: Construct,
-  { throwaway }: StackContext,
-  operations: GrantedOperation[],
-): NamedTable[] {
+export function createTables(scope: Construct, throwaway: boolean, operations: GrantedOperation[]): NamedTable[] {
   const table = (name: TableName, partitionKey: Attribute, timeToLiveAttribute?: string) => ({
     name,
     actions: [...new Set(operations.flatMap(({ grants }) => grants[name] ?? []))],

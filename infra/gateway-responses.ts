@@ -2,12 +2,6 @@ import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type ErrorNumber, errorHeaders } from '../functions/shared/errors.ts';
 import { NO_ROUTE } from './no-route.ts';
 
-interface GatewayResponse {
-  type: ResponseType;
-  error: ErrorNumber;
-  message: string;
-}
-
 const NOT_ALLOWED = 'The request is not allowed.';
 const BAD_REQUEST = 'The request is malformed.';
 const FAULT = 'The request failed through a fault of ours. Repeating it is safe.';
@@ -17,7 +11,7 @@ const THROTTLED = 'There are too many requests. Repeating the request a little l
  * All that a REST API answers by itself ("Gateway response types for API Gateway"). Messages are
  * fixed texts: `$context` values go into a template unescaped.
  */
-export const gatewayResponses: GatewayResponse[] = [
+export const gatewayResponses: { type: ResponseType; error: ErrorNumber; message: string }[] = [
   { type: ResponseType.ACCESS_DENIED, error: 401, message: NOT_ALLOWED },
   { type: ResponseType.API_CONFIGURATION_ERROR, error: 500, message: FAULT },
   { type: ResponseType.AUTHORIZER_CONFIGURATION_ERROR, error: 500, message: FAULT },

@@ -2,16 +2,12 @@ import {
   ContentHandling,
   MockIntegration,
   PassthroughBehavior,
-  Resource,
+  ResourceBase,
   type RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
-import type { ErrorNumber } from '../functions/shared/errors.ts';
 
 /** What is answered where the API has no operation. */
-export const NO_ROUTE: { error: ErrorNumber; message: string } = {
-  error: 404,
-  message: 'There is no such path or method.',
-};
+export const NO_ROUTE = { error: 404, message: 'There is no such path or method.' } as const;
 
 /**
  * What a mock integration needs where every body is binary. As text, since its template fails on bytes
@@ -48,8 +44,7 @@ export function answerNoRoute(api: RestApi, headers: Record<string, string>): vo
     responseParameters: Object.fromEntries(parameters.map(([name]) => [name, true])),
   };
   api.root.addResource('{proxy+}');
-  const resources = api.node.findAll().filter((construct) => construct instanceof Resource);
-  for (const resource of [api.root, ...resources]) {
+  for (const resource of api.node.findAll().filter((construct) => construct instanceof ResourceBase)) {
     resource.addMethod('ANY', integration, { methodResponses: [methodResponse] });
   }
 }

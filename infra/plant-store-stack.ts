@@ -17,13 +17,13 @@ export class PlantStoreStack extends Stack {
       applyToResourceTypes: ['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key'],
     });
 
-    const tables = createTables(new Construct(this, 'Data'), context, operations);
+    const tables = createTables(new Construct(this, 'Data'), context.throwaway, operations);
     const functions = operations.map(
       (operation) => new OperationFunction(this, pascalCase(operation.operationId), { ...context, operation, tables }),
     );
     const releases = context.emulator
       ? []
-      : functions.map((each) => new Release(this, ownId(each.operation, 'Release'), { ...context, function: each }));
+      : functions.map((each) => new Release(this, ownId(each.operation, 'Release'), each, context));
     const routes = context.emulator
       ? functions.map(({ operation, lambda }) => ({ operation, target: lambda }))
       : releases.map(({ function: { operation }, live }) => ({ operation, target: live }));

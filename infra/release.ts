@@ -1,14 +1,9 @@
 import { Validations } from 'aws-cdk-lib';
-import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { Alias, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import type { StackContext } from './context.ts';
 import type { OperationFunction } from './operation-function.ts';
-
-interface ReleaseProps {
-  function: OperationFunction;
-  throwaway: boolean;
-}
 
 /**
  * What callers reach: the alias `live`, which a deployment moves to the new version
@@ -19,29 +14,24 @@ interface ReleaseProps {
 export class Release extends Construct {
   readonly function: OperationFunction;
   readonly live: IFunction;
-  readonly #deployments: LambdaDeploymentGroup;
+  readonly deployments: LambdaDeploymentGroup;
 
-  constructor(scope: Construct, id: string, props: ReleaseProps) {
+  constructor(scope: Construct, id: string, released: OperationFunction, { throwaway }: StackContext) {
     super(scope, id);
-    this.function = props.function;
+    this.function = released;
     // CDK's classes say `role: undefined` where its interfaces say `role?`; only the compiler minds.
-    const version = props.function.lambda.currentVersion as IVersion;
+    const version = released.lambda.currentVersion as IVersion;
     const alias = new Alias(this, 'Live', { aliasName: 'live', version });
     this.live = alias as IFunction;
-    this.#deployments = new LambdaDeploymentGroup(this, 'Deployments', {
+    this.deployments = new LambdaDeploymentGroup(this, 'Deployments', {
       alias,
-      deploymentConfig: props.throwaway
+      deploymentConfig: throwaway
         ? LambdaDeploymentConfig.ALL_AT_ONCE
         : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
     });
-    Validations.of(this.#deployments).acknowledge({
+    Validations.of(this.deployments).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason: 'It is AWS’s own least set of permissions for CodeDeploy to move an alias.',
     });
-  }
-
-  /** Takes a deployment back while one of these is in alarm. They must not depend on the API, which depends on the alias. */
-  rollBackOn(alarms: IAlarm[]): void {
-    for (const alarm of alarms) this.#deployments.addAlarm(alarm);
   }
 }

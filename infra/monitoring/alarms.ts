@@ -49,7 +49,7 @@ export class Alarms extends Construct {
         datapointsToAlarm: 1,
         alarmDescription: `The function of ${operation.operationId} crashed, ran out of memory or failed to start, which it never should. First: look into its log for lines of level ERROR or FATAL, and roll back a release that came between the last good request and the first of them.`,
       });
-      release.rollBackOn([faults, functionErrors]);
+      for (const alarm of [faults, functionErrors]) release.deployments.addAlarm(alarm);
       this.#alarm(ownId(operation, 'FunctionThrottles'), lambda.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,

@@ -24,11 +24,7 @@ const HALF = 12;
 
 /** One page that answers, from top to bottom: is it up, is it fast, what are callers getting wrong, what does it cost. */
 export function addDashboard(scope: Construct, watched: Watched, outcomes: Outcomes, alarms: Alarm[]): void {
-  const {
-    tables,
-    functions,
-    api: { restApi, accessLog },
-  } = watched;
+  const { tables, functions, api } = watched;
   const callersErrors = (Object.keys(errors).map(Number) as ErrorNumber[]).filter((error) => error < 500);
   const durations = (options: MetricOptions) =>
     functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));
@@ -51,11 +47,11 @@ export function addDashboard(scope: Construct, watched: Watched, outcomes: Outco
         graph(
           'Latency at the gateway, ms',
           ['p50', 'p90', 'p99'].map((statistic) =>
-            restApi.metricLatency({ statistic, period: MINUTE, label: statistic }),
+            api.restApi.metricLatency({ statistic, period: MINUTE, label: statistic }),
           ),
         ),
         graph('Where it goes (p99), ms', [
-          restApi.metricIntegrationLatency({ ...P99, label: 'all functions, cold starts included' }),
+          api.restApi.metricIntegrationLatency({ ...P99, label: 'all functions, cold starts included' }),
           ...durations(P99),
           ...byAction(tables, 'SuccessfulRequestLatency', P99),
         ]),
@@ -69,13 +65,13 @@ export function addDashboard(scope: Construct, watched: Watched, outcomes: Outco
           ),
         ),
         graph('All that the gateway answered', [
-          restApi.metricCount({ period: MINUTE, label: 'requests' }),
-          restApi.metricClientError({ period: MINUTE, statistic: Stats.SUM, label: '400' }),
+          api.restApi.metricCount({ period: MINUTE, label: 'requests' }),
+          api.restApi.metricClientError({ period: MINUTE, statistic: Stats.SUM, label: '400' }),
         ]),
       ],
       [heading('What does it cost? The prices are in docs/cost-and-scale.md.')],
       [
-        graph('Requests an hour', [restApi.metricCount({ period: HOURLY.period, label: 'requests' })]),
+        graph('Requests an hour', [api.restApi.metricCount({ period: HOURLY.period, label: 'requests' })]),
         graph('Lambda, ms billed an hour', durations(HOURLY)),
       ],
       [
@@ -85,7 +81,7 @@ export function addDashboard(scope: Construct, watched: Watched, outcomes: Outco
         ),
         graph(
           'Logs, bytes an hour',
-          [...functions.map(({ logGroup }) => logGroup), accessLog].map((logGroup) =>
+          [...functions.map(({ logGroup }) => logGroup), api.accessLog].map((logGroup) =>
             logGroup.metricIncomingBytes({
               // Without it, the metric is that of all log groups of the account.
               dimensionsMap: { LogGroupName: logGroup.logGroupName },

@@ -1,8 +1,7 @@
 /** Dollars for one unit, and for one beyond a quantity where a price has tiers. */
-type Price = { from: number; each: number }[];
+type Price = [from: number, each: number][];
 
-const price = (each: number, ...beyond: [from: number, each: number][]): Price =>
-  [[0, each] as const, ...beyond].map(([from, each]) => ({ from, each }));
+const price = (each: number, ...beyond: Price): Price => [[0, each], ...beyond];
 
 /** In GB, by which these prices count. */
 const TB = 1024;
@@ -37,8 +36,8 @@ export const PRICES = {
 /** What a quantity costs, tier by tier. */
 export function dollars(tiers: Price, quantity: number): number {
   return sum(
-    tiers.map(({ from, each }, at) => {
-      const to = Math.min(quantity, tiers[at + 1]?.from ?? quantity);
+    tiers.map(([from, each], at) => {
+      const to = Math.min(quantity, tiers[at + 1]?.[0] ?? quantity);
       return Math.max(0, to - from) * each;
     }),
   );
