@@ -17,6 +17,7 @@ export class PlantStoreStack extends Stack {
       applyToResourceTypes: ['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key'],
     });
 
+    // `Data` is a part of the tables' logical ids; without it CloudFormation would make new, empty tables.
     const tables = createTables(new Construct(this, 'Data'), context.throwaway, operations);
     const functions = operations.map(
       (operation) => new OperationFunction(this, pascalCase(operation.operationId), { ...context, operation, tables }),

@@ -113,6 +113,7 @@ export class Alarms extends Construct {
     });
     const topic = new Topic(this, 'Topic', { masterKey, enforceSSL: true });
     const conditions = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
+    // It grants the use of the key too.
     topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
     if (email !== undefined) topic.addSubscription(new EmailSubscription(email));
     return topic;
