@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 import { checkedNumber, commandWithArguments } from '../operate/command.ts';
+import { writeSection } from '../scripts/document-section.ts';
 import { BARE, buildUntrimmed, buildVariants, buildWithoutDatabase, EMPTY, OURS, RAW, type Variant } from './build.ts';
 import { whyNoCpuShares } from './cpu-share.ts';
 import { measure, type Run } from './measure.ts';
@@ -129,14 +130,7 @@ await commandWithArguments({ usage: 'Usage: npm run bench -- [--rounds 40]', opt
   const text = markdown(results);
   console.log(text);
   writeFileSync(join(import.meta.dirname, 'results.json'), `${JSON.stringify(results, null, 2)}\n`);
-  const file = join(projectRoot, 'docs/performance.md');
-  const document = readFileSync(file, 'utf8');
-  const section = /(?<=<!-- bench -->\n).*(?=\n<!-- \/bench -->)/s;
-  if (!section.test(document)) throw new Error(`${file} has no <!-- bench --> section to write into.`);
-  writeFileSync(
-    file,
-    document.replace(section, () => text),
-  );
+  writeSection('docs/performance.md', 'bench', text);
 });
 
 function figures(runs: Runs, name: string, figure: keyof Run): number[] {

@@ -7,7 +7,7 @@ import { errors } from '../../functions/shared/errors.ts';
 import type { Request } from '../../functions/shared/request.ts';
 import { requestLog } from '../../functions/shared/request-log.ts';
 import { projectRoot } from '../../local/synthesize.ts';
-import { markdown } from './cost.ts';
+import { markdown, summary } from './cost.ts';
 import { CHANGES, LINE_BYTES, monthlyCost, piecesOf, volumes } from './monthly-cost.ts';
 import { dollars, PRICES, sum } from './prices.ts';
 
@@ -145,6 +145,10 @@ test('the tables have the price at rest and at each load', () => {
   expect(text).toContain('takes 13.0 ms at 512 MB, 8.0 without DynamoDB');
   expect(text).toContain('|  | 1/s | 100/s | 10,000/s |');
   expect(text).toContain('| API Gateway | 9.20 | 920 | 57,736 |');
+});
+
+test('the README has the price at rest and at two loads', () => {
+  expect(summary(results, pieces)).toMatch(/\| 6 \| [\d.]+ \| 1,\d{3} \|$/);
 });
 
 test.each([

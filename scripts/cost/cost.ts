@@ -1,13 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot, withOwnAssembly } from '../../local/synthesize.ts';
 import { command } from '../../operate/command.ts';
+import { writeSection } from '../document-section.ts';
 import { ASSUMED, CHANGES, monthlyCost, type Pieces, piecesOf, volumes } from './monthly-cost.ts';
 import { sum } from './prices.ts';
 
 /*
  * npm run cost: computes the tables of docs/cost-and-scale.md from the synthesized stack and the last
- * bench, prints them and writes them into the document.
+ * bench, prints them and writes them into the document, and three of its figures into the README.
  */
 
 /** What is needed of bench/results.json: the stack's memory size, and times by size or why there are none. */
@@ -21,11 +22,29 @@ interface Results {
 const MAX_LOAD = 10_000;
 const LOADS = [1, 100, MAX_LOAD];
 
-export function markdown({ date, megabytes, sizes }: Results, pieces: Pieces): string {
+/** What a request takes at each memory size, and at the stack's. */
+function speedsOf({ megabytes, sizes }: Results) {
   const measured = typeof sizes === 'string' ? [] : sizes;
   const speeds = measured.map((size) => ({ ...size, durationMs: size.warmMs + ASSUMED.databaseMs }));
   const speed = speeds.find((size) => size.megabytes === megabytes);
   if (!speed) throw new Error(`bench/results.json has no time at ${megabytes} MB; npm run bench measures it on Linux.`);
+  return { speeds, speed };
+}
+
+/** The README's three figures. */
+export function summary(results: Results, pieces: Pieces): string {
+  const { speed } = speedsOf(results);
+  const totals = [0, 1, 100].map((load) => figure(sum(Object.values(monthlyCost(load, speed, pieces)))));
+  return table(
+    ['dollars a month, us-east-1, list prices', 'at rest', '1 request a second', '100 requests a second'],
+    [['the whole stack ([how it is computed](docs/cost-and-scale.md))', ...totals]],
+  );
+}
+
+/** The tables of docs/cost-and-scale.md. */
+export function markdown(results: Results, pieces: Pieces): string {
+  const { date, megabytes } = results;
+  const { speeds, speed } = speedsOf(results);
 
   const { alarmMetrics, dashboards, keys, customMetrics } = pieces;
   const cost = (load: number, change = {}) => monthlyCost(load, speed, pieces, change);
@@ -75,13 +94,10 @@ if (import.meta.main) {
   await command(async () => {
     const read = (file: string) => readFileSync(file, 'utf8');
     const template = await withOwnAssembly(async (assembly) => read(join(assembly, 'PlantStore.template.json')));
-    const results = read(join(projectRoot, 'bench/results.json'));
-    const text = markdown(JSON.parse(results), piecesOf(JSON.parse(template)));
-    console.log(text);
-    const document = join(projectRoot, 'docs/cost-and-scale.md');
-    const section = /(<!-- cost -->\n).*(\n<!-- \/cost -->)/s;
-    if (!section.test(read(document))) throw new Error(`${document} has no <!-- cost --> section to write into.`);
-    const updated = read(document).replace(section, (_, open, close) => open + text + close);
-    writeFileSync(document, updated);
+    const pieces = piecesOf(JSON.parse(template));
+    const results: Results = JSON.parse(read(join(projectRoot, 'bench/results.json')));
+    console.log(markdown(results, pieces));
+    writeSection('docs/cost-and-scale.md', 'cost', markdown(results, pieces));
+    writeSection('README.md', 'cost', summary(results, pieces));
   });
 }
