@@ -1,7 +1,7 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { DEVELOPMENT_TOKEN_NAME, developmentTokenDigest } from './development-token.ts';
+import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { projectRoot } from './synthesize.ts';
 import { LOCAL_REGION, type Template } from './template.ts';
 
@@ -82,13 +82,11 @@ export async function openServiceDynamoDb(): Promise<LocalDynamoDb> {
 /** Creates what is missing of the template's tables. */
 export async function createTables({ client, endpoint }: LocalDynamoDb, { tables }: Template): Promise<void> {
   try {
-    for (const { name, definition } of tables) {
-      try {
-        await client.send(new CreateTableCommand({ TableName: name, ...definition }));
-      } catch (error) {
+    for (const table of tables) {
+      await client.send(new CreateTableCommand(table)).catch((error) => {
         if (!(error instanceof ResourceInUseException)) throw error;
-      }
-      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName: name });
+      });
+      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, table);
     }
   } catch (error) {
     throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`, { cause: error });
@@ -96,16 +94,14 @@ export async function createTables({ client, endpoint }: LocalDynamoDb, { tables
 }
 
 /** Makes the development token valid for a year from now. */
-export async function putDevelopmentToken({ client }: LocalDynamoDb, { tables, outputs }: Template): Promise<void> {
-  const table = tables.find(({ name }) => name === outputs['AccessTokensTableName']);
-  if (!table) throw new Error('The template has no output AccessTokensTableName that names one of its tables.');
+export async function putDevelopmentToken({ client }: LocalDynamoDb, { outputs }: Template): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   await client.send(
     new PutItemCommand({
-      TableName: table.name,
+      TableName: outputs['AccessTokensTableName'],
       Item: {
-        [table.partitionKey]: { S: developmentTokenDigest() },
-        name: { S: DEVELOPMENT_TOKEN_NAME },
+        digest: { S: hash('sha256', DEVELOPMENT_TOKEN) },
+        name: { S: 'development' },
         createdAt: { N: String(now) },
         expiresAt: { N: String(now + 365 * 24 * 60 * 60) },
       },
@@ -120,10 +116,8 @@ export async function putDevelopmentToken({ client }: LocalDynamoDb, { tables, o
 export function loopbackEndpoint(): string | undefined {
   const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   if (!value) return undefined;
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  const host = url?.hostname ?? '';
-  const loopback = host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
-  if (!url?.protocol.startsWith('http') || !loopback) {
+  const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
+  if (!/^https?:$/.test(protocol) || !/^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname)) {
     throw new Error(
       `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http address of this machine (127.0.0.1, localhost or [::1]).`,
     );

@@ -3,7 +3,8 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import type { Socket } from 'node:net';
 import type { Deployment } from './deploy.ts';
 import { type RequestIds, targetOf } from './event.ts';
-import { type Answer, answerTo, gatewayResponse } from './rest-api.ts';
+import { answerTo, gatewayResponse } from './rest-api.ts';
+import type { Answer } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_HEADER_BYTES = 10_240;

@@ -3,17 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { render } from 'velocityjs';
 import type { Deployment } from './deploy.ts';
 import { mediaTypeOf, proxyEvent, type RequestIds, type Target } from './event.ts';
-import type { LambdaIntegration, MockIntegration, Route, Template } from './template.ts';
+import type { Answer, LambdaIntegration, MockIntegration, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway", and Lambda's own for an event. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_EVENT_BYTES = 6 * 1024 * 1024;
-
-export interface Answer {
-  statusCode: number;
-  headers: Record<string, string | string[]>;
-  body: string;
-}
 
 /** What the deployed REST API answers to a request: its route's integration, or a gateway response. */
 export async function answerTo(
@@ -67,7 +61,7 @@ export function gatewayResponse({ gatewayResponses }: Template, type: string): A
   const fallback = /FAILURE|TIMEOUT|CONFIGURATION|5XX/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
   const response = gatewayResponses.get(type) ?? gatewayResponses.get(fallback);
   if (!response) throw new Error(`The template has no gateway response ${type} or ${fallback}.`);
-  return { ...response, headers: { ...response.headers, 'content-type': 'application/json' } };
+  return response;
 }
 
 async function functionAnswer(
@@ -138,14 +132,14 @@ function mockAnswer(template: Template, integration: MockIntegration, request: I
   if (template.isBinary(mediaType) && !isText) return gatewayResponse(template, 'API_CONFIGURATION_ERROR');
   const overrides: Record<string, string> = {};
   const header = { get: (name: string) => request.headers[name.toLowerCase()] ?? '' };
-  const body = render(response.template, {
+  const body = render(response.body, {
     input: { params: () => ({ header }) },
     context: { responseOverride: { header: overrides } },
   });
   const overridden = Object.entries(overrides).map(([name, value]) => [name.toLowerCase(), value]);
   return {
     statusCode: response.statusCode,
-    headers: { ...response.headers, ...Object.fromEntries(overridden), 'content-type': 'application/json' },
+    headers: { ...response.headers, ...Object.fromEntries(overridden) },
     body: body.trim(),
   };
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 
 /** A function of the template, as Lambda would be told of it. */
 export interface FunctionConfiguration {
@@ -10,13 +11,6 @@ export interface FunctionConfiguration {
   timeoutSeconds: number;
   memoryMegabytes: number;
   environment: Record<string, string>;
-}
-
-export interface Table {
-  name: string;
-  partitionKey: string;
-  /** The properties of its CreateTable call. */
-  definition: Pick<TableProperties, 'AttributeDefinitions' | 'KeySchema' | 'BillingMode'>;
 }
 
 export interface Route {
@@ -38,18 +32,14 @@ export interface MockIntegration {
   /** What becomes of a body of another media type: WHEN_NO_MATCH, WHEN_NO_TEMPLATES or NEVER. */
   passthroughBehavior: string;
   contentHandling: string | undefined;
-  response: {
-    statusCode: number;
-    headers: Record<string, string>;
-    contentHandling: string | undefined;
-    /** The body's mapping template, in the Velocity Template Language. */
-    template: string;
-  };
+  /** Its body is a mapping template, in the Velocity Template Language. */
+  response: Answer & { contentHandling: string | undefined };
 }
 
-export interface GatewayResponse {
+/** What a caller is answered; header names are in lower case where they come from the template. */
+export interface Answer {
   statusCode: number;
-  headers: Record<string, string>;
+  headers: Record<string, string | string[]>;
   body: string;
 }
 
@@ -59,11 +49,11 @@ export interface Template {
   /** Whether bodies of a media type are bytes, which reach the function as base64. */
   isBinary: (mediaType: string) => boolean;
   functions: FunctionConfiguration[];
-  tables: Table[];
+  tables: CreateTableCommandInput[];
   /** The most specific first. */
   routes: Route[];
   /** By response type ("Gateway response types for API Gateway"). */
-  gatewayResponses: Map<string, GatewayResponse>;
+  gatewayResponses: Map<string, Answer>;
   outputs: Record<string, string>;
 }
 
@@ -71,44 +61,48 @@ export interface Template {
 export const LOCAL_REGION = 'us-east-1';
 export const LOCAL_ACCOUNT = '000000000000';
 
-interface TableProperties {
-  AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' | 'B' }[];
-  KeySchema: { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[];
-  BillingMode: 'PAY_PER_REQUEST';
-}
-
-interface Resource {
-  Type: string;
-  Properties: Record<string, unknown>;
-  Metadata?: Record<string, string>;
-}
-
+/** What the local run reads of a template, once its references are resolved. */
 interface CloudFormationTemplate {
-  Resources: Record<string, Resource>;
-  Outputs: Record<string, { Value: unknown }>;
+  Resources: Record<string, { Type: string; Properties: unknown; Metadata: Record<string, string> }>;
+  Outputs: Record<string, { Value: string }>;
 }
 
 interface CloudAssemblyManifest {
-  artifacts: Record<string, { type: string; properties?: { templateFile: string } }>;
+  artifacts: Record<string, { type: string; properties: { templateFile: string } }>;
 }
+
+/** What makes an answer of the gateway's own, in a gateway response or in an integration response. */
+interface GatewayAnswer {
+  StatusCode: string;
+  ResponseParameters: Record<string, string>;
+  ResponseTemplates: Record<string, string>;
+}
+
+type Integration =
+  | { Type: 'AWS_PROXY'; Uri: string; TimeoutInMillis?: number }
+  | {
+      Type: 'MOCK';
+      RequestTemplates: Record<string, string>;
+      PassthroughBehavior: string;
+      ContentHandling?: string;
+      IntegrationResponses: [GatewayAnswer & { ContentHandling?: string }];
+    };
 
 /** Reads the one stack of a cloud assembly (`cdk.out`). */
 export function readTemplate(assembly: string): Template {
-  const manifest = readJson<CloudAssemblyManifest>(join(assembly, 'manifest.json'));
-  const files = Object.values(manifest.artifacts)
-    .filter(({ type }) => type === 'aws:cloudformation:stack')
-    .map(({ properties }) => properties?.templateFile);
-  const [file] = files;
-  if (file === undefined || files.length > 1) {
-    throw new Error(`${assembly} holds ${files.length} stacks; the local run needs exactly one.`);
+  const read = (file: string) => readFileSync(join(assembly, file), 'utf8');
+  const { artifacts } = JSON.parse(read('manifest.json')) as CloudAssemblyManifest;
+  const stacks = Object.values(artifacts).filter(({ type }) => type === 'aws:cloudformation:stack');
+  const [stack] = stacks;
+  if (!stack || stacks.length > 1) {
+    throw new Error(`${assembly} holds ${stacks.length} stacks; the local run needs exactly one.`);
   }
-  const { Resources, Outputs } = readJson<CloudFormationTemplate>(join(assembly, file));
-  const resolve = resolver(Resources);
+  const { Resources, Outputs } = JSON.parse(read(stack.properties.templateFile), resolve) as CloudFormationTemplate;
 
   function ofType<Properties>(type: string) {
     return Object.entries(Resources)
       .filter(([, resource]) => resource.Type === type)
-      .map(([name, { Properties, Metadata }]) => ({ name, ...(resolve(Properties) as Properties), Metadata }));
+      .map(([name, { Properties, Metadata }]) => ({ name, ...(Properties as Properties), Metadata }));
   }
 
   const resources = ofType<{ ParentId: string; PathPart: string }>('AWS::ApiGateway::Resource');
@@ -117,50 +111,55 @@ export function readTemplate(assembly: string): Template {
     return resource ? `${pathOf(resource.ParentId)}/${resource.PathPart}` : '';
   };
 
-  const binaryMediaTypes =
-    ofType<{ BinaryMediaTypes?: string[] }>('AWS::ApiGateway::RestApi')[0]?.BinaryMediaTypes ?? [];
+  const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
+  const functionNameOf = (uri: string): string => {
+    const called = /\/functions\/(\w+)\/invocations$/.exec(uri)?.[1] ?? '';
+    return aliases.find(({ name }) => name === called)?.FunctionName ?? called;
+  };
+
+  const [api] = ofType<{ BinaryMediaTypes?: string[] }>('AWS::ApiGateway::RestApi');
 
   return {
     stage: ofType<{ StageName: string }>('AWS::ApiGateway::Stage')[0]?.StageName ?? '',
-    isBinary: (mediaType) => [mediaType, '*/*'].some((type) => binaryMediaTypes.includes(type)),
+    isBinary: (mediaType) => [mediaType, '*/*'].some((type) => api?.BinaryMediaTypes?.includes(type)),
     functions: ofType<{
       Handler: string;
-      Timeout?: number;
-      MemorySize?: number;
-      Environment?: { Variables: Record<string, string> };
+      Timeout: number;
+      MemorySize: number;
+      Environment: { Variables: Record<string, string> };
     }>('AWS::Lambda::Function').map(({ name, Handler, Timeout, MemorySize, Environment, Metadata }) => ({
       name,
-      assetDirectory: join(assembly, Metadata?.['aws:asset:path'] ?? ''),
+      assetDirectory: join(assembly, Metadata['aws:asset:path'] ?? ''),
       handler: Handler,
-      timeoutSeconds: Timeout ?? 3,
-      memoryMegabytes: MemorySize ?? 128,
-      environment: Environment?.Variables ?? {},
+      timeoutSeconds: Timeout,
+      memoryMegabytes: MemorySize,
+      environment: Environment.Variables,
     })),
-    tables: ofType<TableProperties>('AWS::DynamoDB::Table').map(
+    tables: ofType<CreateTableCommandInput>('AWS::DynamoDB::Table').map(
       ({ name, AttributeDefinitions, KeySchema, BillingMode }) => ({
-        name,
-        partitionKey: KeySchema.find(({ KeyType }) => KeyType === 'HASH')?.AttributeName ?? '',
-        definition: { AttributeDefinitions, KeySchema, BillingMode },
+        TableName: name,
+        AttributeDefinitions,
+        KeySchema,
+        BillingMode,
       }),
     ),
     routes: ofType<{ HttpMethod: string; ResourceId: string; Integration: Integration }>('AWS::ApiGateway::Method')
       .map(({ HttpMethod, ResourceId, Integration }) => ({
         method: HttpMethod,
         resource: pathOf(ResourceId) || '/',
-        integration: integration(Integration),
+        integration:
+          Integration.Type === 'MOCK'
+            ? mockIntegration(Integration)
+            : { functionName: functionNameOf(Integration.Uri), timeoutMs: Integration.TimeoutInMillis ?? 29_000 },
       }))
       .toSorted((a, b) => generality(a) - generality(b)),
     gatewayResponses: new Map(
       ofType<GatewayAnswer & { ResponseType: string }>('AWS::ApiGateway::GatewayResponse').map((response) => [
         response.ResponseType,
-        {
-          statusCode: Number(response.StatusCode),
-          headers: fixedHeaders(response),
-          body: response.ResponseTemplates?.['application/json'] ?? '',
-        },
+        answerOf(response),
       ]),
     ),
-    outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, String(resolve(Value))])),
+    outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, Value])),
   };
 }
 
@@ -173,89 +172,49 @@ export function functionBehind(template: Template, method: string, resource: str
   return configuration;
 }
 
-/** What makes an answer of the gateway's own, in a gateway response or in an integration response. */
-interface GatewayAnswer {
-  StatusCode: string;
-  ResponseParameters?: Record<string, string>;
-  ResponseTemplates?: Record<string, string>;
-}
-
-interface Integration {
-  Type: string;
-  Uri?: string;
-  TimeoutInMillis?: number;
-  RequestTemplates?: Record<string, string>;
-  PassthroughBehavior?: string;
-  ContentHandling?: string;
-  IntegrationResponses?: (GatewayAnswer & { ContentHandling?: string })[];
-}
-
 /** A greedy path is more general than a parameter, that than a fixed path; any method than one. */
 function generality({ resource, method }: { resource: string; method: string }): number {
   const ofPath = resource.includes('+}') ? 2 : resource.includes('}') ? 1 : 0;
   return 2 * ofPath + (method === 'ANY' ? 1 : 0);
 }
 
-function integration(properties: Integration): Route['integration'] {
-  const { Type, Uri = '', TimeoutInMillis, IntegrationResponses } = properties;
-  const [answer] = IntegrationResponses ?? [];
-  if (Type === 'MOCK' && answer) {
-    return {
-      requestTemplates: properties.RequestTemplates ?? {},
-      passthroughBehavior: properties.PassthroughBehavior ?? 'WHEN_NO_MATCH',
-      contentHandling: properties.ContentHandling,
-      response: {
-        statusCode: Number(answer.StatusCode),
-        headers: fixedHeaders(answer),
-        contentHandling: answer.ContentHandling,
-        template: answer.ResponseTemplates?.['application/json'] ?? '',
-      },
-    };
-  }
-  // Behind the function's name an alias may stand.
-  const functionName = /:function:([^/:]+)(:\w+)?\/invocations$/.exec(Uri)?.[1] ?? '';
-  return { functionName, timeoutMs: TimeoutInMillis ?? 29_000 };
+function mockIntegration(properties: Integration & { Type: 'MOCK' }): MockIntegration {
+  const [response] = properties.IntegrationResponses;
+  return {
+    requestTemplates: properties.RequestTemplates,
+    passthroughBehavior: properties.PassthroughBehavior,
+    contentHandling: properties.ContentHandling,
+    response: { ...answerOf(response), contentHandling: response.ContentHandling },
+  };
 }
 
 /** Headers stand as `method.response.header.NAME` or `gatewayresponse.header.NAME`, their values in quotes. */
-function fixedHeaders({ ResponseParameters = {} }: GatewayAnswer): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(ResponseParameters).map(([name, value]) => [
-      name.replace(/^.*\.header\./, '').toLowerCase(),
-      value.replaceAll("'", ''),
-    ]),
-  );
+function answerOf({ StatusCode, ResponseParameters, ResponseTemplates }: GatewayAnswer): Answer {
+  const headers = Object.entries(ResponseParameters).map(([name, value]) => [
+    name.replace(/^.*\.header\./, '').toLowerCase(),
+    value.replaceAll("'", ''),
+  ]);
+  return {
+    statusCode: Number(StatusCode),
+    headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' },
+    body: ResponseTemplates['application/json'] ?? '',
+  };
 }
 
-/** Carries out CloudFormation's intrinsic functions in a value: a resource is called by its logical id. */
-function resolver(resources: Record<string, Resource>): (value: unknown) => unknown {
-  function resolve(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(resolve);
-    if (typeof value !== 'object' || value === null) return value;
-    const entries = Object.entries(value).map(([key, member]): [string, unknown] => [key, resolve(member)]);
-    const [name, argument] = entries[0] ?? [];
-    if (entries.length === 1 && name === 'Ref') return reference(String(argument));
-    if (entries.length === 1 && name === 'Fn::GetAtt') {
-      const [id, attribute] = argument as [string, string];
-      return attribute === 'Arn'
-        ? `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${id}`
-        : `${id}.${attribute}`;
-    }
-    if (entries.length === 1 && name === 'Fn::Join') {
-      const [separator, parts] = argument as [string, string[]];
-      return parts.join(separator);
-    }
-    return Object.fromEntries(entries);
-  }
-
-  function reference(id: string): unknown {
-    const { Type, Properties } = resources[id] ?? {};
-    if (Type !== 'AWS::Lambda::Alias') return PSEUDO_PARAMETERS[id] ?? id;
-    const { FunctionName, Name } = resolve(Properties) as { FunctionName: string; Name: string };
-    return `arn:aws:lambda:${LOCAL_REGION}:${LOCAL_ACCOUNT}:function:${FunctionName}:${Name}`;
-  }
-
-  return resolve;
+/**
+ * Carries out CloudFormation's intrinsic functions, as a reviver of `JSON.parse`: from the inside to the outside. A
+ * resource, and whatever attribute of it, is called by its logical id.
+ */
+function resolve(_key: string, value: unknown): unknown {
+  const {
+    Ref: reference,
+    'Fn::GetAtt': attribute,
+    'Fn::Join': join,
+  } = (value ?? {}) as { Ref?: string; 'Fn::GetAtt'?: [id: string, name: string]; 'Fn::Join'?: [string, string[]] };
+  if (reference !== undefined) return PSEUDO_PARAMETERS[reference] ?? reference;
+  if (attribute) return attribute[0];
+  if (join) return join[1].join(join[0]);
+  return value;
 }
 
 const PSEUDO_PARAMETERS: Record<string, string> = {
@@ -264,7 +223,3 @@ const PSEUDO_PARAMETERS: Record<string, string> = {
   'AWS::Region': LOCAL_REGION,
   'AWS::URLSuffix': 'amazonaws.com',
 };
-
-function readJson<Shape>(file: string): Shape {
-  return JSON.parse(readFileSync(file, 'utf8')) as Shape;
-}
