@@ -1,17 +1,12 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { LocalDynamoDb } from './dynamodb.ts';
 import { LOCAL_CREDENTIALS } from './dynamodb.ts';
-import { LambdaFunction, type LogLine } from './lambda.ts';
+import { type LogLine, startFunction } from './lambda.ts';
 import { functionBehind, LOCAL_REGION, type Template } from './template.ts';
 
 export interface Deployment {
   template: Template;
-  /** By logical id, as the routes name them. */
-  functions: Map<string, LambdaFunction>;
-  /**
-   * What the function behind an event's route answers, past the gateway. Throws where the route has none, and as
-   * `LambdaFunction.invoke` does.
-   */
+  /** What the function behind an event's route answers. Throws where the route has none, and as `LambdaFunction.invoke` does. */
   invoke(event: APIGatewayProxyEvent): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -23,19 +18,17 @@ export async function deploy(
   onLog: (line: LogLine) => void,
 ): Promise<Deployment> {
   const functions = new Map(
-    template.functions.map((configuration) => [
-      configuration.name,
-      new LambdaFunction(
-        configuration,
-        { ...lambdaEnvironment(configuration.name), AWS_ENDPOINT_URL_DYNAMODB: endpoint },
-        onLog,
-      ),
-    ]),
+    await Promise.all(
+      template.functions.map(async (configuration) => {
+        const { name } = configuration;
+        const given = { ...lambdaEnvironment(name), AWS_ENDPOINT_URL_DYNAMODB: endpoint };
+        const environment = { ...given, ...configuration.environment };
+        return [name, await startFunction({ ...configuration, environment }, onLog)] as const;
+      }),
+    ),
   );
-  await Promise.all([...functions.values()].map((lambda) => lambda.warm()));
   return {
     template,
-    functions,
     invoke: async (event) => {
       const { name } = functionBehind(template, event.httpMethod, event.resource);
       return JSON.parse((await functions.get(name)?.invoke(JSON.stringify(event))) ?? 'null');

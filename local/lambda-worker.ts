@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -24,8 +23,7 @@ for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
 }
 
 const [file = '', exported = ''] = handlerName.split('.');
-const bundle = ['js', 'mjs', 'cjs'].map((suffix) => join(assetDirectory, `${file}.${suffix}`)).find(existsSync);
-if (bundle === undefined) throw new Error(`${assetDirectory} has no ${file}.js, .mjs or .cjs.`);
+const bundle = join(assetDirectory, `${file}.mjs`);
 const handler: unknown = (await import(pathToFileURL(bundle).href))[exported];
 if (typeof handler !== 'function') throw new Error(`${bundle} does not export a function "${exported}".`);
 
@@ -44,4 +42,5 @@ parentPort?.on('message', async ({ event, requestId, deadline }: Invocation) => 
     post({ failure: error instanceof Error ? `${error.name}: ${error.message}` : String(error) });
   }
 });
-post({ ready: true });
+// The init is over.
+post({ response: 'null' });

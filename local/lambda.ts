@@ -17,125 +17,95 @@ export interface Invocation {
   deadline: number;
 }
 
-export type WorkerMessage = { ready: true } | { log: LogLine } | { response: string } | { failure: string };
+/** What is logged, and what comes of the init or of an event. */
+export type WorkerMessage = { log: LogLine } | { response: string } | { failure: string };
+
+export interface LambdaFunction {
+  /** The handler's answer to an event, both as JSON. Throws where it throws, crashes or is late. */
+  invoke(event: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A worker and what it is at: its init, then one event after the other. */
+interface ExecutionEnvironment {
+  worker: Worker;
+  work: PromiseWithResolvers<string>;
+  busy: boolean;
+}
 
 /** As many at a time as keep a small machine busy; further events wait their turn. */
 const MAX_ENVIRONMENTS = 8;
 
 /**
- * A function run as Lambda runs it: execution environments with only the template's variables, each
- * serving one event at a time, ended when it crashes or when the timeout is over.
+ * A function run as Lambda runs it: execution environments with only the configuration's variables, each serving one
+ * event at a time, ended when it crashes or when the timeout is over. One is started ahead of the first event. Throws
+ * what the bundle's init throws.
  */
-export class LambdaFunction {
-  readonly #configuration: FunctionConfiguration;
-  readonly #environment: Record<string, string>;
-  readonly #onLog: (line: LogLine) => void;
-  readonly #all = new Set<ExecutionEnvironment>();
-  readonly #idle: ExecutionEnvironment[] = [];
-  readonly #waiting: (() => void)[] = [];
+export async function startFunction(
+  configuration: FunctionConfiguration,
+  onLog: (line: LogLine) => void,
+): Promise<LambdaFunction> {
+  const environments = new Set<ExecutionEnvironment>();
+  const waiting: (() => void)[] = [];
 
-  /** `environment` is what Lambda itself would set, the region and the credentials among it. */
-  constructor(
-    configuration: FunctionConfiguration,
-    environment: Record<string, string>,
-    onLog: (line: LogLine) => void,
-  ) {
-    this.#configuration = configuration;
-    this.#environment = environment;
-    this.#onLog = onLog;
-  }
-
-  /** Starts one environment ahead of the first event. Throws what the bundle's init throws. */
-  async warm(): Promise<void> {
-    this.#idle.push(await this.#start());
-  }
-
-  /** The handler's answer to an event, both as JSON. Throws where it throws, crashes or is late. */
-  async invoke(event: string): Promise<string> {
-    while (this.#idle.length === 0 && this.#all.size >= MAX_ENVIRONMENTS) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    const environment = this.#idle.pop() ?? (await this.#start());
-    try {
-      return await environment.invoke(event);
-    } finally {
-      if (environment.alive) this.#idle.push(environment);
-      else this.#all.delete(environment);
-      this.#waiting.shift()?.();
-    }
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#all].map((environment) => environment.end()));
-  }
-
-  async #start(): Promise<ExecutionEnvironment> {
-    const environment = new ExecutionEnvironment(this.#configuration, this.#environment, this.#onLog);
-    this.#all.add(environment);
-    try {
-      await environment.ready;
-      return environment;
-    } catch (error) {
-      this.#all.delete(environment);
-      this.#waiting.shift()?.();
-      throw error;
-    }
-  }
-}
-
-class ExecutionEnvironment {
-  readonly ready: Promise<void>;
-  alive = true;
-  readonly #worker: Worker;
-  readonly #timeoutSeconds: number;
-  #answer: PromiseWithResolvers<string> | undefined;
-
-  constructor(
-    configuration: FunctionConfiguration,
-    environment: Record<string, string>,
-    onLog: (line: LogLine) => void,
-  ) {
-    this.#timeoutSeconds = configuration.timeoutSeconds;
-    this.#worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
+  async function start(): Promise<ExecutionEnvironment> {
+    const worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
       workerData: configuration,
-      env: { ...environment, ...configuration.environment },
+      env: configuration.environment,
       resourceLimits: { maxOldGenerationSizeMb: configuration.memoryMegabytes },
     });
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.ready = promise;
-    this.#worker.on('message', (message: WorkerMessage) => {
-      if ('ready' in message) resolve();
-      else if ('log' in message) onLog(message.log);
-      else if ('response' in message) this.#answer?.resolve(message.response);
-      else this.#answer?.reject(new Error(message.failure));
+    const environment = { worker, work: Promise.withResolvers<string>(), busy: true };
+    environments.add(environment);
+    worker.on('message', (message: WorkerMessage) => {
+      if ('log' in message) onLog(message.log);
+      else if ('response' in message) environment.work.resolve(message.response);
+      else environment.work.reject(new Error(message.failure));
     });
-    const fail = (error: Error) => {
-      this.alive = false;
-      reject(error);
-      this.#answer?.reject(error);
-    };
-    this.#worker.on('error', (error) => fail(error instanceof Error ? error : new Error(String(error))));
-    this.#worker.on('exit', (code) => fail(new Error(`The execution environment exited with status ${code}.`)));
+    worker.on('error', (error) => discard(environment, error instanceof Error ? error : new Error(String(error))));
+    worker.on('exit', (code) => {
+      discard(environment, new Error(`The execution environment exited with status ${code}.`));
+    });
+    await environment.work.promise;
+    return environment;
   }
 
-  async invoke(event: string): Promise<string> {
-    this.#answer = Promise.withResolvers();
-    const timeoutMs = this.#timeoutSeconds * 1000;
+  function discard(environment: ExecutionEnvironment, error: Error): void {
+    environments.delete(environment);
+    environment.work.reject(error);
+    waiting.shift()?.();
+  }
+
+  const findIdle = () => [...environments].find(({ busy }) => !busy);
+
+  async function invoke(event: string): Promise<string> {
+    while (!findIdle() && environments.size >= MAX_ENVIRONMENTS) {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+    const environment = findIdle() ?? (await start());
+    environment.busy = true;
+    environment.work = Promise.withResolvers();
+    const timeoutMs = configuration.timeoutSeconds * 1000;
     const timer = setTimeout(() => {
-      this.#answer?.reject(new Error(`Task timed out after ${this.#timeoutSeconds}.00 seconds`));
-      this.alive = false;
-      void this.end();
+      discard(environment, new Error(`Task timed out after ${configuration.timeoutSeconds}.00 seconds`));
+      void environment.worker.terminate();
     }, timeoutMs);
     const invocation: Invocation = { event, requestId: randomUUID(), deadline: Date.now() + timeoutMs };
-    this.#worker.postMessage(invocation);
+    environment.worker.postMessage(invocation);
     try {
-      return await this.#answer.promise;
+      return await environment.work.promise;
     } finally {
       clearTimeout(timer);
+      environment.busy = false;
+      waiting.shift()?.();
     }
   }
 
-  async end(): Promise<void> {
-    await this.#worker.terminate();
-  }
+  const first = await start();
+  first.busy = false;
+  return {
+    invoke,
+    close: async () => {
+      await Promise.all([...environments].map(({ worker }) => worker.terminate()));
+    },
+  };
 }

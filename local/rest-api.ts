@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { render } from 'velocityjs';
 import type { Deployment } from './deploy.ts';
 import { mediaTypeOf, proxyEvent, type RequestIds, type Target } from './event.ts';
-import type { Answer, LambdaIntegration, MockIntegration, Route, Template } from './template.ts';
+import type { Answer, MockIntegration, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway", and Lambda's own for an event. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -11,11 +12,12 @@ const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 
 /** What the deployed REST API answers to a request: its route's integration, or a gateway response. */
 export async function answerTo(
-  { template, functions }: Deployment,
+  deployment: Deployment,
   request: IncomingMessage,
   target: Target,
   ids: RequestIds,
 ): Promise<Answer> {
+  const { template } = deployment;
   const body = await readBody(request);
   const found = findRoute(template.routes, request.method ?? '', target.path);
   if (!found) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
@@ -23,9 +25,9 @@ export async function answerTo(
   const { route, pathParameters } = found;
   if ('requestTemplates' in route.integration) return mockAnswer(template, route.integration, request);
   const { resource } = route;
-  const event = JSON.stringify(proxyEvent(request, body, target, ids, { ...template, resource, pathParameters }));
-  if (Buffer.byteLength(event) > MAX_EVENT_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
-  return functionAnswer(template, route.integration, functions, event);
+  const event = proxyEvent(request, body, target, ids, { ...template, resource, pathParameters });
+  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
+  return functionAnswer(deployment, event, route.integration.timeoutMs);
 }
 
 /** The body, read to its end so that the caller comes to reading the answer; nothing if it is too large. */
@@ -40,13 +42,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return bytes <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
 }
 
-interface FoundRoute {
-  route: Route;
-  pathParameters: Record<string, string>;
-}
-
 /** Of several matches the first: the template has its routes from the most specific to the least. */
-function findRoute(routes: Route[], method: string, path: string): FoundRoute | undefined {
+function findRoute(routes: Route[], method: string, path: string) {
   for (const route of routes) {
     const pattern = route.resource.replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     // API Gateway overlooks a slash at the end.
@@ -65,18 +62,15 @@ export function gatewayResponse({ gatewayResponses }: Template, type: string): A
 }
 
 async function functionAnswer(
-  template: Template,
-  integration: LambdaIntegration,
-  functions: Deployment['functions'],
-  event: string,
+  { template, invoke }: Deployment,
+  event: APIGatewayProxyEvent,
+  timeoutMs: number,
 ): Promise<Answer> {
-  const lambda = functions.get(integration.functionName);
-  if (!lambda) return gatewayResponse(template, 'API_CONFIGURATION_ERROR');
   const timeout = new AbortController();
   try {
     const answer = await Promise.race([
-      lambda.invoke(event),
-      sleep(integration.timeoutMs, undefined, { signal: timeout.signal, ref: false }),
+      invoke(event),
+      sleep(timeoutMs, undefined, { signal: timeout.signal, ref: false }),
     ]);
     if (answer === undefined) return gatewayResponse(template, 'INTEGRATION_TIMEOUT');
     return proxyAnswer(answer) ?? gatewayResponse(template, 'DEFAULT_5XX');
@@ -102,8 +96,7 @@ const REMAPPED_HEADERS = [
 ];
 
 /** The function's answer where it has a proxy response's form ("Output format of a Lambda function for proxy integration"). */
-function proxyAnswer(answer: string): Answer | undefined {
-  const response: unknown = JSON.parse(answer);
+function proxyAnswer(response: unknown): Answer | undefined {
   if (typeof response !== 'object' || response === null || !('statusCode' in response)) return undefined;
   const { statusCode, headers, multiValueHeaders, body } = response as Partial<Answer> & {
     multiValueHeaders?: Record<string, string[]>;

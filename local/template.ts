@@ -165,7 +165,7 @@ export function readTemplate(assembly: string): Template {
 
 /** The function behind a route. Throws where the route has none. */
 export function functionBehind(template: Template, method: string, resource: string): FunctionConfiguration {
-  const route = template.routes.find((each) => each.method === method && each.resource === resource);
+  const route = template.routes.find((each) => [method, 'ANY'].includes(each.method) && each.resource === resource);
   const { functionName } = (route?.integration ?? {}) as Partial<LambdaIntegration>;
   const configuration = template.functions.find(({ name }) => name === functionName);
   if (!configuration) throw new Error(`${method} ${resource} is no route to a function of the stack.`);
