@@ -21,8 +21,7 @@ export async function deploy(
     await Promise.all(
       template.functions.map(async (configuration) => {
         const { name } = configuration;
-        const given = { ...lambdaEnvironment(name), AWS_ENDPOINT_URL_DYNAMODB: endpoint };
-        const environment = { ...given, ...configuration.environment };
+        const environment = { ...lambdaEnvironment(name, endpoint), ...configuration.environment };
         return [name, await startFunction({ ...configuration, environment }, onLog)] as const;
       }),
     ),
@@ -40,8 +39,9 @@ export async function deploy(
 }
 
 /** What Lambda sets by itself ("Using Lambda environment variables"); nothing of this machine's own gets in. */
-function lambdaEnvironment(functionName: string): Record<string, string> {
+function lambdaEnvironment(functionName: string, dynamoDbEndpoint: string): Record<string, string> {
   return {
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
     AWS_LAMBDA_FUNCTION_NAME: functionName,
     AWS_REGION: LOCAL_REGION,
     AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,

@@ -49,14 +49,14 @@ export function proxyEvent(
   const method = request.method ?? '';
   const now = new Date();
   const sourceIp = request.socket.remoteAddress ?? '127.0.0.1';
-  const headers = multiValues([
+  const headers: [string, string][] = [
     ...pairs(request.rawHeaders),
     ['X-Amzn-Trace-Id', `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`],
     ['X-Forwarded-For', sourceIp],
     ['X-Forwarded-Port', String(request.socket.localPort)],
     ['X-Forwarded-Proto', 'http'],
-  ]);
-  const queryStringParameters = multiValues([...new URLSearchParams(query)]);
+  ];
+  const parameters = [...new URLSearchParams(query)];
   const isBase64Encoded = body.length > 0 && isBinary(mediaTypeOf(request));
   const requestContext = {
     accountId: LOCAL_ACCOUNT,
@@ -96,10 +96,10 @@ export function proxyEvent(
     resource,
     path,
     httpMethod: method,
-    headers: lastValues(headers) ?? {},
-    multiValueHeaders: headers,
-    queryStringParameters: lastValues(queryStringParameters),
-    multiValueQueryStringParameters: orNull(queryStringParameters),
+    headers: Object.fromEntries(headers),
+    multiValueHeaders: multiValues(headers),
+    queryStringParameters: orNull(Object.fromEntries(parameters)),
+    multiValueQueryStringParameters: orNull(multiValues(parameters)),
     pathParameters: orNull(pathParameters),
     stageVariables: null,
     requestContext,
@@ -119,10 +119,6 @@ function multiValues(entries: [string, string][]): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(values).map(([name, named]) => [name, (named ?? []).map(([, value]) => value)]),
   );
-}
-
-function lastValues(values: Record<string, string[]>): Record<string, string> | null {
-  return orNull(Object.fromEntries(Object.entries(values).map(([name, all]) => [name, all.at(-1) ?? ''])));
 }
 
 function orNull<Value>(map: Record<string, Value>): Record<string, Value> | null {

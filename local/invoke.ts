@@ -22,19 +22,14 @@ await commandWithArguments({ usage: USAGE, options: {}, operands: ['EVENT'] }, a
 });
 
 async function invoke(event: APIGatewayProxyEvent, template: Template): Promise<void> {
+  await using opened = new AsyncDisposableStack();
   const dynamoDb = await openLocalDynamoDb(template);
-  try {
-    const deployment = await deploy(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
-    try {
-      const response = (await deployment.invoke(event)) as APIGatewayProxyResult | null;
-      console.log(JSON.stringify(response, null, 2));
-      if (response?.statusCode !== 200) process.exitCode = 1;
-    } finally {
-      await deployment.close();
-    }
-  } finally {
-    await dynamoDb.close();
-  }
+  opened.defer(dynamoDb.close);
+  const deployment = await deploy(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
+  opened.defer(deployment.close);
+  const response = (await deployment.invoke(event)) as APIGatewayProxyResult | null;
+  console.log(JSON.stringify(response, null, 2));
+  if (response?.statusCode !== 200) process.exitCode = 1;
 }
 
 function readEvent(file: string): APIGatewayProxyEvent {

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempDisposableSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import { checkedNumber, commandWithArguments } from '../operate/command.ts';
 import { type Deployment, deploy } from './deploy.ts';
@@ -40,28 +41,18 @@ const OPTIONS = { watch: { type: 'boolean', default: false } } as const;
 await commandWithArguments({ usage: USAGE, options: OPTIONS }, async ({ watch: watching }) => {
   const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
   // Where two services run, each on a DynamoDB of its own, each has its own assembly too.
-  const assembly = loopbackEndpoint() === undefined ? SERVICE_ASSEMBLY : mkdtempSync(join(tmpdir(), 'plant-store-'));
-  const toClose: (() => unknown)[] = [];
-  if (assembly !== SERVICE_ASSEMBLY) toClose.push(() => rmSync(assembly, { recursive: true, force: true }));
-
-  async function close(): Promise<void> {
-    for (const closeOne of toClose.reverse()) await closeOne();
-  }
-
-  let instructions: string;
-  try {
-    instructions = await serve(port, assembly, watching, toClose);
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const alone = loopbackEndpoint() === undefined;
+  await using opened = new AsyncDisposableStack();
+  const assembly = alone ? SERVICE_ASSEMBLY : opened.use(mkdtempDisposableSync(join(tmpdir(), 'plant-store-'))).path;
+  const instructions = await serve(port, assembly, watching, opened);
+  const running = opened.move();
 
   let firstSignal: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (firstSignal === undefined) {
         firstSignal = performance.now();
-        void close().then(() => process.exit());
+        void running.disposeAsync().then(() => process.exit());
       } else if (performance.now() - firstSignal > SAME_SIGNAL_MS) {
         process.exit(1);
       }
@@ -71,13 +62,13 @@ await commandWithArguments({ usage: USAGE, options: OPTIONS }, async ({ watch: w
   console.log(instructions);
 });
 
-/** Starts the service. What it puts into `toClose` ends it, the last first. Returns what its user may do now. */
-async function serve(port: number, assembly: string, watching: boolean, toClose: (() => unknown)[]): Promise<string> {
+/** Starts the service. What it defers to `opened` ends it, the last first. Returns what its user may do now. */
+async function serve(port: number, assembly: string, watching: boolean, opened: AsyncDisposableStack): Promise<string> {
   // Loads its libraries while the DynamoDB is opened, and later while nothing changes.
   let synthesis = prepareSynthesis(assembly);
-  toClose.push(() => synthesis.cancel());
+  opened.defer(() => synthesis.cancel());
   const dynamoDb = await openServiceDynamoDb();
-  toClose.push(dynamoDb.close);
+  opened.defer(dynamoDb.close);
 
   async function build(): Promise<Deployment> {
     if (watching) await generateFromContract();
@@ -88,12 +79,12 @@ async function serve(port: number, assembly: string, watching: boolean, toClose:
   }
 
   let deployment = await build();
-  toClose.push(() => deployment.close());
+  opened.defer(() => deployment.close());
   const { template } = deployment;
   await putDevelopmentToken(dynamoDb, template);
 
   const server = createGateway(() => deployment, accessLine);
-  toClose.push(gracefulClose(server));
+  opened.defer(gracefulClose(server));
   try {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
@@ -114,7 +105,7 @@ async function serve(port: number, assembly: string, watching: boolean, toClose:
         synthesis = prepareSynthesis(assembly);
       }
     });
-    toClose.push(stop);
+    opened.defer(stop);
   }
   const plantsUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/plants`;
   return `The plant store is ready at ${plantsUrl}
@@ -146,22 +137,16 @@ async function generateFromContract(): Promise<void> {
   }
 }
 
-/** Runs `rebuild` once things are quiet after a change, never twice at a time. Returns what stops it. */
+/** Runs `rebuild` after a change, never twice at a time. Returns what stops it. */
 async function onChange(rebuild: () => Promise<void>): Promise<() => Promise<void>> {
-  let timer: NodeJS.Timeout | undefined;
-  const state = { rebuilding: false, changed: false, stopped: false };
+  let last = Promise.resolve();
+  /** Whether a rebuild is still to begin, which will take in whatever changes until then. */
+  let due = false;
 
-  async function change(): Promise<void> {
-    state.changed = true;
-    if (state.rebuilding) return;
-    state.rebuilding = true;
-    while (state.changed && !state.stopped) {
-      state.changed = false;
-      await rebuild().catch((error: Error) => {
-        if (!state.stopped) console.error(error.message);
-      });
-    }
-    state.rebuilding = false;
+  async function rebuildSoon(): Promise<void> {
+    await sleep(QUIET_MS);
+    due = false;
+    await rebuild();
   }
 
   const watcher = watch(['functions', 'infra', 'openapi.yaml'], {
@@ -170,13 +155,12 @@ async function onChange(rebuild: () => Promise<void>): Promise<() => Promise<voi
     // A rebuild writes them itself.
     ignored: /\.generated\./,
   }).on('all', () => {
-    clearTimeout(timer);
-    timer = setTimeout(change, QUIET_MS);
+    if (due) return;
+    due = true;
+    last = last.then(rebuildSoon).catch((error: Error) => {
+      if (!watcher.closed) console.error(error.message);
+    });
   });
   await once(watcher, 'ready');
-  return async () => {
-    state.stopped = true;
-    clearTimeout(timer);
-    await watcher.close();
-  };
+  return () => watcher.close();
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -31,12 +32,8 @@ export async function synthesize(
 
 /** Synthesizes into a folder of its own, which is there for as long as `use` takes: two in one folder mix. */
 export async function withOwnAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
-  const directory = await mkdtemp(join(tmpdir(), 'plant-store-'));
-  try {
-    return await use(await synthesize(directory));
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'plant-store-'));
+  return await use(await synthesize(directory.path));
 }
 
 /** Starts the app ahead of time; what it is made of is read when it is let go, but for the libraries. */
@@ -56,24 +53,19 @@ export function prepareSynthesis(assembly: string, context: Record<string, strin
       NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/node'),
       NODE_OPTIONS: `${NODE_OPTIONS} --import=${preload}`,
     },
-    stdio: ['pipe', 'pipe', 'pipe'],
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   // An app that has failed already reads no more; its output says why.
   child.stdin.on('error', () => {});
-  const ended = new Promise<number | null>((resolve) => {
-    child.once('close', resolve).once('error', (error) => {
-      output += error.message;
-      resolve(null);
-    });
-  });
+  const ended = once(child, 'close');
   return {
     run: async () => {
       const CDK_CONTEXT_JSON = JSON.stringify({ ...readCdkJson().context, ...METADATA, ...context });
       // What bundles the function is a Node.js process too, and not to be preloaded.
       child.stdin.end(JSON.stringify({ CDK_CONTEXT_JSON, NODE_OPTIONS }));
-      if ((await ended) !== 0) throw new Error(`The stack could not be synthesized:\n${output.trim()}`);
+      const [status] = await ended;
+      if (status !== 0) throw new Error(`The stack could not be synthesized:\n${output.trim()}`);
     },
     cancel: () => {
       child.kill();
