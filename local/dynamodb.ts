@@ -38,15 +38,9 @@ const SQLITE_BUSY = 5;
 export interface LocalDynamoDb {
   endpoint: string;
   client: DynamoDBClient;
-  close(): Promise<void>;
-}
-
-/** A place where the data can be reached. */
-interface Place {
-  endpoint: string;
   /** Whether a service beside this process has it open, and takes it away when it ends. */
-  ofService?: boolean;
-  close?(): Promise<void>;
+  ofService: boolean;
+  close(): Promise<void>;
 }
 
 /**
@@ -57,15 +51,14 @@ interface Place {
 export async function openLocalDynamoDb(template: Template, { developmentToken = true } = {}): Promise<LocalDynamoDb> {
   const deadline = Date.now() + MAX_WAIT_MS;
   for (;;) {
-    const place = await findPlace('command', deadline);
-    const dynamoDb = connect(place);
+    const dynamoDb = await open('command', deadline);
     try {
       await createTables(dynamoDb, template);
       if (developmentToken) await putDevelopmentToken(dynamoDb, template);
       return dynamoDb;
     } catch (error) {
       await dynamoDb.close();
-      if (!place.ofService || Date.now() > deadline) throw error;
+      if (!dynamoDb.ofService || Date.now() > deadline) throw error;
       await sleep(POLL_MS);
     }
   }
@@ -76,7 +69,7 @@ export async function openLocalDynamoDb(template: Template, { developmentToken =
  * it. The tables are still to be created.
  */
 export async function openServiceDynamoDb(): Promise<LocalDynamoDb> {
-  return connect(await findPlace('service', Date.now() + MAX_WAIT_MS));
+  return await open('service', Date.now() + MAX_WAIT_MS);
 }
 
 /** Creates what is missing of the template's tables. */
@@ -125,27 +118,28 @@ export function loopbackEndpoint(): string | undefined {
   return value;
 }
 
-function connect({ endpoint, close }: Place): LocalDynamoDb {
+function connect(endpoint: string, { ofService = false, closeEngine = async () => {} } = {}): LocalDynamoDb {
   const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
   return {
     endpoint,
     client,
+    ofService,
     close: async () => {
       client.destroy();
-      await close?.();
+      await closeEngine();
     },
   };
 }
 
-async function findPlace(whose: 'command' | 'service', deadline: number): Promise<Place> {
+async function open(whose: 'command' | 'service', deadline: number): Promise<LocalDynamoDb> {
   const given = loopbackEndpoint();
-  if (given !== undefined) return { endpoint: given };
+  if (given !== undefined) return connect(given);
   mkdirSync(dataDirectory, { recursive: true });
   for (;;) {
     const lock = takeLock();
     if (lock) return await embed(lock, whose);
     const service = runningService();
-    if (service && whose === 'command') return { endpoint: service.endpoint, ofService: true };
+    if (service && whose === 'command') return connect(service.endpoint, { ofService: true });
     if (service) {
       throw new Error(
         `Another npm start or npm run dev of this folder is running and has its data, .local/, open (process ${service.pid}). End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine.`,
@@ -172,7 +166,7 @@ function takeLock(): DatabaseSync | undefined {
   }
 }
 
-async function embed(lock: DatabaseSync, whose: 'command' | 'service'): Promise<Place> {
+async function embed(lock: DatabaseSync, whose: 'command' | 'service'): Promise<LocalDynamoDb> {
   // One that was killed has left it behind.
   rmSync(serviceFile, { force: true });
   const server = dynalite({ path: join(dataDirectory, 'dynamodb'), createTableMs: 0 });
@@ -180,16 +174,14 @@ async function embed(lock: DatabaseSync, whose: 'command' | 'service'): Promise<
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   if (whose === 'service') writeFileSync(serviceFile, JSON.stringify({ endpoint, pid: process.pid }));
-  return {
-    endpoint,
-    close: async () => {
-      rmSync(serviceFile, { force: true });
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-      lock.close();
-    },
-  };
+  async function closeEngine(): Promise<void> {
+    rmSync(serviceFile, { force: true });
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+    lock.close();
+  }
+  return connect(endpoint, { closeEngine });
 }
 
 /** The service that has the embedded store open, if what has it open is a service. */

@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { LOCAL_ACCOUNT } from './template.ts';
+import { LOCAL_ACCOUNT, type Template } from './template.ts';
 
 /** A request's path, without the stage, and its query. */
 export interface Target {
@@ -15,12 +15,7 @@ export interface RequestIds {
   extendedRequestId: string;
 }
 
-interface ProxyRoute {
-  resource: string;
-  pathParameters: Record<string, string>;
-  stage: string;
-  isBinary: (mediaType: string) => boolean;
-}
+type ProxyRoute = Pick<Template, 'stage' | 'isBinary'> & Pick<APIGatewayProxyEvent, 'resource' | 'pathParameters'>;
 
 /** Of a request target in any form, such as `/plants?a=b` or `http://host/plants` (RFC 9112, 3.2). */
 export function targetOf(url = ''): Target {
@@ -88,7 +83,7 @@ export function proxyEvent(
     ...ids,
     requestTime: requestTime(now),
     requestTimeEpoch: now.getTime(),
-    resourceId: createHash('sha256').update(resource).digest('hex').slice(0, 6),
+    resourceId: hash('sha256', resource).slice(0, 6),
     resourcePath: resource,
     stage,
   };
@@ -100,7 +95,7 @@ export function proxyEvent(
     multiValueHeaders: multiValues(headers),
     queryStringParameters: orNull(Object.fromEntries(parameters)),
     multiValueQueryStringParameters: orNull(multiValues(parameters)),
-    pathParameters: orNull(pathParameters),
+    pathParameters,
     stageVariables: null,
     requestContext,
     body: body.length > 0 ? body.toString(isBase64Encoded ? 'base64' : 'utf8') : null,
@@ -127,6 +122,6 @@ function orNull<Value>(map: Record<string, Value>): Record<string, Value> | null
 
 /** As in `21/Nov/2026:04:00:14 +0000`. */
 function requestTime(date: Date): string {
-  const [, day, month, year, time] = /^\w+, (\d+) (\w+) (\d+) (\S+)/.exec(date.toUTCString()) ?? [];
+  const [, day, month, year, time] = date.toUTCString().split(' ');
   return `${day}/${month}/${year}:${time} +0000`;
 }

@@ -48,7 +48,7 @@ function findRoute(routes: Route[], method: string, path: string) {
     const pattern = route.resource.replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     // API Gateway overlooks a slash at the end.
     const match = [method, 'ANY'].includes(route.method) && new RegExp(`^${pattern}/?$`).exec(path);
-    if (match) return { route, pathParameters: { ...match.groups } };
+    if (match) return { route, pathParameters: match.groups ?? null };
   }
   return undefined;
 }
