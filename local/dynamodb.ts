@@ -174,6 +174,7 @@ async function embed(lock: DatabaseSync, whose: 'command' | 'service'): Promise<
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   if (whose === 'service') writeFileSync(serviceFile, JSON.stringify({ endpoint, pid: process.pid }));
+
   async function closeEngine(): Promise<void> {
     rmSync(serviceFile, { force: true });
     const closed = new Promise((resolve) => server.close(resolve));
@@ -181,6 +182,7 @@ async function embed(lock: DatabaseSync, whose: 'command' | 'service'): Promise<
     await closed;
     lock.close();
   }
+
   return connect(endpoint, { closeEngine });
 }
 
