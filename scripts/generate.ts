@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { _, Ajv2020, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
@@ -182,7 +182,11 @@ const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpp
 
 /** Writes what the contract makes. Throws a sentence for what it cannot check. */
 export function writeGenerated(): void {
-  for (const [path, text] of Object.entries(generate())) writeFileSync(join(root, path), text);
+  for (const [path, text] of Object.entries(generate())) {
+    // A new operation has no folder yet.
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
 }
 
 if (import.meta.main) await command(async () => writeGenerated());

@@ -16,9 +16,6 @@ let project: ProjectCopy;
 let run: LocalRun;
 beforeAll(async () => {
   project = copyProject();
-  for (const room of ['functions', 'events']) {
-    cpSync(join(fixture, room), join(project.directory, room), { recursive: true });
-  }
   insert('path.yaml', 'openapi.yaml', /^components:$/m);
   insert(
     'member.yaml',
@@ -27,6 +24,9 @@ beforeAll(async () => {
   );
   insert('infra-line.txt', 'infra/operations.ts', /(?<= {2}createPlant: .*\n)/);
   expect(await project.run('npm run generate')).toMatchObject({ code: 0 });
+  for (const room of ['functions', 'events']) {
+    cpSync(join(fixture, room), join(project.directory, room), { recursive: true });
+  }
   run = await project.start('npm start');
 });
 afterAll(() => project.remove());
