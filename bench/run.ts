@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
-import { checkedNumber, commandWithArguments } from '../operate/command.ts';
+import { checkedNumber, command } from '../operate/command.ts';
 import { writeSection } from '../scripts/document-section.ts';
 import { BARE, buildUntrimmed, buildVariants, buildWithoutDatabase, EMPTY, OURS, RAW, type Variant } from './build.ts';
 import { whyNoCpuShares } from './cpu-share.ts';
@@ -25,7 +25,7 @@ type Runs = Map<string, Run[]>;
 
 const options = { rounds: { type: 'string', default: '40' } } as const;
 
-await commandWithArguments({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async (values) => {
+await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async (values) => {
   const rounds = checkedNumber('--rounds', values.rounds, 4, 1000);
   const deployed = functionBehind(readTemplate(await synthesize()), 'POST', '/plants');
   const variants = await buildVariants(deployed.assetDirectory);

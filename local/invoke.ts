@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { commandWithArguments } from '../operate/command.ts';
+import { command } from '../operate/command.ts';
 import { deploy } from './deploy.ts';
 import { loopbackEndpoint, openLocalDynamoDb } from './dynamodb.ts';
 import { withOwnAssembly } from './synthesize.ts';
@@ -15,7 +15,7 @@ const USAGE = `Usage: npm run invoke -- EVENT
 
 EVENT is a file that holds an event of API Gateway, such as events/create-plant.json.`;
 
-await commandWithArguments({ usage: USAGE, options: {}, operands: ['EVENT'] }, async (_, [file = '']) => {
+await command({ usage: USAGE, operands: ['EVENT'] }, async (_, [file = '']) => {
   const event = readEvent(file);
   loopbackEndpoint();
   await withOwnAssembly((assembly) => invoke(event, readTemplate(assembly)));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
-import { checkedNumber, commandWithArguments } from '../operate/command.ts';
+import { checkedNumber, command } from '../operate/command.ts';
 import { type Deployment, deploy } from './deploy.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import {
@@ -38,7 +38,7 @@ The service listens at the port that the variable PORT names, 3000 by default; 0
 
 const OPTIONS = { watch: { type: 'boolean', default: false } } as const;
 
-await commandWithArguments({ usage: USAGE, options: OPTIONS }, async ({ watch: watching }) => {
+await command({ usage: USAGE, options: OPTIONS }, async ({ watch: watching }) => {
   const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
   // Where two services run, each on a DynamoDB of its own, each has its own assembly too.
   const alone = loopbackEndpoint() === undefined;

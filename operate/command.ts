@@ -9,8 +9,8 @@ export class WrongArguments extends Error {}
 interface CommandLine<Options extends ParseArgsOptionsConfig> {
   /** Printed for `--help`, and after what is wrong. */
   usage: string;
-  /** As `parseArgs` of node:util takes them. */
-  options: Options;
+  /** As `parseArgs` of node:util takes them; none by default. */
+  options?: Options;
   /** The names of the arguments that are no options, in their order; those in brackets may be left out. */
   operands?: string[];
 }
@@ -20,38 +20,28 @@ type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
 >['values'];
 
 /**
- * Runs a command-line tool's body; a failure becomes its sentence on stderr and exit status 1. Where nobody reads
- * its output any more, as after `| head`, it ends quietly with exit status 141.
+ * Runs a command-line tool's body with the arguments that the tool was given. `--help` prints the usage. A failure
+ * becomes its sentence on stderr and exit status 1. Where nobody reads its output any more, as after `| head`, it
+ * ends quietly with exit status 141.
  */
-export async function command(body: () => Promise<void>): Promise<void> {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', endWhereNobodyReads);
-  try {
-    await body();
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
-  }
-}
-
-/** Runs a tool that takes arguments, as `command` does, with those that it was given. `--help` prints the usage. */
-export function commandWithArguments<const Options extends ParseArgsOptionsConfig>(
+export async function command<const Options extends ParseArgsOptionsConfig>(
   { usage, options, operands = [] }: CommandLine<Options>,
   body: (values: Values<Options>, operands: string[]) => Promise<void>,
 ): Promise<void> {
-  return command(async () => {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', endWhereNobodyReads);
+  try {
     if (process.argv.includes('--help')) return console.log(usage);
-    try {
-      const { values, positionals } = parseArgs({ options, allowPositionals: true });
-      const missing = operands.slice(positionals.length).find((operand) => !operand.startsWith('['));
-      if (missing !== undefined) throw new WrongArguments(`${missing} is missing.`);
-      const [unexpected] = positionals.slice(operands.length);
-      if (unexpected !== undefined) throw new WrongArguments(`There is no place for "${unexpected}".`);
-      await body(values, positionals);
-    } catch (error) {
-      if (error instanceof WrongArguments || isOfParseArgs(error)) throw new Error(`${error.message}\n\n${usage}`);
-      throw error;
-    }
-  });
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    const missing = operands.slice(positionals.length).find((operand) => !operand.startsWith('['));
+    if (missing !== undefined) throw new WrongArguments(`${missing} is missing.`);
+    const [unexpected] = positionals.slice(operands.length);
+    if (unexpected !== undefined) throw new WrongArguments(`There is no place for "${unexpected}".`);
+    await body(values, positionals);
+  } catch (error) {
+    const sentence = error instanceof Error ? error.message : String(error);
+    console.error(areWrongArguments(error) ? `${sentence}\n\n${usage}` : sentence);
+    process.exitCode = 1;
+  }
 }
 
 /** The value of an argument or a variable, where it matches. Throws a sentence where it does not. */
@@ -67,7 +57,8 @@ export function checkedNumber(name: string, value: string, min: number, max: num
   throw new WrongArguments(`${name} was "${value}"; it must be a number from ${min} to ${max}.`);
 }
 
-function isOfParseArgs(error: unknown): error is NodeJS.ErrnoException {
+function areWrongArguments(error: unknown): boolean {
+  if (error instanceof WrongArguments) return true;
   return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_');
 }
 

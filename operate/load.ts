@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import autocannon from 'autocannon';
 import { Caller, inContract } from './caller.ts';
-import { checkedNumber, commandWithArguments } from './command.ts';
+import { checkedNumber, command } from './command.ts';
 import { MAX_IDS, plantsById } from './plants-by-id.ts';
 import { type Table, withTable } from './table.ts';
 
@@ -27,7 +27,7 @@ const OPTIONS = {
   local: { type: 'boolean', default: false },
 } as const;
 
-await commandWithArguments({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
+await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
   const { stack, local } = values;
   const caller = Caller.of(baseUrl, values.token);
   const duration = count('duration', values.duration);

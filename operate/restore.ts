@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { commandWithArguments, WrongArguments } from './command.ts';
+import { command, WrongArguments } from './command.ts';
 import { type RestoreSum, restorePlants } from './restore-plants.ts';
 import { withTable } from './table.ts';
 
@@ -21,7 +21,7 @@ const OPTIONS = {
   overwrite: { type: 'boolean', default: false },
 } as const;
 
-await commandWithArguments({ usage: USAGE, options: OPTIONS }, async (values) => {
+await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   const { from, stack, overwrite, 'from-region': region, 'dry-run': dryRun } = values;
   if (from === undefined) throw new WrongArguments('--from is missing.');
   await withTable(stack, 'PlantsTableName', async (target) => {

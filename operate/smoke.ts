@@ -1,5 +1,5 @@
 import { Caller } from './caller.ts';
-import { commandWithArguments } from './command.ts';
+import { command } from './command.ts';
 import { LEFT_BEHIND, NOT_CHECKED, Taken } from './smoke/create-plant-rules.ts';
 import { rules } from './smoke/rules.ts';
 
@@ -23,7 +23,7 @@ const LABELS = { ok: 'ok   ', failed: 'FAIL ', taken: 'taken' };
 
 const OPTIONS = { token: { type: 'string' }, json: { type: 'boolean', default: false } } as const;
 
-await commandWithArguments({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
+await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
   const { token, json } = values;
   const caller = Caller.of(baseUrl, token);
   const startedAt = new Date();

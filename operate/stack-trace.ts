@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { basename, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { folderOf } from '../functions/operations.ts';
-import { commandWithArguments, WrongArguments } from './command.ts';
+import { command, WrongArguments } from './command.ts';
 
 /*
  * npm run stack-trace < LOG: puts the source's file, line and column in place of each position in a
@@ -17,7 +17,7 @@ as create-plant; it may be left out where there is only one operation.`;
 
 const SUFFIX = '.mjs.map';
 
-await commandWithArguments({ usage: USAGE, options: {}, operands: ['[FOLDER]'] }, async (_, [given]) => {
+await command({ usage: USAGE, operands: ['[FOLDER]'] }, async (_, [given]) => {
   const files = globSync(`cdk.out/*${SUFFIX}`).toSorted();
   if (files.length === 0) throw new Error('There is no source map in cdk.out; npx cdk synth makes them.');
   const maps = new Map(files.map((file) => [basename(file, SUFFIX), sourcesOf(file)]));

@@ -1,5 +1,5 @@
 import { AccessTokens } from './access-tokens.ts';
-import { checked, commandWithArguments, WrongArguments } from './command.ts';
+import { checked, command, WrongArguments } from './command.ts';
 import { withTable } from './table.ts';
 
 /*
@@ -24,7 +24,7 @@ const SECONDS_OF_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
 
 const commandLine = { usage: USAGE, options: OPTIONS, operands: ['create, list or revoke', '[NAME]'] };
 
-await commandWithArguments(commandLine, async ({ name, expires, stack }, [action, operand]) => {
+await command(commandLine, async ({ name, expires, stack }, [action, operand]) => {
   if (action === 'create' && operand === undefined && name !== undefined) {
     checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
     const createdAt = Math.floor(Date.now() / 1000);

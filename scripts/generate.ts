@@ -189,4 +189,4 @@ export function writeGenerated(): void {
   }
 }
 
-if (import.meta.main) await command(async () => writeGenerated());
+if (import.meta.main) await command({ usage: 'Usage: npm run generate' }, async () => writeGenerated());

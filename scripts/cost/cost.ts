@@ -91,7 +91,7 @@ function table(header: string[], rows: string[][]): string {
 }
 
 if (import.meta.main) {
-  await command(async () => {
+  await command({ usage: 'Usage: npm run cost' }, async () => {
     const read = (file: string) => readFileSync(file, 'utf8');
     const template = await withOwnAssembly(async (assembly) => read(join(assembly, 'PlantStore.template.json')));
     const pieces = piecesOf(JSON.parse(template));

@@ -10,7 +10,7 @@ import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
-import { checked, commandWithArguments } from '../../operate/command.ts';
+import { checked, command } from '../../operate/command.ts';
 import { startService } from '../support/service.ts';
 import { oddRequest, rawBytes, writtenPlant } from './inputs.ts';
 
@@ -25,7 +25,7 @@ const FAULTS = [429, 500, 503, 504];
 const usage = 'Usage: npm run test:fuzz -- [--minutes 1] [--seed N]';
 const options = { minutes: { type: 'string', default: '1' }, seed: { type: 'string' } } as const;
 
-await commandWithArguments({ usage, options }, async (values) => {
+await command({ usage, options }, async (values) => {
   const minutes = Number(checked('--minutes', values.minutes, /^(?=.*[1-9])\d+(\.\d+)?$/, 'a number above 0'));
   const seed = Number(checked('--seed', values.seed ?? String(Date.now() % 2 ** 31), /^\d+$/, 'a whole number'));
   const target = await startTarget();
