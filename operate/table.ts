@@ -4,7 +4,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { loopbackEndpoint, openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
 import { withOwnAssembly } from '../local/synthesize.ts';
-import { readTemplate, type Template } from '../local/template.ts';
+import { readTemplate } from '../local/template.ts';
 
 /** A table, and the client that reaches it. */
 export interface Table {
@@ -29,21 +29,15 @@ export async function withTable(
     return await use({ client: new DynamoDBClient(), tableName });
   }
   loopbackEndpoint();
-  const template = await templateOfTables();
+  // As it was synthesized last, if the service was ever started: the tables are the same, and it takes no time.
+  const synthesized = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'));
+  const template = synthesized
+    ? readTemplate(SERVICE_ASSEMBLY)
+    : await withOwnAssembly(async (own) => readTemplate(own));
   const tableName = named('The stack of the local run', template.outputs, output);
   // A revoked development token stays revoked.
-  const dynamoDb = await openLocalDynamoDb(template, { developmentToken: false });
-  try {
-    await use({ client: dynamoDb.client, tableName });
-  } finally {
-    await dynamoDb.close();
-  }
-}
-
-/** As the service was synthesized last, if it was ever started: the tables are the same, and it takes no time. */
-async function templateOfTables(): Promise<Template> {
-  if (existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'))) return readTemplate(SERVICE_ASSEMBLY);
-  return await withOwnAssembly(async (assembly) => readTemplate(assembly));
+  const { client, close } = await openLocalDynamoDb(template, { developmentToken: false });
+  await use({ client, tableName }).finally(close);
 }
 
 async function outputsOf(stack: string): Promise<Record<string, string | undefined>> {
