@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import autocannon from 'autocannon';
 import { Caller, inContract } from './caller.ts';
 import { checkedNumber, command } from './command.ts';
-import { MAX_IDS, plantsById } from './plants-by-id.ts';
+import { plantsById } from './plants-by-id.ts';
 import { type Table, withTable } from './table.ts';
 
 /* npm run load: creates plants as fast as a deployment, or the local run, takes them, and tells how it went. */
@@ -32,18 +32,18 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   const caller = Caller.of(baseUrl, values.token);
   const duration = count('duration', values.duration);
   const connections = count('connections', values.connections);
-  const rate = values.rate === undefined ? undefined : count('rate', values.rate);
+  const rate = values.rate === undefined ? {} : { overallRate: count('rate', values.rate) };
   // fetch also proves the server's certificate, which autocannon does not.
   await caller.checkAccess();
   const created: string[] = [];
-  const errors = new Map<string, Count>();
+  const refused: NotCreated[] = [];
   let next = FIRST_ID + BigInt(Date.now()) * IDS_A_MILLISECOND;
 
   const options: autocannon.Options = {
     url: `${caller.baseUrl}/plants`,
     duration,
     connections,
-    ...(rate !== undefined && { overallRate: rate }),
+    ...rate,
     requests: [
       {
         method: 'POST',
@@ -56,11 +56,9 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
         onResponse: (status, body, _, headers) => {
           // Its headers' names stand in the server's own casing.
           const contentType = Object.entries(headers ?? {}).find(([name]) => /^content-type$/i.test(name))?.[1];
-          const { id, kind, example } = outcomeOf(status, contentType?.toString(), body);
-          if (id !== undefined) return void created.push(id);
-          const alike = errors.get(kind) ?? { count: 0, example };
-          alike.count += 1;
-          errors.set(kind, alike);
+          const outcome = outcomeOf(status, contentType?.toString(), body);
+          if (typeof outcome === 'string') created.push(outcome);
+          else refused.push(outcome);
         },
       },
     ],
@@ -72,7 +70,9 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   const progress = setInterval(() => {
     const seconds = (performance.now() - start) / 1000;
     const perSecond = (created.length / seconds).toFixed(0);
-    console.error(`${seconds.toFixed(0)} s: ${created.length} created, ${perSecond} a second, ${sum(errors)} refused`);
+    console.error(
+      `${seconds.toFixed(0)} s: ${created.length} created, ${perSecond} a second, ${refused.length} refused`,
+    );
   }, 1000);
   const result = await ended;
   clearInterval(progress);
@@ -82,12 +82,14 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
     `${created.length} plants created in ${result.duration} s, ${(created.length / result.duration).toFixed(0)} a second.`,
   );
   console.log(`Latency, ms: p50 ${p50}, p90 ${p90}, p99 ${p99}, p99.9 ${p99_9}, longest ${max}.`);
-  for (const [error, { count, example }] of [...errors].toSorted()) {
-    console.log(`${error}: ${count}${example === undefined ? '' : `, such as ${example}`}`);
+  const byKind = Map.groupBy(refused, ({ kind }) => kind);
+  for (const [kind, alike] of [...byKind].toSorted(([a], [b]) => a.localeCompare(b))) {
+    const example = alike[0]?.example;
+    console.log(`${kind}: ${alike.length}${example === undefined ? '' : `, such as ${example}`}`);
   }
   console.log(`Without an answer: ${result.errors} (${result.timeouts} of them timed out).`);
-  const otherErrors = [...errors.keys()].some((error) => error !== 'error 429');
-  if (created.length === 0 || otherErrors || result.errors > 0) process.exitCode = 1;
+  const notThrottled = refused.some(({ kind }) => kind !== 'error 429');
+  if (created.length === 0 || notThrottled || result.errors > 0) process.exitCode = 1;
 
   if (stack === undefined && !local) return;
   await withTable(stack, 'PlantsTableName', async (table) => {
@@ -100,25 +102,19 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   });
 });
 
-/** What an answer says: the id of the plant that it created, or a kind of answer that created none, with an example. */
-interface Outcome {
+/** A kind of answer that created no plant, with an example. */
+interface NotCreated {
   kind: string;
-  id?: string;
   example?: string;
 }
 
-interface Count {
-  count: number;
-  example: string | undefined;
-}
-
-function outcomeOf(status: number, contentType = 'no Content-Type', body: string): Outcome {
+/** The id of the plant that an answer says is created, or what it says else. */
+function outcomeOf(status: number, contentType = 'no Content-Type', body: string): string | NotCreated {
   try {
     const answer = inContract(status, contentType, body);
     if (answer.status === 400) return { kind: `error ${answer.error}` };
     const [, id] = /^load (\d+)$/.exec(answer.plant.name) ?? [];
-    if (id !== undefined) return { kind: 'created', id };
-    return { kind: 'a 200 with another plant', example: JSON.stringify(answer.plant).slice(0, 200) };
+    return id ?? { kind: 'a 200 with another plant', example: JSON.stringify(answer.plant).slice(0, 200) };
   } catch (error) {
     const kind = `an answer outside the contract, status ${status}, ${contentType}`;
     return { kind, example: (error as Error).message };
@@ -128,21 +124,10 @@ function outcomeOf(status: number, contentType = 'no Content-Type', body: string
 async function notStored(table: Table, created: string[]): Promise<string[]> {
   // Each id once: a service at fault may tell one twice.
   const ids = [...new Set(created)];
-  const missing: string[] = [];
-  for (let from = 0; from < ids.length; from += MAX_IDS) {
-    const some = ids.slice(from, from + MAX_IDS);
-    const stored = await plantsById(table, some);
-    missing.push(
-      ...some.filter((id) => !isDeepStrictEqual(stored.get(id), { id: { N: id }, name: { S: `load ${id}` } })),
-    );
-  }
-  return missing;
+  const stored = await plantsById(table, ids);
+  return ids.filter((id) => !isDeepStrictEqual(stored.get(id), { id: { N: id }, name: { S: `load ${id}` } }));
 }
 
 function count(option: string, value: string): number {
   return checkedNumber(`--${option}`, value, 1, 999_999);
-}
-
-function sum(counts: Map<string, Count>): number {
-  return [...counts.values()].reduce((total, { count }) => total + count, 0);
 }

@@ -1,11 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  PutItemCommand,
-  paginateScan,
-} from '@aws-sdk/client-dynamodb';
-import { MAX_IDS, plantsById } from './plants-by-id.ts';
+import { ConditionalCheckFailedException, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
+import { type Item, idOf, plantsById } from './plants-by-id.ts';
 import type { Table } from './table.ts';
 
 interface RestoreOptions {
@@ -25,51 +20,44 @@ export interface RestoreSum {
   examples: string[];
 }
 
-type Item = Record<string, AttributeValue>;
-
 const MAX_EXAMPLES = 10;
+/** So many plants are compared, and written, at once. */
+const MAX_AT_ONCE = 100;
 
 /**
  * Puts the plants of a restored table back into the one that the service uses. A plant that is created
  * there meanwhile is never overwritten, and none is deleted; to repeat it does no harm.
  */
 export async function restorePlants(from: Table, to: Table, options: RestoreOptions): Promise<RestoreSum> {
+  const { dryRun, overwrite, onProgress } = options;
   const sum: RestoreSum = { alike: 0, missing: 0, different: 0, examples: [] };
-  const scan = { TableName: from.tableName, ConsistentRead: true, Limit: MAX_IDS };
+  const scan = { TableName: from.tableName, ConsistentRead: true, Limit: MAX_AT_ONCE };
   for await (const { Items = [] } of paginateScan({ client: from.client }, scan)) {
     const there = await plantsById(to, Items.map(idOf));
-    await Promise.all(
-      Items.map(async (item) => {
-        const id = idOf(item);
-        const existing = there.get(id);
-        if (existing && isDeepStrictEqual(existing, item)) {
-          sum.alike += 1;
-        } else if (existing) {
-          sum.different += 1;
-          if (sum.examples.length < MAX_EXAMPLES) sum.examples.push(id);
-          if (options.overwrite && !options.dryRun) await put(to, item);
-        } else {
-          sum.missing += 1;
-          if (!options.dryRun) await putIfFree(to, item);
-        }
-      }),
-    );
-    options.onProgress(sum);
+    const groups = Object.groupBy(Items, (item) => compare(item, there.get(idOf(item))));
+    const { alike = [], missing = [], different = [] } = groups;
+    sum.alike += alike.length;
+    sum.missing += missing.length;
+    sum.different += different.length;
+    sum.examples.push(...different.map(idOf).slice(0, MAX_EXAMPLES - sum.examples.length));
+    if (!dryRun) await Promise.all(missing.map((item) => putIfFree(to, item)));
+    if (!dryRun && overwrite) await Promise.all(different.map((item) => put(to, item)));
+    onProgress(sum);
   }
   return sum;
 }
 
-async function put({ client, tableName }: Table, item: Item): Promise<void> {
-  await client.send(new PutItemCommand({ TableName: tableName, Item: item }));
+function compare(item: Item, existing: Item | undefined): 'alike' | 'missing' | 'different' {
+  if (existing === undefined) return 'missing';
+  return isDeepStrictEqual(existing, item) ? 'alike' : 'different';
 }
 
-async function putIfFree({ client, tableName }: Table, item: Item): Promise<void> {
-  const write = { TableName: tableName, Item: item, ConditionExpression: 'attribute_not_exists(id)' };
-  await client.send(new PutItemCommand(write)).catch((error) => {
+async function put({ client, tableName }: Table, item: Item, condition = {}): Promise<void> {
+  await client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition }));
+}
+
+async function putIfFree(table: Table, item: Item): Promise<void> {
+  await put(table, item, { ConditionExpression: 'attribute_not_exists(id)' }).catch((error) => {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   });
-}
-
-function idOf({ id }: Item): string {
-  return id?.N ?? '';
 }
