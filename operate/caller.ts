@@ -28,19 +28,15 @@ const MAX_RETRY_AFTER_MS = 10_000;
 
 /** Who calls the service at a base URL, with a token. */
 export class Caller {
-  /**
-   * Of a command's arguments; the token may stand in PLANT_STORE_TOKEN instead, where others cannot read it.
-   * Throws a sentence where there is none, or the base URL cannot be one.
-   */
-  static of(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']): Caller {
-    if (!token) throw new WrongArguments('There is no token, neither after --token nor in PLANT_STORE_TOKEN.');
-    return new Caller(baseUrl, token);
-  }
-
   readonly baseUrl: string;
   readonly token: string;
 
-  constructor(baseUrl: string, token: string) {
+  /**
+   * The token may stand in PLANT_STORE_TOKEN instead, where others cannot read it. Throws a sentence where there
+   * is none, or the base URL cannot be one.
+   */
+  constructor(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']) {
+    if (!token) throw new WrongArguments('There is no token, neither after --token nor in PLANT_STORE_TOKEN.');
     this.baseUrl = checkedBaseUrl(baseUrl);
     this.token = token;
   }
@@ -54,9 +50,8 @@ export class Caller {
     for (let throttled = 0; ; throttled += 1) {
       const { status, headers, text } = await this.exchange(request);
       const answer = { ...inContract(status, headers['content-type'], text), headers };
-      const again = answer.status === 400 && answer.error === 429 && throttled < MAX_THROTTLED;
-      if (!again) return answer;
-      await sleep(waitMs(answer.headers['retry-after']));
+      if (!isError(answer, 429) || throttled === MAX_THROTTLED) return answer;
+      await sleep(waitMs(headers['retry-after']));
     }
   }
 
@@ -67,8 +62,9 @@ export class Caller {
       if (error.name === 'TypeError') throw new Error(`${this.baseUrl} does not answer: ${String(error.cause)}.`);
       if (error.name === 'TimeoutError') throw new Error(`${this.baseUrl} does not answer in 30 s.`);
     });
-    if (answer?.status === 400 && answer.error === 401) throw new Error(`The token is not valid at ${this.baseUrl}.`);
-    if (answer?.status === 400 && answer.error === 404) {
+    if (!answer) return;
+    if (isError(answer, 401)) throw new Error(`The token is not valid at ${this.baseUrl}.`);
+    if (isError(answer, 404)) {
       throw new Error(`There is no POST /plants at ${this.baseUrl}; BASE_URL must be the address before /plants.`);
     }
   }
@@ -84,9 +80,8 @@ export class Caller {
     const response = await fetch(this.baseUrl + path, {
       method,
       headers: Object.entries(all).filter(([, value]) => value !== ''),
-      // As bytes: for a string, fetch adds a content type of its own.
-      ...(body !== undefined &&
-        !/^(GET|HEAD)$/.test(method) && { body: typeof body === 'string' ? new TextEncoder().encode(body) : body }),
+      // As a Blob without a type: for a string, fetch adds a content type of its own.
+      body: body === undefined || /^(GET|HEAD)$/.test(method) ? null : new Blob([body]),
       redirect: 'manual',
       signal: AbortSignal.timeout(SILENCE_MS),
     });
@@ -100,14 +95,17 @@ function checkedBaseUrl(given: string): string {
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new WrongArguments(`BASE_URL was "${given}"; it must be an http or https address.`);
   }
-  const { origin, pathname, username, password, search, hash } = url;
-  const path = pathname.replace(/\/+$/, '');
-  const before = path.replace(/\/+plants$/, '');
-  if (path === before && !(username || password || search || hash)) return origin + path;
-  if (password) url.password = '***';
+  const base = url.origin + url.pathname.replace(/(\/+plants)?\/*$/, '');
+  if (url.href.replace(/\/+$/, '') === base) return base;
+  if (url.password) url.password = '***';
   throw new WrongArguments(
-    `BASE_URL was "${url}"; it must be the address before /plants, without user, password, query or fragment: ${origin}${before}`,
+    `BASE_URL was "${url}"; it must be the address before /plants, without user, password, query or fragment: ${base}`,
   );
+}
+
+/** Whether an answer is the Error of this number. */
+export function isError(answer: Answer, error: number): boolean {
+  return answer.status === 400 && answer.error === error;
 }
 
 /** RFC 9110, 10.2.3; a date, which this service never names, counts as nothing. */
@@ -129,7 +127,7 @@ export function inContract(status: number, contentType: string | undefined, text
     throw new Error(`${seen}; the body must be JSON`);
   }
   if (status === 200 && isPlant(body)) return { status, plant: body };
-  if (status === 400 && isError(body)) return { status, ...body };
+  if (status === 400 && isErrorBody(body)) return { status, ...body };
   throw new Error(
     `${seen}; it must be 200 with a Plant (name, tag) or 400 with an Error (error, message), and no more`,
   );
@@ -140,7 +138,7 @@ function isPlant(body: unknown): body is Plant {
   return !('tag' in body) || typeof body['tag'] === 'string';
 }
 
-function isError(body: unknown): body is { error: number; message: string } {
+function isErrorBody(body: unknown): body is { error: number; message: string } {
   if (!hasOnly(body, ['error', 'message'])) return false;
   const { error, message } = body;
   return Number.isInteger(error) && Math.abs(Number(error)) < 2 ** 31 && typeof message === 'string' && message !== '';

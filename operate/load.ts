@@ -29,7 +29,7 @@ const OPTIONS = {
 
 await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
   const { stack, local } = values;
-  const caller = Caller.of(baseUrl, values.token);
+  const caller = new Caller(baseUrl, values.token);
   const duration = count('duration', values.duration);
   const connections = count('connections', values.connections);
   const rate = values.rate === undefined ? {} : { overallRate: count('rate', values.rate) };

@@ -25,7 +25,7 @@ const OPTIONS = { token: { type: 'string' }, json: { type: 'boolean', default: f
 
 await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
   const { token, json } = values;
-  const caller = Caller.of(baseUrl, token);
+  const caller = new Caller(baseUrl, token);
   const startedAt = new Date();
   const start = performance.now();
   await caller.checkAccess();

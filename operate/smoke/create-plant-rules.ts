@@ -1,4 +1,4 @@
-import type { Answer, Caller, Plant } from '../caller.ts';
+import { type Caller, isError, type Plant } from '../caller.ts';
 import { mustBe, namedIn, ownRequestIds, type Rule, refused, shown } from './rule.ts';
 
 /** Different plants hold all ids that a rule may use. */
@@ -51,7 +51,7 @@ async function create(caller: Caller, ids: bigint[], plant: Plant, creation: Cre
     const body = JSON.stringify({ ...plant, ...others }).replace('{', `{"id":${candidate},`);
     const send = () => caller.send({ headers, body });
     const answers = await Promise.all(Array.from({ length: atOnce }, send));
-    if (answers.every(isConflict)) continue;
+    if (answers.every((answer) => isError(answer, 409))) continue;
     // A service that refuses a plant of its own the second time would else pass for one with ids that are taken.
     for (const answer of [...answers, await send()]) mustBe(answer, { status: 200, plant });
     return candidate;
@@ -127,7 +127,7 @@ export const createPlantRules: Rule[] = [
       for (const candidate of ids) {
         mustBe(await caller.send({ headers, body: notUtf8(candidate) }), { status: 400, error: 415 });
         const after = await caller.send({ body: `{"id":${candidate},"name":"after"}` });
-        if (!isConflict(after)) return mustBe(after, { status: 200, plant: { name: 'after' } });
+        if (!isError(after, 409)) return mustBe(after, { status: 200, plant: { name: 'after' } });
       }
       // Decoding puts U+FFFD in place of such bytes: a plant of that name there would be they.
       mustBe(await caller.send({ body: `{"id":${ids.at(-1)},"name":"\ufffd"}` }), { status: 400, error: 409 });
@@ -150,7 +150,3 @@ export const createPlantRules: Rule[] = [
   refused('a plant of over 400 KB', { body: `{"id":${id(8)},"name":"${'x'.repeat(410_000)}"}` }, 413),
   refused('a body of 7 MB', { body: `{"id":${id(8)},"name":"${'x'.repeat(7 * MEGABYTE)}"}` }, 413),
 ];
-
-function isConflict(answer: Answer): boolean {
-  return answer.status === 400 && answer.error === 409;
-}
