@@ -70,12 +70,7 @@ export class Caller {
   }
 
   /** Sends a request once, without its body where the method is GET or HEAD. Returns whatever is answered. */
-  async exchange({
-    method = 'POST',
-    path = '/plants',
-    headers = {},
-    body,
-  }: Request): Promise<{ status: number; headers: Record<string, string>; text: string }> {
+  async exchange({ method = 'POST', path = '/plants', headers = {}, body }: Request) {
     const all = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers };
     const response = await fetch(this.baseUrl + path, {
       method,

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import autocannon from 'autocannon';
 import { Caller, inContract } from './caller.ts';
 import { checkedNumber, command } from './command.ts';
-import { plantsById } from './plants-by-id.ts';
-import { type Table, withTable } from './table.ts';
+import { plantsById, withTable } from './table.ts';
 
 /* npm run load: creates plants as fast as a deployment, or the local run, takes them, and tells how it went. */
 
@@ -18,6 +17,8 @@ const FIRST_ID = 8_000_000_000_000_000_000n;
 /** So many ids for each millisecond since 1970, so that two runs never meet. */
 const IDS_A_MILLISECOND = 400_000n;
 
+const count = (option: string, value: string) => checkedNumber(`--${option}`, value, 1, 999_999);
+
 const OPTIONS = {
   token: { type: 'string' },
   duration: { type: 'string', default: '10' },
@@ -28,14 +29,14 @@ const OPTIONS = {
 } as const;
 
 await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
-  const { stack, local } = values;
   const caller = new Caller(baseUrl, values.token);
   const duration = count('duration', values.duration);
   const connections = count('connections', values.connections);
   const rate = values.rate === undefined ? {} : { overallRate: count('rate', values.rate) };
   // fetch also proves the server's certificate, which autocannon does not.
   await caller.checkAccess();
-  const created: string[] = [];
+  // Each id once: a service at fault may tell one twice.
+  const created = new Set<string>();
   const refused: NotCreated[] = [];
   let next = FIRST_ID + BigInt(Date.now()) * IDS_A_MILLISECOND;
 
@@ -57,7 +58,7 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
           // Its headers' names stand in the server's own casing.
           const contentType = Object.entries(headers ?? {}).find(([name]) => /^content-type$/i.test(name))?.[1];
           const outcome = outcomeOf(status, contentType?.toString(), body);
-          if (typeof outcome === 'string') created.push(outcome);
+          if (typeof outcome === 'string') created.add(outcome);
           else refused.push(outcome);
         },
       },
@@ -69,17 +70,15 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   const start = performance.now();
   const progress = setInterval(() => {
     const seconds = (performance.now() - start) / 1000;
-    const perSecond = (created.length / seconds).toFixed(0);
-    console.error(
-      `${seconds.toFixed(0)} s: ${created.length} created, ${perSecond} a second, ${refused.length} refused`,
-    );
+    const perSecond = (created.size / seconds).toFixed(0);
+    console.error(`${seconds.toFixed(0)} s: ${created.size} created, ${perSecond} a second, ${refused.length} refused`);
   }, 1000);
   const result = await ended;
   clearInterval(progress);
 
   const { p50, p90, p99, p99_9, max } = result.latency;
   console.log(
-    `${created.length} plants created in ${result.duration} s, ${(created.length / result.duration).toFixed(0)} a second.`,
+    `${created.size} plants created in ${result.duration} s, ${(created.size / result.duration).toFixed(0)} a second.`,
   );
   console.log(`Latency, ms: p50 ${p50}, p90 ${p90}, p99 ${p99}, p99.9 ${p99_9}, longest ${max}.`);
   const byKind = Map.groupBy(refused, ({ kind }) => kind);
@@ -89,15 +88,19 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   }
   console.log(`Without an answer: ${result.errors} (${result.timeouts} of them timed out).`);
   const notThrottled = refused.some(({ kind }) => kind !== 'error 429');
-  if (created.length === 0 || notThrottled || result.errors > 0) process.exitCode = 1;
+  if (created.size === 0 || notThrottled || result.errors > 0) process.exitCode = 1;
 
-  if (stack === undefined && !local) return;
-  await withTable(stack, 'PlantsTableName', async (table) => {
-    const missing = await notStored(table, created);
+  if (values.stack === undefined && !values.local) return;
+  await withTable(values.stack, 'PlantsTableName', async (table) => {
+    const ids = [...created];
+    const stored = await plantsById(table, ids);
+    const missing = ids.filter(
+      (id) => !isDeepStrictEqual(stored.get(id), { id: { N: id }, name: { S: `load ${id}` } }),
+    );
     if (missing.length > 0) process.exitCode = 1;
     const examples = missing.length > 0 ? `, such as ${missing.slice(0, 5).join(', ')}` : '';
     console.log(
-      `Of the ${created.length} created, ${created.length - missing.length} are stored exactly; ${missing.length} are not${examples}.`,
+      `Of the ${created.size} created, ${created.size - missing.length} are stored exactly; ${missing.length} are not${examples}.`,
     );
   });
 });
@@ -119,15 +122,4 @@ function outcomeOf(status: number, contentType = 'no Content-Type', body: string
     const kind = `an answer outside the contract, status ${status}, ${contentType}`;
     return { kind, example: (error as Error).message };
   }
-}
-
-async function notStored(table: Table, created: string[]): Promise<string[]> {
-  // Each id once: a service at fault may tell one twice.
-  const ids = [...new Set(created)];
-  const stored = await plantsById(table, ids);
-  return ids.filter((id) => !isDeepStrictEqual(stored.get(id), { id: { N: id }, name: { S: `load ${id}` } }));
-}
-
-function count(option: string, value: string): number {
-  return checkedNumber(`--${option}`, value, 1, 999_999);
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConditionalCheckFailedException, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
-import { type Item, idOf, plantsById } from './plants-by-id.ts';
-import type { Table } from './table.ts';
+import { type Item, idOf, plantsById, type Table } from './table.ts';
 
 interface RestoreOptions {
   /** Only counts. */
@@ -40,8 +39,8 @@ export async function restorePlants(from: Table, to: Table, options: RestoreOpti
     sum.missing += missing.length;
     sum.different += different.length;
     sum.examples.push(...different.map(idOf).slice(0, MAX_EXAMPLES - sum.examples.length));
-    if (!dryRun) await Promise.all(missing.map((item) => putIfFree(to, item)));
-    if (!dryRun && overwrite) await Promise.all(different.map((item) => put(to, item)));
+    if (!dryRun) await Promise.all(missing.map((item) => put(to, item, true)));
+    if (!dryRun && overwrite) await Promise.all(different.map((item) => put(to, item, false)));
     onProgress(sum);
   }
   return sum;
@@ -52,12 +51,10 @@ function compare(item: Item, existing: Item | undefined): 'alike' | 'missing' | 
   return isDeepStrictEqual(existing, item) ? 'alike' : 'different';
 }
 
-async function put({ client, tableName }: Table, item: Item, condition = {}): Promise<void> {
-  await client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition }));
-}
-
-async function putIfFree(table: Table, item: Item): Promise<void> {
-  await put(table, item, { ConditionExpression: 'attribute_not_exists(id)' }).catch((error) => {
+/** Where it is to be free, a plant that was created there meanwhile stays. */
+async function put({ client, tableName }: Table, item: Item, mustBeFree: boolean): Promise<void> {
+  const condition = mustBeFree ? { ConditionExpression: 'attribute_not_exists(id)' } : {};
+  await client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition })).catch((error) => {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   });
 }

@@ -23,8 +23,7 @@ const LABELS = { ok: 'ok   ', failed: 'FAIL ', taken: 'taken' };
 
 const OPTIONS = { token: { type: 'string' }, json: { type: 'boolean', default: false } } as const;
 
-await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
-  const { token, json } = values;
+await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async ({ token, json }, [baseUrl]) => {
   const caller = new Caller(baseUrl, token);
   const startedAt = new Date();
   const start = performance.now();

@@ -20,7 +20,9 @@ const SUFFIX = '.mjs.map';
 await command({ usage: USAGE, operands: ['[FOLDER]'] }, async (_, [given]) => {
   const files = globSync(`cdk.out/*${SUFFIX}`).toSorted();
   if (files.length === 0) throw new Error('There is no source map in cdk.out; npx cdk synth makes them.');
-  const maps = new Map(files.map((file) => [basename(file, SUFFIX), sourcesOf(file)]));
+  const maps = new Map(
+    files.map((file) => [basename(file, SUFFIX), new SourceMap(JSON.parse(readFileSync(file, 'utf8')))]),
+  );
   const folders = [...maps.keys()];
   const folderOfOthers = given ?? (folders.length === 1 ? folders[0] : undefined);
 
@@ -33,8 +35,8 @@ await command({ usage: USAGE, operands: ['[FOLDER]'] }, async (_, [given]) => {
           `Nothing tells which operation ${position} is of; name its FOLDER: ${folders.join(' or ')}.`,
         );
       }
-      const sourceOf = maps.get(folder);
-      if (sourceOf) return sourceOf(Number(row), Number(column)) ?? position;
+      const map = maps.get(folder);
+      if (map) return inSource(map, Number(row), Number(column)) ?? position;
       throw new Error(
         `There is no cdk.out/${folder}${SUFFIX}; npx cdk synth makes it where there is such an operation.`,
       );
@@ -43,14 +45,11 @@ await command({ usage: USAGE, operands: ['[FOLDER]'] }, async (_, [given]) => {
   process.stdout.write(traced);
 });
 
-/** Tells a position in the source of one in the bundle, each counted from 1; undefined where the map has none. */
-function sourcesOf(file: string): (line: number, column: number) => string | undefined {
-  const map = new SourceMap(JSON.parse(readFileSync(file, 'utf8')));
-  return (line, column) => {
-    const entry = map.findEntry(line - 1, column - 1);
-    if (!('originalSource' in entry)) return undefined;
-    // The map was made one folder deeper in the assembly.
-    const source = relative(process.cwd(), resolve(file, '../asset', entry.originalSource));
-    return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
-  };
+/** The position in the source of one in the bundle, each counted from 1; undefined where the map has none. */
+function inSource(map: SourceMap, line: number, column: number): string | undefined {
+  const entry = map.findEntry(line - 1, column - 1);
+  if (!('originalSource' in entry)) return undefined;
+  // The map was made one folder deeper in the assembly.
+  const source = relative(process.cwd(), resolve('cdk.out/asset', entry.originalSource));
+  return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
 }

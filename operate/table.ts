@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { loopbackEndpoint, openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
 import { withOwnAssembly } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
@@ -12,8 +12,13 @@ export interface Table {
   tableName: string;
 }
 
+export type Item = Record<string, AttributeValue>;
+
 /** The outputs of the stack that name its tables. */
 type TableOutput = 'PlantsTableName' | 'AccessTokensTableName';
+
+/** The most keys that one request takes ("BatchGetItem"). */
+const MAX_KEYS = 100;
 
 /**
  * Opens a table of a deployed stack, or without one that of the local run, for as long as `use` takes.
@@ -53,4 +58,21 @@ function named(stack: string, outputs: Record<string, string | undefined>, outpu
   const name = outputs[output];
   if (name) return name;
   throw new Error(`${stack} has no output ${output}; is it a stack of this service, and was its deployment finished?`);
+}
+
+/** The plants that there are of such ids, as items of the table by their id. */
+export async function plantsById({ client, tableName }: Table, ids: string[]): Promise<Map<string, Item>> {
+  const found = new Map<string, Item>();
+  const keys: Item[] = ids.map((id) => ({ id: { N: id } }));
+  while (keys.length > 0) {
+    const request = { [tableName]: { Keys: keys.splice(-MAX_KEYS), ConsistentRead: true } };
+    const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems: request }));
+    for (const item of Responses?.[tableName] ?? []) found.set(idOf(item), item);
+    keys.push(...(UnprocessedKeys?.[tableName]?.Keys ?? []));
+  }
+  return found;
+}
+
+export function idOf({ id }: Item): string {
+  return id?.N ?? '';
 }

@@ -23,7 +23,6 @@ export const NOT_CHECKED = [429, 500, 503, 504];
 const id = (offset: number) => HIGHEST_ID - BigInt(offset);
 /** A rule's own id, and where that is taken, the others that it tries in this order. */
 const idsOf = (offset: number) => [0, 100, 200, 300, 400].map((further) => id(offset + further));
-const MEGABYTE = 1024 * 1024;
 const SMOKE_PLANT = { name: 'smoke', tag: 'check' };
 const OTHER_MEMBERS = { colour: { red: [1] } };
 
@@ -148,5 +147,5 @@ export const createPlantRules: Rule[] = [
   ]),
 
   refused('a plant of over 400 KB', { body: `{"id":${id(8)},"name":"${'x'.repeat(410_000)}"}` }, 413),
-  refused('a body of 7 MB', { body: `{"id":${id(8)},"name":"${'x'.repeat(7 * MEGABYTE)}"}` }, 413),
+  refused('a body of 7 MB', { body: `{"id":${id(8)},"name":"${'x'.repeat(7 * 1024 * 1024)}"}` }, 413),
 ];
