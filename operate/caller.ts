@@ -90,7 +90,7 @@ function checkedBaseUrl(given: string): string {
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new WrongArguments(`BASE_URL was "${given}"; it must be an http or https address.`);
   }
-  const base = url.origin + url.pathname.replace(/(\/+plants)?\/*$/, '');
+  const base = url.origin + url.pathname.replace(/\/+$/, '').replace(/\/+plants$/, '');
   if (url.href.replace(/\/+$/, '') === base) return base;
   if (url.password) url.password = '***';
   throw new WrongArguments(

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { loopbackEndpoint, openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
+import { openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
 import { withOwnAssembly } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 
@@ -33,7 +33,6 @@ export async function withTable(
     const tableName = named(`The stack ${stack}`, await outputsOf(stack), output);
     return await use({ client: new DynamoDBClient(), tableName });
   }
-  loopbackEndpoint();
   // As it was synthesized last, if the service was ever started: the tables are the same, and it takes no time.
   const synthesized = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'));
   const template = synthesized

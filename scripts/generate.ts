@@ -18,7 +18,6 @@ interface Parameter {
   name: string;
   in: string;
   required?: boolean;
-  example?: unknown;
   schema: Schema;
 }
 
@@ -88,8 +87,7 @@ export function generate(contractText = readFileSync(join(root, 'openapi.yaml'),
   for (const { operationId, method, path, folder } of readOperations(contractText)) {
     const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
     const { parameters: own = [], requestBody } = methods[method.toLowerCase()] ?? {};
-    const parameters = [...ofPath, ...own];
-    const request = mapValues(requestOf(operationId, parameters, requestBody), (part) =>
+    const request = mapValues(requestOf(operationId, [...ofPath, ...own], requestBody), (part) =>
       resolved(part, components.schemas),
     );
     const constants = constantsOf(operationId, request, schemas);
@@ -109,10 +107,7 @@ export function generate(contractText = readFileSync(join(root, 'openapi.yaml'),
       "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
       'export default validate;\n',
     ].join('\n');
-    // 1 is an id, a name and a number.
-    const sampleOf = (name: string) => parameters.find((each) => each.name === name)?.example ?? 1;
-    const samplePath = path.replaceAll(/\{(.+?)\}/g, (_, name) => encodeURIComponent(String(sampleOf(name))));
-    smokeOperations.push({ method, path, samplePath, needsJson: requestBody !== undefined });
+    smokeOperations.push({ method, path, needsJson: requestBody !== undefined });
   }
   files['operate/smoke/operations.generated.json'] = `${JSON.stringify(smokeOperations, null, 2)}\n`;
   return files;

@@ -6,8 +6,6 @@ export interface SmokeOperation {
   method: string;
   /** With its parameters in braces, as in `/plants/{id}`. */
   path: string;
-  /** With a value in place of each parameter, as in `/plants/1`. */
-  samplePath: string;
   /** Whether it wants a body of `application/json`. */
   needsJson: boolean;
 }
@@ -27,11 +25,11 @@ const WAYS: [way: string, request: Request][] = [
 /** What holds for each operation of a contract, whatever it does, and for the paths and methods that it has not. */
 export function contractRules(operations: SmokeOperation[]): Rule[] {
   const unknown = unknownPaths(operations);
-  const known = [...Map.groupBy(operations, ({ path }) => path).values()];
+  const known = [...Map.groupBy(operations, ({ path }) => path)];
   return [
     ...operations.flatMap(operationRules),
-    ...unknown.map((path, index) => missing(path, path, METHODS, index)),
-    ...known.flatMap((ofPath, index) => pathRules(ofPath, unknown.length + index)),
+    ...unknown.map((path, index) => missing(path, METHODS, index)),
+    ...known.flatMap(([path, ofPath], index) => pathRules(path, ofPath, unknown.length + index)),
     ownRequestIds('each refusal', [
       ...operations.map((operation) => ({ ...requestOf(operation), headers: { authorization: '' } })),
       ...unknown.slice(0, 1).map((path) => ({ path, body: '{}' })),
@@ -94,18 +92,17 @@ function unauthorized(what: string, request: Request, authorization: string): Ru
 }
 
 /** Of the operations of one path: its other methods are missing. */
-function pathRules(operations: SmokeOperation[], firstWay: number): Rule[] {
-  const [{ path, samplePath } = { path: '', samplePath: '' }] = operations;
+function pathRules(path: string, operations: SmokeOperation[], firstWay: number): Rule[] {
   const methods = operations.map(({ method }) => method);
   // A preflight may be answered.
   const others = METHODS.filter((method) => method !== 'OPTIONS' && !methods.includes(method));
-  return [missing(path, samplePath, others, firstWay), preflight(path, samplePath, methods)];
+  return [missing(path, others, firstWay), preflight(path, methods)];
 }
 
 /** The first method is sent in the way of that number, each further one in the next way. */
-function missing(name: string, path: string, methods: string[], firstWay: number): Rule {
+function missing(path: string, methods: string[], firstWay: number): Rule {
   return {
-    rule: `${name} by ${methods.join(', ')}, whatever is sent, is error 404`,
+    rule: `${path} by ${methods.join(', ')}, whatever is sent, is error 404`,
     check: async (caller) => {
       const ask = async (request: Request) => {
         // The answer to a HEAD has no body (RFC 9110, 9.3.2).
@@ -115,7 +112,7 @@ function missing(name: string, path: string, methods: string[], firstWay: number
       };
       for (const [index, method] of methods.entries()) {
         const [way, request] = WAYS[(firstWay + index) % WAYS.length] ?? ['', {}];
-        await ask({ ...request, method, path }).catch((error: Error) => {
+        await ask({ ...request, method, path: sampleOf(path) }).catch((error: Error) => {
           throw new Error(`${method} ${way}: ${error.message}`);
         });
       }
@@ -123,12 +120,13 @@ function missing(name: string, path: string, methods: string[], firstWay: number
   };
 }
 
-function preflight(name: string, path: string, methods: string[]): Rule {
+function preflight(path: string, methods: string[]): Rule {
   return {
-    rule: `OPTIONS ${name} is error 404, or a preflight that lets pages of other origins send ${methods.join(' and ')}`,
+    rule: `OPTIONS ${path} is error 404, or a preflight that lets pages of other origins send ${methods.join(' and ')}`,
     check: async (caller) => {
       const headers = { origin: 'https://app.example.com', 'access-control-request-method': methods[0] ?? '' };
-      const request = { method: 'OPTIONS', path, headers: { authorization: '', 'content-type': '', ...headers } };
+      const without = { authorization: '', 'content-type': '' };
+      const request = { method: 'OPTIONS', path: sampleOf(path), headers: { ...without, ...headers } };
       const { status, headers: answered } = await caller.exchange(request);
       const allowed = answered['access-control-allow-methods']?.split(/\s*,\s*/) ?? [];
       if (status === 200 && methods.every((method) => allowed.includes(method))) return;
@@ -139,12 +137,17 @@ function preflight(name: string, path: string, methods: string[]): Rule {
 
 /** Paths beside those of the contract that match none of them, parameters included. */
 function unknownPaths(operations: SmokeOperation[]): string[] {
-  const beside = operations.flatMap(({ samplePath }) => [samplePath.slice(0, -1), `${samplePath}/none`]);
+  const beside = operations.map(({ path }) => sampleOf(path)).flatMap((path) => [path.slice(0, -1), `${path}/none`]);
   // API Gateway overlooks a slash at the end.
   const patterns = operations.map(({ path }) => new RegExp(`^${path.replaceAll(/\{.+?\}/g, '[^/]+')}/?$`));
   return [...new Set(['/', '/none/a/b', ...beside])].filter((path) => !patterns.some((pattern) => pattern.test(path)));
 }
 
-function requestOf({ method, samplePath }: SmokeOperation): Request {
-  return { method, path: samplePath, body: '{}' };
+function requestOf({ method, path }: SmokeOperation): Request {
+  return { method, path: sampleOf(path), body: '{}' };
+}
+
+/** A path with a value in place of each parameter; no rule here is answered by what the value is. */
+function sampleOf(path: string): string {
+  return path.replaceAll(/\{.+?\}/g, '1');
 }
