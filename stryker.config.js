@@ -5,7 +5,7 @@
  * - access-token.ts, the prefix: only operate/ issues any, and has tests of its own.
  * - database.ts, what states the SDK's own defaults, and `cacheMiddleware`, which only saves time.
  * - index.ts and operation.ts, the priming: the tests of the built bundle see it, which no mutant reaches.
- * - plant-store.ts, `> MAX_ITEM_BYTES`: the names count too, so that 400 KB is as much too large as one byte more.
+ * - plants-table.ts, `> MAX_ITEM_BYTES`: the names count too, so that 400 KB is as much too large as one byte more.
  *
  * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
  */

@@ -25,7 +25,7 @@ const dataDirectory = join(projectRoot, '.local');
 export const SERVICE_ASSEMBLY = join(dataDirectory, 'cdk.out');
 /** Locked by the process that has the embedded store open, as only one can. The lock ends with the process. */
 const lockFile = join(dataDirectory, 'lock');
-/** Says where a service that has the store open lets commands reach it. */
+/** Says where a service that has the data open lets commands reach it. */
 const serviceFile = join(dataDirectory, 'service.json');
 
 /** How long to wait for commands that are over in a moment, and for a service that is just ending. */

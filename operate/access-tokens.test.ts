@@ -1,7 +1,7 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ACCESS_TOKEN_PATTERN } from '../functions/shared/access-token.ts';
-import { AccessTokenStore } from '../functions/shared/access-token-store.ts';
+import { AccessTokensTable } from '../functions/shared/access-tokens-table.ts';
 import { Database } from '../functions/shared/database.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
@@ -18,7 +18,7 @@ afterAll(() => engine.close());
 
 const NOW = Math.floor(Date.now() / 1000);
 const verify = (token: string) =>
-  new AccessTokenStore(new Database(), engine.accessTokensTable).verify(token, contextWith());
+  new AccessTokensTable(new Database(), engine.accessTokensTable).verify(token, contextWith());
 
 test('an issued token has the recognisable form and lets its holder in, until it is revoked', async () => {
   const token = await createToken(table, 'ci', NOW, NOW + 60);

@@ -2,22 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { projectRoot } from '../local/synthesize.ts';
-import { type Engine, startEngine } from '../test/support/engine.ts';
-import { type Service, startService } from '../test/support/service.ts';
+import { type OwnService, startOwnService } from '../test/support/own-service.ts';
 import { runTool } from '../test/support/tool.ts';
 
-let engine: Engine;
-let service: Service;
+let service: OwnService;
 beforeAll(async () => {
-  engine = await startEngine();
-  service = await startService(engine.template, engine);
-});
-afterAll(async () => {
-  await service.close();
-  await engine.close();
+  service = await startOwnService();
+  return service.close;
 });
 
 test.each<[string, 'smoke' | 'load', string[], NodeJS.ProcessEnv, RegExp]>([

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Engine, startEngine } from '../test/support/engine.ts';
-import { type Service, startService } from '../test/support/service.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { type OwnService, startOwnService } from '../test/support/own-service.ts';
 import { type Answered, startChanged } from '../test/support/stand-in-service.ts';
 import { runTool } from '../test/support/tool.ts';
 
-let engine: Engine;
-let service: Service;
+let service: OwnService;
 beforeAll(async () => {
-  engine = await startEngine();
-  service = await startService(engine.template, engine);
-});
-afterAll(async () => {
-  await service.close();
-  await engine.close();
+  service = await startOwnService();
+  return service.close;
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -1,8 +1,7 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { type Engine, startEngine } from '../test/support/engine.ts';
-import { type Service, startService } from '../test/support/service.ts';
+import { type OwnService, startOwnService } from '../test/support/own-service.ts';
 import { type Answered, type Change, startChanged } from '../test/support/stand-in-service.ts';
 import { runTool } from '../test/support/tool.ts';
 import { Caller } from './caller.ts';
@@ -12,15 +11,10 @@ import { rules } from './smoke/rules.ts';
 // A whole smoke waits its turn on a busy machine; this ends a hang.
 vi.setConfig({ testTimeout: 120_000 });
 
-let engine: Engine;
-let service: Service;
+let service: OwnService;
 beforeAll(async () => {
-  engine = await startEngine();
-  service = await startService(engine.template, engine);
-});
-afterAll(async () => {
-  await service.close();
-  await engine.close();
+  service = await startOwnService();
+  return service.close;
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -197,8 +191,7 @@ test.each<[string, string, Change]>([
 });
 
 test('ids that other plants hold are passed over for others, or told as taken, the same each time', async () => {
-  const own = await startEngine();
-  const used = await startService(own.template, own);
+  const used = await startOwnService();
   try {
     const callers = [HIGHEST_ID, HIGHEST_ID - 1n, HIGHEST_ID - 2n, HIGHEST_ID - 7n, HIGHEST_ID - 8n, HIGHEST_ID - 9n];
     const headers = { ...JSON_TYPE, authorization: `Bearer ${DEVELOPMENT_TOKEN}` };
@@ -225,10 +218,10 @@ test('ids that other plants hold are passed over for others, or told as taken, t
     expect(await stored()).toEqual(plants);
   } finally {
     await used.close();
-    await own.close();
   }
   async function stored() {
-    const { Items = [] } = await own.client.send(new ScanCommand({ TableName: own.plantsTable }));
+    const { client, plantsTable: TableName } = used.engine;
+    const { Items = [] } = await client.send(new ScanCommand({ TableName }));
     return Items.toSorted((one, other) => Number(BigInt(one['id']?.N ?? 0) - BigInt(other['id']?.N ?? 0)));
   }
 });

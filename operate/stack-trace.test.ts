@@ -31,7 +31,7 @@ test('a position in a bundle becomes that of the source', async () => {
     directory: dirname(assembly),
     input: `Error: no\n    at a (file:///var/task/index.mjs:${line + 1}:${column + 1})\n`,
   });
-  expect(stdout).toMatch(/^Error: no\n {4}at a \(\S*functions\/create-plant\/plant-store\.ts:\d+:\d+\)\n$/);
+  expect(stdout).toMatch(/^Error: no\n {4}at a \(\S*functions\/create-plant\/plants-table\.ts:\d+:\d+\)\n$/);
 });
 
 test('each line is traced by the map of the operation that it names, the others by that of the argument', async () => {

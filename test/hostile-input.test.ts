@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { inContract } from './support/contract.ts';
-import { type Engine, startEngine } from './support/engine.ts';
-import { type Service, startService } from './support/service.ts';
+import { type OwnService, startOwnService } from './support/own-service.ts';
 
-let engine: Engine;
-let service: Service;
+let service: OwnService;
 beforeAll(async () => {
-  engine = await startEngine();
-  service = await startService(engine.template, engine);
-});
-afterAll(async () => {
-  await service.close();
-  await engine.close();
+  service = await startOwnService();
+  return service.close;
 });
 
 async function send(body: string | Buffer, headers: Record<string, string> = {}) {
@@ -58,11 +52,11 @@ test.each<[string, string | Buffer, Record<string, string>, number]>([
 
 test('of duplicate members the last one counts, in the answer as in the table', async () => {
   expect(await send('{"id":2,"name":"first","id":3,"name":"last"}')).toEqual({ name: 'last' });
-  expect(await engine.stored(2n)).toBeUndefined();
-  expect(await engine.stored(3n)).toEqual({ id: '3', name: 'last' });
+  expect(await service.engine.stored(2n)).toBeUndefined();
+  expect(await service.engine.stored(3n)).toEqual({ id: '3', name: 'last' });
 });
 
 test('a NUL within a string is stored', async () => {
   expect(await send('{"id":4,"name":"a\\u0000b"}')).toEqual({ name: 'a\0b' });
-  expect(await engine.stored(4n)).toEqual({ id: '4', name: 'a\0b' });
+  expect(await service.engine.stored(4n)).toEqual({ id: '4', name: 'a\0b' });
 });

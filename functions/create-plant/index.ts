@@ -6,9 +6,9 @@ import { accessTokens, database, operation } from '../shared/operation.ts';
 import { readableBody } from '../shared/readable-body.ts';
 import { type CreatePlantEvent, int64s, operationId, default as validateEvent } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
-import { PlantStore } from './plant-store.ts';
+import { PlantsTable } from './plants-table.ts';
 
-const plants = new PlantStore(database, environmentVariable('PLANTS_TABLE_NAME'));
+const plants = new PlantsTable(database, environmentVariable('PLANTS_TABLE_NAME'));
 await Promise.all([accessTokens.prime(), plants.prime()]);
 
 /**

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { AccessTokenStore } from './access-token-store.ts';
+import { AccessTokensTable } from './access-tokens-table.ts';
 import { bearerAuth } from './bearer-auth.ts';
 import { Database } from './database.ts';
 import type { Middleware } from './request.ts';
@@ -24,7 +24,7 @@ async function nameFor(authorization?: string): Promise<string | undefined> {
     },
   };
   const stack = middy()
-    .use(bearerAuth(new AccessTokenStore(new Database(), engine.accessTokensTable)))
+    .use(bearerAuth(new AccessTokensTable(new Database(), engine.accessTokensTable)))
     .use(look)
     .handler(async (_: APIGatewayProxyEvent) => 'passed');
   await stack(eventWith({ headers: authorization === undefined ? {} : { authorization } }), contextWith());
@@ -42,7 +42,7 @@ test.each([
 
 test('a request without any headers is a 401 too', async () => {
   const stack = middy()
-    .use(bearerAuth(new AccessTokenStore(new Database(), engine.accessTokensTable)))
+    .use(bearerAuth(new AccessTokensTable(new Database(), engine.accessTokensTable)))
     .handler(async () => 'passed');
   await expect(stack(JSON.parse('{"headers":null}'), contextWith())).rejects.toMatchObject({ error: 401 });
 });
@@ -70,7 +70,7 @@ test.each([
   `Bearer ${DEVELOPMENT_TOKEN.toUpperCase()}`,
   `Bearer ${DEVELOPMENT_TOKEN.replace('Local', 'Loca-')}`,
   `Bearer ${'x'.repeat(10_000)}`,
-])('%j is malformed and costs no read of the store', async (authorization) => {
+])('%j is malformed and costs no read of the database', async (authorization) => {
   const send = vi.spyOn(Database.prototype, 'send');
   await expect(nameFor(authorization)).rejects.toMatchObject({
     error: 401,

@@ -1,5 +1,5 @@
 import { ACCESS_TOKEN_PATTERN } from './access-token.ts';
-import type { AccessTokenStore } from './access-token-store.ts';
+import type { AccessTokensTable } from './access-tokens-table.ts';
 import { CHALLENGE, PlantStoreError } from './errors.ts';
 import type { Middleware } from './request.ts';
 
@@ -14,7 +14,7 @@ const INVALID_TOKEN = { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="inv
  * name. Throws 401 for any other, with the challenge of RFC 6750, section 3; what the database throws
  * where the token cannot be looked up.
  */
-export function bearerAuth(accessTokens: AccessTokenStore): Middleware {
+export function bearerAuth(accessTokens: AccessTokensTable): Middleware {
   return {
     before: async ({ event, context, internal }) => {
       const authorization = event.headers?.['authorization'];

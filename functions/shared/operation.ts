@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import httpCors from '@middy/http-cors';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { AccessTokenStore } from './access-token-store.ts';
+import { AccessTokensTable } from './access-tokens-table.ts';
 import { bearerAuth } from './bearer-auth.ts';
 import { Database } from './database.ts';
 import { environmentVariable } from './environment-variable.ts';
@@ -12,7 +12,7 @@ import { requestLog } from './request-log.ts';
 import { strayRejections } from './stray-rejections.ts';
 
 export const database = new Database();
-export const accessTokens = new AccessTokenStore(database, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
+export const accessTokens = new AccessTokensTable(database, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
 /** Without origins no page may call the API from another one. */
 const allowOrigins = process.env['ALLOW_ORIGINS']?.split(',');
 

@@ -92,7 +92,7 @@ async function startDynalite(): Promise<{ endpoint: string; close(): Promise<voi
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
       // What a killed caller has asked for is still carried out, and dynalite throws where its data is closed meanwhile.
-      await Promise.all(unanswered);
+      while (unanswered.size > 0) await Promise.all(unanswered);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -5,13 +5,13 @@ import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { Database } from '../shared/database.ts';
 import type { NewPlant } from './contract.generated.js';
-import { PlantStore } from './plant-store.ts';
+import { PlantsTable } from './plants-table.ts';
 
 let engine: Engine;
-let plants: PlantStore;
+let plants: PlantsTable;
 beforeAll(async () => {
   engine = await startEngine();
-  plants = new PlantStore(new Database(), engine.plantsTable);
+  plants = new PlantsTable(new Database(), engine.plantsTable);
 });
 afterAll(() => engine.close());
 
@@ -102,7 +102,7 @@ test.each([
 });
 
 test('what else the database refuses is not taken for too large', async () => {
-  const elsewhere = new PlantStore(new Database(), 'no-such-table');
+  const elsewhere = new PlantsTable(new Database(), 'no-such-table');
   await expect(elsewhere.create({ id: 1n, name: 'x' }, contextWith())).rejects.toMatchObject({
     name: 'ResourceNotFoundException',
   });
@@ -111,12 +111,12 @@ test('what else the database refuses is not taken for too large', async () => {
 test('priming writes nothing and never fails', async () => {
   await plants.prime();
   expect(await engine.stored(0n)).toBeUndefined();
-  await expect(new PlantStore(new Database(), 'no-such-table').prime()).resolves.toBeUndefined();
+  await expect(new PlantsTable(new Database(), 'no-such-table').prime()).resolves.toBeUndefined();
 });
 
 test('priming rehearses a write, and sends nothing', async () => {
   const send = vi.spyOn(DynamoDBClient.prototype, 'send');
-  await new PlantStore(new Database(), engine.plantsTable).prime();
+  await new PlantsTable(new Database(), engine.plantsTable).prime();
   expect(send.mock.lastCall?.[0].input).toMatchObject({
     Item: { id: { N: '0' }, name: { S: '' }, tag: { S: '' } },
     ConditionExpression: expect.stringContaining('#m1 = :m1'),

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { digestOf } from './access-token.ts';
-import { AccessTokenStore } from './access-token-store.ts';
+import { AccessTokensTable } from './access-tokens-table.ts';
 import { Database } from './database.ts';
 
 let engine: Engine;
@@ -31,8 +31,8 @@ const revoke = (revoked: string) =>
 function newStore() {
   const database = new Database();
   const send = vi.spyOn(database, 'send');
-  const store = new AccessTokenStore(database, engine.accessTokensTable);
-  return { verify: (verified: string) => store.verify(verified, contextWith()), send };
+  const table = new AccessTokensTable(database, engine.accessTokensTable);
+  return { verify: (verified: string) => table.verify(verified, contextWith()), send };
 }
 
 test('a valid token is known by its name', async () => {
@@ -124,7 +124,7 @@ test('priming reads once, lets nobody in and never fails', async () => {
   const database = new Database();
   const send = vi.spyOn(database, 'send');
   const before = send.mock.calls.length;
-  await new AccessTokenStore(database, engine.accessTokensTable).prime();
+  await new AccessTokensTable(database, engine.accessTokensTable).prime();
   expect(send.mock.settledResults.slice(before)).toMatchObject([{ type: 'fulfilled' }]);
-  await expect(new AccessTokenStore(database, 'no-such-table').prime()).resolves.toBeUndefined();
+  await expect(new AccessTokensTable(database, 'no-such-table').prime()).resolves.toBeUndefined();
 });

@@ -13,7 +13,7 @@ import { type NewPlant, plantMembers } from './contract.generated.js';
 const MAX_ITEM_BYTES = 400 * 1024;
 
 /** The plants table as the function sees it: it can create a plant, nothing else. */
-export class PlantStore {
+export class PlantsTable {
   readonly #database: Database;
   readonly #tableName: string;
 

@@ -14,7 +14,7 @@ interface VerifiedToken {
 }
 
 /** The access-token table as the function sees it: it can look a token up, nothing else. */
-export class AccessTokenStore {
+export class AccessTokensTable {
   readonly #database: Database;
   readonly #tableName: string;
   /** By digest, the longest remembered first. Only valid tokens, so that guesses cannot push them out. */
