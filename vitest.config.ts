@@ -3,7 +3,7 @@ import { whyNoDynamoDbLocal } from './test/support/dynamodb-local.ts';
 
 /** What holds of the service on any DynamoDB, run on both engines. */
 const CONTRACT_SUITE = [
-  'functions/{create-plant,shared}/{access-tokens-table,bearer-auth,index,plants-table}.test.ts',
+  'functions/*/{attribute-value,bearer-auth,index,*-table}.test.ts',
   'operate/access-tokens.test.ts',
   'test/{events,races}.test.ts',
 ];

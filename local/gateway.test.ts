@@ -165,10 +165,10 @@ test('absent maps and an absent body are null', async () => {
 });
 
 test.each([
-  ['GET', '/plants'],
-  ['PUT', '/plants'],
+  ['GET', '/'],
+  ['PUT', '/none'],
   ['POST', '/'],
-  ['POST', '/plants/1'],
+  ['POST', '/plants/none/none'],
   ['POST', '/Plants'],
   ['POST', '//plants'],
   ['POST', '/plants%2f'],

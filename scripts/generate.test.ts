@@ -99,8 +99,13 @@ test('an operation without a body has its path and query parameters typed and ch
 test.each([
   ['1.0', {}, 'The parameter bed was "1.0"; it must be a whole number from -9223372036854775808 to'],
   ['9223372036854775808', {}, 'The parameter bed was "9223372036854775808"; it must be a whole number from'],
-  ['1', { limit: ['0x1'] }, 'The parameter limit was "0x1"; it must be a whole number from -2147483648 to 2147483647.'],
-  ['1', { limit: ['2147483648'] }, 'The parameter limit was "2147483648"; it must be a whole number from -2147483648'],
+  ['1', { limit: ['0x1'] }, 'The parameter limit was "0x1"; it must be a whole number from 1 to 2147483647.'],
+  [
+    '1',
+    { limit: ['2147483648'] },
+    'The parameter limit was "2147483648"; it must be a whole number from 1 to 2147483647.',
+  ],
+  ['1', { limit: ['1.5'] }, 'The parameter limit was "1.5"; it must be a whole number from 1 to 2147483647.$'],
   ['1', { limit: ['0'] }, 'The parameter limit must be >= 1.'],
   ['1', { ripe: ['yes'] }, 'The parameter ripe was "yes"; it must be true or false.'],
   ['1', { size: ['1e126'] }, 'The parameter size was "1e+126"; it must be a number, in size at most 9.9e125 and'],

@@ -95,7 +95,7 @@ test('header names and the scheme are matched whatever their case', async () => 
 });
 
 test('unknown members are ignored and not stored', async () => {
-  const answer = await answerToBody('{"id":424242,"name":"a","toString":1,"constructor":2,"leaves":[3]}');
+  const answer = await answerToBody('{"id":424242,"name":"a","toString":1,"constructor":2,"unknown":[3]}');
   expect(answer).toEqual({ name: 'a' });
   expect(await engine.stored(424242n)).toEqual({ id: '424242', name: 'a' });
 });

@@ -5,6 +5,7 @@ import {
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
+import { attributeValue } from '../shared/attribute-value.ts';
 import type { Database } from '../shared/database.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { type NewPlant, plantMembers } from './contract.generated.js';
@@ -69,11 +70,6 @@ export class PlantsTable {
       ExpressionAttributeValues: values,
     });
   }
-}
-
-function attributeValue(value: string | number | bigint | boolean): AttributeValue {
-  if (typeof value === 'string') return { S: value };
-  return typeof value === 'boolean' ? { BOOL: value } : { N: String(value) };
 }
 
 function tooLarge(): PlantStoreError {

@@ -25,7 +25,7 @@ export function primingTime(): RemainingTime {
   return { getRemainingTimeInMillis: () => ANSWER_MS + SILENCE_MS };
 }
 
-/** A command of one item: only these tell the capacity that they consumed as one. */
+/** A command of one item, a Query or a Scan, which tell the capacity that they consumed. */
 type Command<Input extends ServiceInputTypes, Output extends ItemOutput> = $Command<
   Input,
   Output,

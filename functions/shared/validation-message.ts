@@ -6,6 +6,8 @@ interface Schema {
   type?: string;
   int64?: true;
   int32?: true;
+  minimum?: number;
+  maximum?: number;
   /** An object's; the others have none. */
   properties: Record<string, Schema>;
 }
@@ -15,7 +17,8 @@ export type ValidationError = ErrorObject & { parentSchema: Schema };
 
 /** A sentence for each member or parameter that is wrong, with what it was and what it must be. */
 export function validationMessage(errors: ValidationError[]): string {
-  return errors.map(fault).join(' ');
+  // A value of another type may break several keywords at once.
+  return [...new Set(errors.map(fault))].join(' ');
 }
 
 /** The keywords by which a value is of another type than it must be. */
@@ -42,7 +45,7 @@ function nameOf(path: string): string {
 
 function requirement(schema: Schema | undefined): string {
   if (schema?.int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
-  if (schema?.int32) return 'a whole number from -2147483648 to 2147483647';
+  if (schema?.int32) return `a whole number from ${schema.minimum ?? -(2 ** 31)} to ${schema.maximum ?? 2 ** 31 - 1}`;
   switch (schema?.type) {
     case 'string':
       return 'a string of well-formed Unicode';

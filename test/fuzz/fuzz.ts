@@ -10,7 +10,7 @@ import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
 import { checked, command } from '../../operate/command.ts';
-import { inContract } from '../support/contract.ts';
+import { contract, inContract } from '../support/contract.ts';
 import { startService } from '../support/service.ts';
 import { oddRequest, rawBytes, writtenPlant } from './inputs.ts';
 
@@ -153,6 +153,8 @@ async function send({ port }: Target, { method, path, authorization, contentType
   const text = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>)).toString();
   if (method === 'HEAD') return { answer: {} };
   const { statusCode = 0, headers: answered } = response;
-  const answer: Record<string, unknown> = inContract({ statusCode, headers: answered, body: text });
+  const [resource = ''] = path.split('?');
+  const route = contract.paths[resource]?.[method.toLowerCase()] && { httpMethod: method, resource };
+  const answer: Record<string, unknown> = inContract({ statusCode, headers: answered, body: text }, route);
   return { answer };
 }

@@ -23,7 +23,8 @@ beforeAll(async () => {
     /(?<=\n {4}Plant:\n {6}type: object\n {6}required: \[name\]\n {6}properties:\n)/,
   );
   insert('infra-line.txt', 'infra/operations.ts', /(?<= {2}createPlant: .*\n)/);
-  expect(await project.run('npm run generate')).toMatchObject({ code: 0 });
+  const generated = await project.run('npm run generate');
+  expect(generated.code, generated.stderr).toBe(0);
   for (const room of ['functions', 'events']) {
     cpSync(join(fixture, room), join(project.directory, room), { recursive: true });
   }
@@ -35,9 +36,12 @@ afterAll(() => project.remove());
 function insert(part: string, file: string, place: RegExp): void {
   const path = join(project.directory, file);
   const text = readFileSync(path, 'utf8');
+  const inserted = readFileSync(join(fixture, part), 'utf8');
+  const [line = ''] = inserted.split('\n');
+  expect(text, `${file} has it already: test/second-operation/ has done its work, and goes`).not.toContain(`\n${line}`);
   expect(text.match(new RegExp(place.source, `${place.flags}g`)), `${place} in ${file}`).toHaveLength(1);
   const at = text.search(place);
-  writeFileSync(path, text.slice(0, at) + readFileSync(join(fixture, part), 'utf8') + text.slice(at));
+  writeFileSync(path, text.slice(0, at) + inserted + text.slice(at));
 }
 
 async function send(method: string, path: string, body?: string): Promise<unknown> {
@@ -82,6 +86,7 @@ test('a plant is got as it was created; an id without one is error 404, one that
 test('a new member is checked, stored, answered, and compared when a creation is repeated', async () => {
   const body = '{"id":101,"name":"Monstera","height":1.5}';
   for (let times = 0; times < 2; times += 1) expect(await create(body)).toEqual({ name: 'Monstera', height: 1.5 });
+  expect(await send('GET', '/plants/101')).toEqual({ name: 'Monstera', height: 1.5 });
   for (const height of ['', ',"height":1.25']) {
     expect(await create(`{"id":101,"name":"Monstera"${height}}`)).toMatchObject({ error: 409 });
   }

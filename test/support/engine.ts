@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { inject } from 'vitest';
 import { digestOf } from '../../functions/shared/access-token.ts';
@@ -41,6 +41,12 @@ export async function startEngine() {
   await (await openLocalDynamoDb(template)).close();
   const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
 
+  /** The item of an id in the table of plants. */
+  async function itemOf(id: bigint): Promise<Record<string, AttributeValue> | undefined> {
+    const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
+    return (await client.send(new GetItemCommand(read))).Item;
+  }
+
   return {
     endpoint,
     template,
@@ -48,10 +54,11 @@ export async function startEngine() {
     plantsTable,
     accessTokensTable,
 
+    itemOf,
+
     /** What the table holds under an id. */
     async stored(id: bigint): Promise<StoredPlant | undefined> {
-      const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
-      const { Item } = await client.send(new GetItemCommand(read));
+      const Item = await itemOf(id);
       return (
         Item &&
         (Object.fromEntries(Object.entries(Item).map(([name, { S, N }]) => [name, S ?? N])) as unknown as StoredPlant)

@@ -1,0 +1,48 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Engine, startEngine } from '../../test/support/engine.ts';
+import { attributeValue, type MemberValue, memberValue } from './attribute-value.ts';
+import { success } from './success.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+
+/** The JSON in which a member is answered that DynamoDB has held meanwhile. */
+async function answered(value: MemberValue): Promise<string> {
+  const Item = { id: { N: '1' }, member: attributeValue(value) };
+  await engine.client.send(new PutItemCommand({ TableName: engine.plantsTable, Item }));
+  const stored = await engine.itemOf(1n);
+  return success({ member: memberValue(stored?.['member']) }).body;
+}
+
+test('every int64 comes back with each of its digits', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (value) => {
+      expect(await answered(value)).toBe(`{"member":${value}}`);
+    }),
+  );
+});
+
+test('every number that the table can hold comes back as it was', async () => {
+  const storable = fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .filter((value) => value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) < 1e126));
+  await fc.assert(
+    fc.asyncProperty(storable, async (value) => {
+      // DynamoDB has no negative zero, and JSON.stringify writes it as 0.
+      expect(JSON.parse(await answered(value)).member).toBe(value === 0 ? 0 : value);
+    }),
+  );
+});
+
+test.each(['', 'fern', true, false])('%j comes back', async (value) => {
+  expect(JSON.parse(await answered(value))).toEqual({ member: value });
+});
+
+test('a member that an item lacks is left out', () => {
+  expect(success({ name: 'fern', tag: memberValue(undefined) }).body).toBe('{"name":"fern"}');
+});
