@@ -2,6 +2,8 @@
  * Mutation testing of the function. What survives is looked at; these are equivalent:
  * - bearer-auth.ts, `token === undefined || ...`: the pattern matches no "undefined"; it is there for the types.
  * - validation-message.ts, `schema?.`: a missing member always has a schema; the types do not know.
+ * - exact-numbers.ts, `member === undefined`, and typed-parameters.ts, `text !== undefined`: for the types.
+ * - exact-numbers.ts, `typeof value[name] === 'number'`: only saves parsing the body once more.
  * - access-token.ts, the prefix: only operate/ issues any, and has tests of its own.
  * - database.ts, what states the SDK's own defaults, and `cacheMiddleware`, which only saves time.
  * - index.ts and operation.ts, the priming: the tests of the built bundle see it, which no mutant reaches.

@@ -20,6 +20,11 @@ test('each method of a path is an operation, in a folder by its id; what else a 
   ]);
 });
 
+test.each(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'])('%s is a method', (method) => {
+  const [operation] = readOperations(`{ paths: { /: { ${method.toLowerCase()}: { operationId: x } } } }`);
+  expect(operation?.method).toBe(method);
+});
+
 test.each(readOperations())('$operationId has its handler in $folder', ({ folder }) => {
   expect(existsSync(join(import.meta.dirname, folder, 'index.ts'))).toBe(true);
 });

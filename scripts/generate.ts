@@ -4,9 +4,10 @@ import { _, Ajv2020, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
 import { readOperations } from '../functions/operations.ts';
+import { mapValues } from '../functions/shared/map-values.ts';
 import { command } from '../operate/command.ts';
 import type { SmokeOperation } from '../operate/smoke/contract-rules.ts';
-import { int64Paths, kindOf, mapValues, resolved, type Schema, typeOf, validated } from './schema.ts';
+import { int64Paths, kindOf, resolved, type Schema, typeOf, validated } from './schema.ts';
 
 /*
  * Compiles the contract's request schemas ahead of time: for each operation of openapi.yaml, the

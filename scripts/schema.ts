@@ -1,3 +1,5 @@
+import { mapValues } from '../functions/shared/map-values.ts';
+
 /** A schema of the contract, as far as it is looked at. */
 export interface Schema {
   $ref?: string;
@@ -92,8 +94,4 @@ export function typeOf(schema: Schema): string {
     return `${JSON.stringify(name)}${optional}: ${typeOf(member)}`;
   });
   return `{ ${members.join('; ')} }`;
-}
-
-export function mapValues<From, To>(record: Record<string, From>, to: (value: From, key: string) => To) {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value, key)]));
 }

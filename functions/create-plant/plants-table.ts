@@ -30,8 +30,8 @@ export class PlantsTable {
    * item may be; otherwise as `Database.send` does.
    */
   async create(plant: NewPlant, context: Context): Promise<void> {
-    const texts = plantMembers.map((member) => plant[member]).filter((value) => typeof value === 'string');
-    if (Buffer.byteLength(texts.join('')) > MAX_ITEM_BYTES) throw tooLarge();
+    const texts = plantMembers.map((member) => plant[member]).join('');
+    if (Buffer.byteLength(texts) > MAX_ITEM_BYTES) throw tooLarge();
     const write = this.#write(plant);
     try {
       await this.#database.send(write, context);

@@ -15,7 +15,7 @@ export function requestLog(operation: string): Middleware {
     return {
       operation,
       outcome,
-      ...(error !== undefined && { error }),
+      error,
       extendedRequestId: event?.requestContext?.extendedRequestId,
       tokenName: internal.tokenName,
       durationMs: Math.round((performance.now() - (starts.get(request) ?? Number.NaN)) * 100) / 100,

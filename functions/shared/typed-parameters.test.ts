@@ -33,6 +33,7 @@ test.each([
   ['true', 'boolean', true],
   ['false', 'boolean', false],
   ['1', 'string', '1'],
+  ['true', 'string', 'true'],
   ['1E+2', 'number', 100],
 ] as const)('"%s" as a %s is %j', async (text, type, value) => {
   expect(await typed(text, type)).toBe(value);
@@ -69,6 +70,11 @@ test('a query parameter that may be repeated is a list, of any other the last co
   expect(await query({ id: ['3', '4'], other: ['x'] })).toEqual({ id: [3n, 4n] });
 });
 
-test('without a query there are no query parameters', async () => {
+test('without parameters there are none', async () => {
   expect(await query(null)).toEqual({});
+  const types = { pathParameters: { it: 'int64' }, queryStringParameters: {} } as const;
+  const stack = middy()
+    .use(typedParameters(types))
+    .handler(async ({ pathParameters }) => pathParameters);
+  expect(await stack(eventWith({ pathParameters: null }), contextWith())).toEqual({});
 });

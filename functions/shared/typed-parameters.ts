@@ -1,4 +1,5 @@
 import { wholeNumber } from './exact-numbers.ts';
+import { mapValues } from './map-values.ts';
 import type { Middleware } from './request.ts';
 
 export type ParameterType = 'int64' | 'number' | 'boolean' | 'string';
@@ -18,19 +19,13 @@ export function typedParameters({ pathParameters, queryStringParameters }: Param
     before: ({ event }) => {
       const { pathParameters: path, queryStringParameters: query, multiValueQueryStringParameters: queries } = event;
       Object.assign(event, {
-        pathParameters: members(pathParameters, (name, type) => value(path?.[name], type)),
-        queryStringParameters: members(queryStringParameters, (name, type) =>
+        pathParameters: mapValues(pathParameters, (type, name) => value(path?.[name], type)),
+        queryStringParameters: mapValues(queryStringParameters, (type, name) =>
           Array.isArray(type) ? queries?.[name]?.map((text) => value(text, type[0])) : value(query?.[name], type),
         ),
       });
     },
   };
-}
-
-/** Of the names those that have a value. */
-function members<Type>(types: Record<string, Type>, typed: (name: string, type: Type) => unknown): object {
-  const entries = Object.entries(types).map(([name, type]) => [name, typed(name, type)] as const);
-  return Object.fromEntries(entries.filter(([, each]) => each !== undefined));
 }
 
 function value(text: string | undefined, type: ParameterType): unknown {
