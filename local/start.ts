@@ -71,7 +71,7 @@ async function serve(port: number, assembly: string, watching: boolean, opened: 
   opened.defer(dynamoDb.close);
 
   async function build(): Promise<Deployment> {
-    if (watching) await generateFromContract();
+    if (watching) (await import('../scripts/generate.ts')).writeGenerated();
     await synthesis.run();
     const template = readTemplate(assembly);
     await createTables(dynamoDb, template);
@@ -125,16 +125,6 @@ function accessLine({ method, path, status, error, durationMs }: AccessLine): vo
 /** What the function says at INFO is in the access line already. */
 function logLine(line: LogLine): void {
   if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
-}
-
-/** The contract's generated files, as `npm run generate` writes them. */
-async function generateFromContract(): Promise<void> {
-  const { writeGenerated } = await import('../scripts/generate.ts');
-  try {
-    writeGenerated();
-  } catch (error) {
-    throw new Error(`Nothing can be generated from openapi.yaml: ${(error as Error).message}`);
-  }
 }
 
 /** Runs `rebuild` after a change, never twice at a time. Returns what stops it. */

@@ -178,10 +178,14 @@ const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpp
 
 /** Writes what the contract makes. Throws a sentence for what it cannot check. */
 export function writeGenerated(): void {
-  for (const [path, text] of Object.entries(generate())) {
-    // A new operation has no folder yet.
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
+  try {
+    for (const [path, text] of Object.entries(generate())) {
+      // A new operation has no folder yet.
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+  } catch (error) {
+    throw new Error(`Nothing can be generated from openapi.yaml: ${(error as Error).message}`);
   }
 }
 
