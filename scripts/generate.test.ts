@@ -19,6 +19,7 @@ paths:
       operationId: listPlants
       parameters:
         - { name: limit, in: query, schema: { type: integer, format: int32, minimum: 1 } }
+        - { name: from, in: query, schema: { type: integer, format: int32 } }
         - { name: ripe, in: query, schema: { type: boolean } }
         - { name: size, in: query, schema: { type: number } }
         - { name: tag, in: query, schema: { type: array, maxItems: 2, items: { type: string, maxLength: 3 } } }
@@ -105,6 +106,7 @@ test.each([
     { limit: ['2147483648'] },
     'The parameter limit was "2147483648"; it must be a whole number from 1 to 2147483647.',
   ],
+  ['1', { from: ['x'] }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.$'],
   ['1', { limit: ['1.5'] }, 'The parameter limit was "1.5"; it must be a whole number from 1 to 2147483647.$'],
   ['1', { limit: ['0'] }, 'The parameter limit must be >= 1.'],
   ['1', { ripe: ['yes'] }, 'The parameter ripe was "yes"; it must be true or false.'],
