@@ -88,7 +88,7 @@ export function typeOf(schema: Schema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   const kind = kindOf(schema);
   if (kind === 'array') return `(${typeOf(schema.items ?? {})})[]`;
-  if (kind !== 'object') return { int64: 'bigint', int32: 'number' }[kind] ?? kind;
+  if (kind !== 'object') return { int64: 'bigint', int32: 'number', undefined: 'unknown' }[kind] ?? kind;
   const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
     const optional = schema.required?.includes(name) ? '' : '?';
     return `${JSON.stringify(name)}${optional}: ${typeOf(member)}`;
