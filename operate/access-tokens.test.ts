@@ -1,4 +1,4 @@
-import { CreateTableCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ACCESS_TOKEN_PATTERN, ACCESS_TOKEN_PREFIX, digestOf } from '../functions/shared/access-token.ts';
 import { AccessTokensTable } from '../functions/shared/access-tokens-table.ts';
@@ -6,6 +6,7 @@ import { Database } from '../functions/shared/database.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
 import { interposedClient, staleUnlessConsistent } from '../test/support/interposed-client.ts';
+import { ownTable } from '../test/support/own-table.ts';
 import { createToken, listTokens, revokeToken } from './access-tokens.ts';
 import type { Table } from './table.ts';
 
@@ -22,12 +23,8 @@ const verify = (token: string) =>
   new AccessTokensTable(new Database(), engine.accessTokensTable).verify(token, contextWith());
 
 /** An empty table of access tokens that no other test writes to. */
-async function ownTable(): Promise<Table> {
-  const tableName = `tokens-${crypto.randomUUID()}`;
-  const created = engine.template.tables.find(({ TableName }) => TableName === engine.accessTokensTable);
-  if (!created) throw new Error('The template has no table of access tokens.');
-  await engine.client.send(new CreateTableCommand({ ...created, TableName: tableName }));
-  return { client: engine.client, tableName };
+async function emptyTable(): Promise<Table> {
+  return { client: engine.client, tableName: await ownTable(engine, engine.accessTokensTable) };
 }
 
 test('an issued token has the recognisable form and lets its holder in, until it is revoked', async () => {
@@ -60,7 +57,7 @@ test('each of the 43 characters of a token is any of 62 letters and digits, as o
 });
 
 test('what is listed is what was issued, by name, over all pages, and the tokens themselves are not stored', async () => {
-  const own = await ownTable();
+  const own = await emptyTable();
   const names = ['zeta', 'alpha', 'Beta', 'a.b', 'a-b', '_', '0'];
   const issued = [];
   for (const [index, name] of names.entries()) {
@@ -79,7 +76,7 @@ test('what is listed is what was issued, by name, over all pages, and the tokens
 });
 
 test('to revoke a name takes away all of its tokens, such as two that were issued at once, and no other', async () => {
-  const own = await ownTable();
+  const own = await emptyTable();
   for (const name of ['cj', 'ci-2', 'ci', 'CI', 'c']) await createToken(own, name, NOW, NOW + 60);
   const empty = interposedClient(engine, async (command, input, send) =>
     command === 'Scan' ? { $metadata: {} } : send(input),
@@ -92,7 +89,7 @@ test('to revoke a name takes away all of its tokens, such as two that were issue
 });
 
 test('a name in use, and one that nobody has, are refused with a sentence and change nothing', async () => {
-  const own = await ownTable();
+  const own = await emptyTable();
   await createToken(own, 'taken', NOW, NOW + 60);
   const before = await listTokens(own);
   await expect(createToken(own, 'taken', NOW, NOW + 60)).rejects.toThrow(

@@ -1,74 +1,206 @@
-import { CreateTableCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  type AttributeValue,
+  BatchWriteItemCommand,
+  ConditionalCheckFailedException,
+  PutItemCommand,
+  paginateScan,
+} from '@aws-sdk/client-dynamodb';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../test/support/engine.ts';
+import { type Between, interposedClient, staleUnlessConsistent } from '../test/support/interposed-client.ts';
+import { ownTable } from '../test/support/own-table.ts';
 import { restorePlants } from './restore-plants.ts';
 
 let engine: Engine;
-let restored: string;
 beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(() => engine.close());
-beforeEach(async () => {
-  restored = `restored-${crypto.randomUUID()}`;
-  await engine.client.send(
-    new CreateTableCommand({
-      TableName: restored,
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'N' }],
-      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-      BillingMode: 'PAY_PER_REQUEST',
-    }),
-  );
+
+/** What a table of plants holds: the members of each plant, by its id in digits. */
+type Plants = Map<string, { name: string; tag?: string }>;
+
+const itemOf = (id: string, { name, tag }: { name: string; tag?: string }): Record<string, AttributeValue> => ({
+  id: { N: id },
+  name: { S: name },
+  ...(tag === undefined ? {} : { tag: { S: tag } }),
 });
 
-async function put(TableName: string, id: bigint, name: string): Promise<void> {
-  await engine.client.send(new PutItemCommand({ TableName, Item: { id: { N: String(id) }, name: { S: name } } }));
+/** A table of plants of its own that holds these. */
+async function tableOf(plants: Plants): Promise<string> {
+  const TableName = await ownTable(engine, engine.plantsTable);
+  const requests = [...plants].map(([id, plant]) => ({ PutRequest: { Item: itemOf(id, plant) } }));
+  while (requests.length > 0) {
+    const RequestItems = { [TableName]: requests.splice(-25) };
+    await engine.client.send(new BatchWriteItemCommand({ RequestItems }));
+  }
+  return TableName;
 }
 
-const restore = (options: { dryRun?: boolean; overwrite?: boolean } = {}) =>
-  restorePlants(
-    { client: engine.client, tableName: restored },
-    { client: engine.client, tableName: engine.plantsTable },
-    { dryRun: false, overwrite: false, onProgress: () => {}, ...options },
+async function plantsOf(tableName: string): Promise<Plants> {
+  const plants: Plants = new Map();
+  for await (const { Items = [] } of paginateScan({ client: engine.client }, { TableName: tableName })) {
+    for (const { id, name, tag } of Items) {
+      plants.set(id?.N ?? '', { name: name?.S ?? '', ...(tag?.S === undefined ? {} : { tag: tag.S }) });
+    }
+  }
+  return plants;
+}
+
+interface Circumstances {
+  dryRun?: boolean;
+  overwrite?: boolean;
+  onProgress?: () => void;
+  /** What happens on the way to the target. */
+  between?: Between;
+}
+
+async function restore(
+  from: string,
+  to: string,
+  { dryRun = false, overwrite = false, onProgress = () => {}, between = staleUnlessConsistent }: Circumstances = {},
+) {
+  return await restorePlants(
+    { client: interposedClient(engine, staleUnlessConsistent), tableName: from },
+    { client: interposedClient(engine, between), tableName: to },
+    { dryRun, overwrite, onProgress },
   );
+}
 
-test('missing plants are put back exactly, and the rest stays as it is', async () => {
-  const max = 9223372036854775807n;
-  for (const id of [max, 1n, 2n]) await put(restored, id, 'before');
-  await put(engine.plantsTable, 1n, 'before');
-  await put(engine.plantsTable, 2n, 'changed');
-  await put(engine.plantsTable, 3n, 'new');
-  expect(await restore()).toEqual({ alike: 1, missing: 1, different: 1, examples: ['2'] });
-  expect(await engine.stored(max)).toEqual({ id: String(max), name: 'before' });
-  expect(await engine.stored(2n)).toEqual({ id: '2', name: 'changed' });
-  expect(await engine.stored(3n)).toEqual({ id: '3', name: 'new' });
+/** Creates a plant as the service does: only where its id is free. Tells whether it was. */
+async function create(tableName: string, id: string, name: string): Promise<boolean> {
+  const Item = itemOf(id, { name });
+  const put = new PutItemCommand({ TableName: tableName, Item, ConditionExpression: 'attribute_not_exists(id)' });
+  return await engine.client.send(put).then(
+    () => true,
+    (error) => {
+      if (error instanceof ConditionalCheckFailedException) return false;
+      throw error;
+    },
+  );
+}
+
+const plantsNamed = (name: string, first: number, count: number): Plants =>
+  new Map(Array.from({ length: count }, (_, index) => [String(first + index), { name }]));
+
+/** Few ids, so that the tables share some; the largest one needs its every digit. */
+const plants = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom('0', '1', '2', '3', '4', '-5', '9223372036854775806', '9223372036854775807'),
+      fc.record(
+        { name: fc.constantFrom('fern', 'moss'), tag: fc.constantFrom('wet', 'dry') },
+        { requiredKeys: ['name'] },
+      ),
+    ),
+    { maxLength: 12 },
+  )
+  .map((entries): Plants => new Map(entries));
+
+test('what is missing is written exactly, what differs only with --overwrite, nothing in a dry run; no plant is deleted, and the source stays', async () => {
+  await fc.assert(
+    fc.asyncProperty(plants, plants, fc.boolean(), fc.boolean(), async (source, target, dryRun, overwrite) => {
+      const [from, to] = await Promise.all([tableOf(source), tableOf(target)]);
+      const alike = [...source].filter(([id, plant]) => isSame(plant, target.get(id)));
+      const missing = [...source].filter(([id]) => !target.has(id));
+      const different = [...source].filter(([id, plant]) => target.has(id) && !isSame(plant, target.get(id)));
+
+      const { examples, ...counts } = await restore(from, to, { dryRun, overwrite });
+      expect(counts).toEqual({ alike: alike.length, missing: missing.length, different: different.length });
+      expect(examples.toSorted()).toEqual(different.map(([id]) => id).toSorted());
+      const written = dryRun ? [] : [...missing, ...(overwrite ? different : [])];
+      expect(await plantsOf(to)).toEqual(new Map([...target, ...written]));
+      expect(await plantsOf(from)).toEqual(source);
+
+      if (dryRun) return;
+      const left = overwrite ? 0 : different.length;
+      const again = { alike: source.size - left, missing: 0, different: left };
+      expect(await restore(from, to, { overwrite })).toMatchObject(again);
+    }),
+    { numRuns: 30 },
+  );
 });
 
-test('to repeat it finds everything alike', async () => {
-  await put(restored, 11n, 'x');
-  await restore();
-  expect(await restore()).toMatchObject({ alike: 1, missing: 0, different: 0 });
+function isSame(one: { name: string; tag?: string }, other: { name: string; tag?: string } | undefined): boolean {
+  return one.name === other?.name && one.tag === other.tag;
+}
+
+test('of more plants than one request takes all come back, at most 100 at once, and ten that differ are named', async () => {
+  const [from, to] = [
+    await tableOf(plantsNamed('before', 0, 230)),
+    await tableOf(new Map([...plantsNamed('changed', 0, 15), ...plantsNamed('new', 1000, 120)])),
+  ];
+  const [atOnce, progress] = [{ now: 0, most: 0 }, { times: 0 }];
+  const sum = await restore(from, to, {
+    onProgress: () => {
+      progress.times += 1;
+    },
+    between: async (_, input, send) => {
+      atOnce.now += 1;
+      atOnce.most = Math.max(atOnce.most, atOnce.now);
+      return await send(input).finally(() => {
+        atOnce.now -= 1;
+      });
+    },
+  });
+  expect(sum).toMatchObject({ alike: 0, missing: 215, different: 15 });
+  expect(sum.examples).toHaveLength(10);
+  expect(new Set(sum.examples).size).toBe(10);
+  for (const id of sum.examples) expect(Number(id)).toBeLessThan(15);
+  expect(await plantsOf(to)).toEqual(
+    new Map([...plantsNamed('changed', 0, 15), ...plantsNamed('before', 15, 215), ...plantsNamed('new', 1000, 120)]),
+  );
+  expect(atOnce.most).toBeLessThanOrEqual(100);
+  expect(progress.times).toBeGreaterThanOrEqual(3);
 });
 
-test('a dry run counts, and writes nothing', async () => {
-  await put(restored, 21n, 'x');
-  await put(restored, 22n, 'before');
-  await put(engine.plantsTable, 22n, 'changed');
-  expect(await restore({ dryRun: true, overwrite: true })).toMatchObject({ missing: 1, different: 1 });
-  expect(await engine.stored(21n)).toBeUndefined();
-  expect(await engine.stored(22n)).toMatchObject({ name: 'changed' });
+test.each([false, true])(
+  'a plant that is created between the look-up and the write stays (--overwrite %s)',
+  async (overwrite) => {
+    const [from, to] = [await tableOf(plantsNamed('before', 0, 120)), await tableOf(plantsNamed('changed', 0, 5))];
+    await restore(from, to, {
+      overwrite,
+      between: async (command, input, send) => {
+        const output = await send(input);
+        if (command === 'BatchGetItem' && 'RequestItems' in input) {
+          const asked = Object.values(input.RequestItems ?? {}).flatMap((read) =>
+            'Keys' in read ? (read.Keys ?? []) : [],
+          );
+          const odd = asked.map(({ id }) => id?.N ?? '').filter((id) => Number(id) % 2 === 1);
+          await Promise.all(odd.map((id) => create(to, id, 'meanwhile')));
+        }
+        return output;
+      },
+    });
+    const expected = [...plantsNamed('before', 0, 120)].map(([id, plant]): [string, { name: string }] => {
+      if (Number(id) < 5) return [id, { name: overwrite ? 'before' : 'changed' }];
+      return [id, Number(id) % 2 === 1 ? { name: 'meanwhile' } : plant];
+    });
+    expect(await plantsOf(to)).toEqual(new Map(expected));
+  },
+);
+
+test('of a restore and the service that create the same plants at the same time, whoever is first keeps each', async () => {
+  const ids = [...plantsNamed('', 0, 120).keys()];
+  const [from, to] = [await tableOf(plantsNamed('restored', 0, 120)), await tableOf(new Map())];
+  const created = new Map<string, boolean>();
+  async function createAll(): Promise<void> {
+    for (const id of ids) created.set(id, await create(to, id, 'created'));
+  }
+  await Promise.all([createAll(), restore(from, to)]);
+  const expected = [...created].map(([id, won]) => [id, { name: won ? 'created' : 'restored' }] as const);
+  expect(await plantsOf(to)).toEqual(new Map(expected));
 });
 
-test('only when asked to, it writes what differs', async () => {
-  await put(restored, 31n, 'before');
-  await put(engine.plantsTable, 31n, 'changed');
-  await restore({ overwrite: true });
-  expect(await engine.stored(31n)).toMatchObject({ name: 'before' });
-});
-
-test('more plants than one page holds all come back', async () => {
-  const ids = Array.from({ length: 250 }, (_, index) => 1000n + BigInt(index));
-  await Promise.all(ids.map((id) => put(restored, id, 'x')));
-  expect(await restore()).toMatchObject({ missing: 250 });
-  for (const id of ids) expect(await engine.stored(id)).toMatchObject({ name: 'x' });
+test('a write that fails ends it, and to begin again completes it', async () => {
+  const [from, to] = [await tableOf(plantsNamed('before', 0, 9)), await tableOf(new Map())];
+  const failing: Between = async (command, input, send) => {
+    if (command === 'PutItem' && 'Item' in input && input.Item?.['id']?.N === '4')
+      throw new Error('The table is gone.');
+    return await send(input);
+  };
+  await expect(restore(from, to, { between: failing })).rejects.toThrow('The table is gone.');
+  await restore(from, to);
+  expect(await plantsOf(to)).toEqual(plantsNamed('before', 0, 9));
 });

@@ -24,8 +24,9 @@ const MAX_EXAMPLES = 10;
 const MAX_AT_ONCE = 100;
 
 /**
- * Puts the plants of a restored table back into the one that the service uses. A plant that is created
- * there meanwhile is never overwritten, and none is deleted; to repeat it does no harm.
+ * Puts the plants of a restored table back into the one that the service uses, and deletes none. A plant that is
+ * created there between the look-up of its page and the write stays; with `overwrite`, one that the look-up finds
+ * different is overwritten, however new it is. To repeat it does no harm.
  */
 export async function restorePlants(from: Table, to: Table, options: RestoreOptions): Promise<RestoreSum> {
   const { dryRun, overwrite, onProgress } = options;
