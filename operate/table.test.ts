@@ -1,16 +1,27 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { BatchWriteItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { interposedClient, staleUnlessConsistent } from '../test/support/interposed-client.ts';
-import { listTokens } from './access-tokens.ts';
+import { listTokens, revokeToken } from './access-tokens.ts';
 import { plantsById, type Table, withTable } from './table.ts';
 
-// The assembly that all tests share: to synthesize another one takes seconds.
+/** Where the local run would have been synthesized: by default the assembly that all tests share. */
+const local = vi.hoisted(() => ({ assembly: '' }));
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
-  SERVICE_ASSEMBLY: inject('assembly'),
+  get SERVICE_ASSEMBLY() {
+    return local.assembly || inject('assembly');
+  },
+}));
+// To synthesize one takes seconds; it would be the same.
+vi.mock(import('../local/synthesize.ts'), async (original) => ({
+  ...(await original()),
+  withOwnAssembly: (use) => use(inject('assembly')),
 }));
 
 let engine: Engine;
@@ -21,6 +32,7 @@ afterAll(() => engine.close());
 
 /** Answers what CloudFormation tells of the stack `plants` and its outputs, and that there is no other. */
 async function startCloudFormation(outputs: Record<string, string>): Promise<void> {
+  const hasOutputs = Object.keys(outputs).length > 0;
   const members = Object.entries(outputs).map(
     ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
   );
@@ -28,7 +40,7 @@ async function startCloudFormation(outputs: Record<string, string>): Promise<voi
     const parameters = new URLSearchParams((await request.toArray()).join(''));
     if (parameters.get('Action') === 'DescribeStacks' && parameters.get('StackName') === 'plants') {
       response.end(
-        `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+        `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${hasOutputs ? `<Outputs>${members.join('')}</Outputs>` : ''}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
       );
     } else {
       response.statusCode = 400;
@@ -67,6 +79,8 @@ test('a stack that cannot be read, and one without the output, are told in a sen
     /^The stack other cannot be read: It does not exist$/,
   );
   for (const output of ['PlantsTableName', 'AccessTokensTableName'] as const) {
+    // Before its first deployment is finished, it has none.
+    if (output === 'AccessTokensTableName') await startCloudFormation({});
     await expect(withTable('plants', output, use)).rejects.toThrow(
       `The stack plants has no output ${output}; is it a stack of this service, and was its deployment finished?`,
     );
@@ -74,10 +88,41 @@ test('a stack that cannot be read, and one without the output, are told in a sen
   expect(use).not.toHaveBeenCalled();
 });
 
+/** The shared assembly, its files changed as `change` does to their paths. */
+function changedAssembly(change: (path: string) => void): string {
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-assembly-'));
+  onTestFinished(() => {
+    local.assembly = '';
+    rmSync(directory, { recursive: true });
+  });
+  cpSync(inject('assembly'), directory, { recursive: true });
+  for (const file of readdirSync(directory)) change(join(directory, file));
+  return directory;
+}
+
+test('without a stack and before a first start, it is the table of a template that is synthesized for it', async () => {
+  local.assembly = changedAssembly((path) => path.endsWith('manifest.json') && rmSync(path));
+  const use = vi.fn(async () => {});
+  await withTable(undefined, 'PlantsTableName', use);
+  expect(use).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ tableName: engine.plantsTable }));
+});
+
+test('a local run that was synthesized without the output is told in a sentence', async () => {
+  local.assembly = changedAssembly((path) => {
+    if (!path.endsWith('.template.json')) return;
+    const { Outputs, ...template } = JSON.parse(readFileSync(path, 'utf8'));
+    const { PlantsTableName, ...others } = Outputs;
+    expect(PlantsTableName).toBeDefined();
+    writeFileSync(path, JSON.stringify({ ...template, Outputs: others }));
+  });
+  await expect(withTable(undefined, 'PlantsTableName', async () => {})).rejects.toThrow(
+    'The stack of the local run has no output PlantsTableName; is it a stack of this service,',
+  );
+});
+
 test('without a stack it is the table of the local run, for as long as it is used, and no token comes back to it', async () => {
   const own: Table = { client: engine.client, tableName: engine.accessTokensTable };
   const [development] = await listTokens(own);
-  const { revokeToken } = await import('./access-tokens.ts');
   await revokeToken(own, development?.name ?? '');
   const opened: Table[] = [];
   await withTable(undefined, 'AccessTokensTableName', async (table) => {
@@ -97,6 +142,7 @@ test('of more plants than one request takes each that there is comes back, whate
     const RequestItems = { [engine.plantsTable]: requests.splice(-25) };
     await engine.client.send(new BatchWriteItemCommand({ RequestItems }));
   }
+  let requestCount = 0;
   // "BatchGetItem": what exceeds 16 MB, or the table's throughput, is left to be asked again.
   const client = interposedClient(engine, async (command, input, send) => {
     const request = 'RequestItems' in input ? input.RequestItems?.[engine.plantsTable] : undefined;
@@ -104,11 +150,13 @@ test('of more plants than one request takes each that there is comes back, whate
     const { Keys = [], ...read } = request;
     expect(Keys.length).toBeGreaterThan(0);
     if (Keys.length > 100) return await send(input);
-    const processed = Math.ceil(Keys.length / 2);
-    const asked = (keys: typeof Keys) => ({ RequestItems: { [engine.plantsTable]: { ...read, Keys: keys } } });
-    const output = await staleUnlessConsistent(command, asked(Keys.slice(0, processed)), send);
-    const left = Keys.slice(processed);
-    return left.length > 0 ? { ...output, UnprocessedKeys: asked(left).RequestItems } : output;
+    // Whole members are absent, too, as the API reference lets them be.
+    const asked = (keys: typeof Keys) => ({ [engine.plantsTable]: { ...read, Keys: keys } });
+    requestCount += 1;
+    if (requestCount === 1) return { $metadata: {}, UnprocessedKeys: asked(Keys) };
+    const [now, later] = [Keys.slice(0, Math.ceil(Keys.length / 2)), Keys.slice(Math.ceil(Keys.length / 2))];
+    const output = await staleUnlessConsistent(command, { RequestItems: asked(now) }, send);
+    return { ...output, UnprocessedKeys: later.length > 0 ? asked(later) : undefined };
   });
   const found = await plantsById({ client, tableName: engine.plantsTable }, ids);
   expect(found).toEqual(new Map(items.map((item) => [item.id.N, item])));

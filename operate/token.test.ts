@@ -89,7 +89,7 @@ test('no other name is taken', async () => {
   for (const name of ['', 'x'.repeat(65), ...others, ...others.map((character) => `a${character}b`), 'x\n', '\nx']) {
     const { code, stdout, stderr } = await token('create', `--name=${name}`);
     expect({ name, code, stdout }).toEqual({ name, code: 1, stdout: '' });
-    expect(stderr).toContain(`it must be 1 to 64 letters, digits, dots, dashes or underscores.`);
+    expect(stderr).toContain(`--name was "${name}"; it must be 1 to 64 letters, digits, dots, dashes or underscores.`);
   }
   expect(await listTokens(table)).toEqual([]);
 });
@@ -117,11 +117,21 @@ test('the token alone is on stdout; the list tells its name and times, and nothi
   }
 });
 
-test.each([[['create']], [['create', 'ci', '--name', 'ci']], [['list', 'ci']], [['revoke']], [['drop', 'ci']], [[]]])(
-  '%j is none of the ways',
-  async (args) => {
-    const { code, stdout, stderr } = await token(...args);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/\n\nUsage:\n {2}npm run token -- create/);
-  },
-);
+test.each([
+  [['create']],
+  [['create', 'ci', '--name', 'ci']],
+  [['list', 'ci']],
+  [['revoke']],
+  [['drop', 'ci']],
+  [['drop', '--name', 'ci']],
+])('%j is none of the ways', async (args) => {
+  const { code, stdout, stderr } = await token(...args);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(
+    /^These arguments go together in none of the ways below.\n\nUsage:\n {2}npm run token -- create/,
+  );
+});
+
+test('without an action it tells which there are', async () => {
+  expect((await token()).stderr).toMatch(/^create, list or revoke is missing\.\n\nUsage:/);
+});
