@@ -1,63 +1,91 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
+import { type ErrorNumber, errors } from '../../functions/shared/errors.ts';
+import { fieldOf, passes } from '../../test/support/log-filter.ts';
+import { accessLine, answered, crash, type LogLine, report, stray, succeeded } from '../../test/support/log-lines.ts';
 import { defaultTemplate, functionOf, templateWith, withWaterPlant } from '../../test/support/stack.ts';
 import { grantedOperations } from '../operations.ts';
 
 const ACCESS_LOG = 'ApiAccessLog713001CC';
+const errorNumbers = (Object.keys(errors).map(Number) as ErrorNumber[]).map((error) => ({ error }));
 
-/** What the filters of a log count, by the metric that they count it in. */
-function countedFrom(template: Template, logGroup: string) {
+/** What a line of a log adds 1 to: the metrics with their dimensions, sorted. */
+function countedFrom(template: Template, logGroup: string, line: LogLine): string[] {
   const filters = template.findResources('AWS::Logs::MetricFilter', {
     Properties: { LogGroupName: { Ref: logGroup } },
   });
-  const counted = Object.values(filters).map(({ Properties: { FilterPattern, MetricTransformations } }) => {
-    const [{ MetricName, ...transformation }, ...others] = MetricTransformations;
-    expect(others).toEqual([]);
-    return [MetricName, { FilterPattern, ...transformation }];
-  });
-  expect(new Set(counted.map(([metric]) => metric)).size).toBe(counted.length);
-  return Object.fromEntries(counted);
+  return Object.values(filters)
+    .filter(({ Properties }) => passes(Properties.FilterPattern.replace(/^\{(.*)\}$/, '$1'), line))
+    .map(({ Properties: { MetricTransformations } }) => {
+      const [{ MetricName, Dimensions = [] }, ...others] = MetricTransformations;
+      expect(others).toEqual([]);
+      const values = Dimensions.map(({ Key, Value }: Dimension) => `${Key}=${fieldOf(line, Value)}`);
+      return [MetricName, ...values].join(' ');
+    })
+    .toSorted();
 }
 
-const one = { MetricNamespace: 'PlantStore', MetricValue: '1' };
-const operation = { Key: 'operation', Value: '$.message.operation' };
+interface Dimension {
+  Key: string;
+  Value: string;
+}
 
 describe.each([
   ['the contract', defaultTemplate(), grantedOperations()],
   ['two operations', templateWith({}, withWaterPlant()), withWaterPlant()],
 ])('of %s', (_what, template, operations) => {
-  test.each(operations)(
-    'the requests of $operationId are counted from its log, since every failure is a 400',
-    (each) => {
-      expect(countedFrom(template, functionOf(template, each).logGroup)).toEqual({
-        Succeeded: { ...one, FilterPattern: '{ $.message.outcome = "succeeded" }', Dimensions: [operation] },
-        Errors: {
-          ...one,
-          FilterPattern: '{ $.message.error > 0 }',
-          Dimensions: [operation, { Key: 'error', Value: '$.message.error' }],
-        },
-        // What alarms watch has no dimensions, so that CloudWatch adds up what all logs count.
-        Faults: { ...one, FilterPattern: '{ $.message.error >= 500 }', DefaultValue: 0 },
-        Throttled: { ...one, FilterPattern: '{ $.message.error = 429 }', DefaultValue: 0 },
-        Unauthorized: { ...one, FilterPattern: '{ $.message.error = 401 }', DefaultValue: 0 },
-      });
-    },
-  );
+  describe.each(operations)('$operationId', (operation) => {
+    const { operationId } = operation;
+    const { logGroup } = functionOf(template, operation);
 
-  test('the answers that the gateway made itself are counted in the same metrics', () => {
-    const { Faults, Throttled, ...others } = countedFrom(template, ACCESS_LOG);
-    expect(others).toEqual({});
-    for (const counted of [Faults, Throttled]) expect(counted).toMatchObject({ ...one, DefaultValue: 0 });
-    expect(Faults).not.toHaveProperty('Dimensions');
-    expect(Throttled).not.toHaveProperty('Dimensions');
-    expect(Throttled.FilterPattern).toBe('{ $.gatewayResponse = "QUOTA_EXCEEDED" || $.gatewayResponse = "THROTTLED" }');
-    for (const type of ['INTEGRATION_FAILURE', 'INTEGRATION_TIMEOUT', 'DEFAULT_5XX', 'API_CONFIGURATION_ERROR']) {
-      expect(Faults.FilterPattern).toContain(`$.gatewayResponse = "${type}"`);
-    }
-    for (const type of ['THROTTLED', 'MISSING', 'DEFAULT_4XX']) expect(Faults.FilterPattern).not.toContain(type);
+    test('a request that succeeded is counted as that', async () => {
+      expect(countedFrom(template, logGroup, await succeeded(operationId))).toEqual([
+        `Succeeded operation=${operationId}`,
+      ]);
+    });
+
+    test.each(errorNumbers)('a request that was answered error $error is counted by it', async ({ error }) => {
+      // What alarms watch has no dimensions, so that CloudWatch adds up what all logs count.
+      const watched = error >= 500 ? ['Faults'] : { 401: ['Unauthorized'], 429: ['Throttled'] }[error as number];
+      expect(countedFrom(template, logGroup, await answered(operationId, error))).toEqual([
+        `Errors operation=${operationId} error=${error}`,
+        ...(watched ?? []),
+      ]);
+    });
+
+    test('what is logged beside a request’s own line is not counted', async () => {
+      for (const line of [await stray(operationId), crash(), report()]) {
+        expect(countedFrom(template, logGroup, line)).toEqual([]);
+      }
+    });
   });
 
-  test('nothing else is counted', () => {
-    template.resourceCountIs('AWS::Logs::MetricFilter', 5 * operations.length + 2);
+  const format = Object.values(template.findResources('AWS::ApiGateway::Stage'))[0]?.['Properties'].AccessLogSetting
+    .Format;
+  const gatewayResponses = Object.values(template.findResources('AWS::ApiGateway::GatewayResponse')).map(
+    ({ Properties: { ResponseType, ResponseTemplates } }) => ({
+      type: ResponseType,
+      error: JSON.parse(ResponseTemplates['application/json']).error,
+    }),
+  );
+
+  test.each(gatewayResponses)('the gateway’s own $type, error $error, is counted in the same metrics', (response) => {
+    const { type, error } = response;
+    const line = accessLine(format, { 'error.responseType': type });
+    expect(countedFrom(template, ACCESS_LOG, line)).toEqual(
+      error >= 500 ? ['Faults'] : error === 429 ? ['Throttled'] : [],
+    );
+  });
+
+  test('what a function answered is not counted at the gateway once more', () => {
+    expect(countedFrom(template, ACCESS_LOG, accessLine(format, {}))).toEqual([]);
+  });
+
+  test('each count is 1 in the stack’s own namespace, and 0 where an alarm watches and nothing happens', () => {
+    for (const { Properties } of Object.values(template.findResources('AWS::Logs::MetricFilter'))) {
+      const [{ MetricNamespace, MetricValue, DefaultValue, Dimensions }] = Properties.MetricTransformations;
+      expect({ MetricNamespace, MetricValue }).toEqual({ MetricNamespace: 'PlantStore', MetricValue: '1' });
+      expect(DefaultValue).toBe(Dimensions ? undefined : 0);
+    }
   });
 });

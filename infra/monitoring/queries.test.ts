@@ -1,5 +1,18 @@
 import { expect, test } from 'vitest';
-import { functionOf, templateWith, withWaterPlant } from '../../test/support/stack.ts';
+import { fieldOf, passes } from '../../test/support/log-filter.ts';
+import {
+  accessLine,
+  answered,
+  crash,
+  extendedRequestId,
+  type LogLine,
+  report,
+  stray,
+  succeeded,
+} from '../../test/support/log-lines.ts';
+import { functionOf, templateWith, waterPlant, withWaterPlant } from '../../test/support/stack.ts';
+
+const ACCESS_LOG = 'ApiAccessLog713001CC';
 
 const template = templateWith({}, withWaterPlant());
 
@@ -8,7 +21,11 @@ const queries = Object.values(template.findResources('AWS::Logs::QueryDefinition
   query: Properties.QueryString,
   logGroups: Properties.LogGroupNames.map(({ Ref }: { Ref: string }) => Ref),
 }));
-const query = (name: string) => queries.find((candidate) => candidate.name.startsWith(`PlantStore/${name}`))?.query;
+function named(name: string) {
+  const found = queries.find((candidate) => candidate.name.startsWith(`PlantStore/${name}`));
+  if (!found) throw new Error(`There is no query ${name}.`);
+  return found;
+}
 
 test.each(queries)('the query $name is of commands that Logs Insights has, in an order that it takes', ({ query }) => {
   const commands = query.split('\n').map((line: string) => line.replace(/^\| /, '').split(' ', 1)[0]);
@@ -20,7 +37,7 @@ test.each(queries)('the query $name is of commands that Logs Insights has, in an
 
 test.each(queries)('the query $name goes by the id that no caller can choose, if by any', ({ query, logGroups }) => {
   expect(query).not.toMatch(/\brequestId\b/);
-  if (/\bid\b/.test(query) && logGroups.includes('ApiAccessLog713001CC') && logGroups.length > 1) {
+  if (/\bid\b/.test(query) && logGroups.includes(ACCESS_LOG) && logGroups.length > 1) {
     expect(query).toContain('coalesce(message.extendedRequestId, extendedRequestId) as id');
   }
 });
@@ -29,29 +46,116 @@ test('one request is found by the header that its caller has of the gateway', ()
   expect(queries.map(({ name }) => name)).toContain('PlantStore/one request (put its x-amz-apigw-id in)');
 });
 
-test('the query "faults" shows each kind of gateway response that the alarm Faults counts', () => {
-  const filters = Object.values(template.findResources('AWS::Logs::MetricFilter'));
-  const counted = filters.find(
-    ({ Properties: { FilterPattern, MetricTransformations } }) =>
-      MetricTransformations[0].MetricName === 'Faults' && FilterPattern.includes('gatewayResponse'),
-  );
-  const types = counted?.['Properties'].FilterPattern.match(/[A-Z_0-9]{3,}/g);
-  expect(types.length).toBeGreaterThan(0);
-  expect(query('faults')).toContain(`gatewayResponse in ${JSON.stringify(types)}`);
+const stageOf = Object.values(template.findResources('AWS::ApiGateway::Stage'))[0]?.['Properties'];
+const access = (values: Record<string, string>) => accessLine(stageOf.AccessLogSetting.Format, values);
+
+const { operationId, method, path } = waterPlant;
+const route = { httpMethod: method, resourcePath: path };
+
+/** What stands in the logs of the functions. */
+const functionLines: Record<string, LogLine> = {
+  succeeded: await succeeded(operationId),
+  stray: await stray(operationId),
+  crash: crash(),
+  report: report(),
+};
+for (const error of [400, 401, 429, 500, 503] as const) functionLines[error] = await answered(operationId, error);
+/** What stands in the access log, the line of the same request as those of the function among it. */
+const accessLines: Record<string, LogLine> = {
+  ...Object.fromEntries(
+    withWaterPlant().map(({ method, path }) => [
+      `${method} ${path}`,
+      access({ httpMethod: method, resourcePath: path }),
+    ]),
+  ),
+  'same request': access({ ...route, extendedRequestId, 'identity.sourceIp': '192.0.2.1' }),
+  // Of no REST API's operation.
+  'no method': access({ ...route, httpMethod: 'TRACE' }),
+  'no path': access({ ...route, resourcePath: '/{proxy+}' }),
+  ...Object.fromEntries(
+    Object.values(template.findResources('AWS::ApiGateway::GatewayResponse')).map(
+      ({ Properties: { ResponseType } }) => [ResponseType, access({ ...route, 'error.responseType': ResponseType })],
+    ),
+  ),
+};
+const gatewayResponses = Object.keys(accessLines).filter((name) => /^[A-Z_0-9]+$/.test(name));
+
+/** The lines that a query looks at, by their names. */
+const linesOf = (logGroups: string[]): Record<string, LogLine> => ({
+  ...(logGroups.some((logGroup) => logGroup !== ACCESS_LOG) && functionLines),
+  ...(logGroups.includes(ACCESS_LOG) && accessLines),
 });
 
-test('the query "answers of the gateway" leaves out exactly the routes with a function behind them', () => {
-  const routes = withWaterPlant().map(({ method, path }) => `(method = "${method}" and resource = "${path}")`);
-  expect(query('answers of the gateway')).toContain(`filter gatewayResponse != "-" or not (${routes.join(' or ')})\n`);
+const KEYWORDS = [
+  'fields',
+  'filter',
+  'stats',
+  'sort',
+  'limit',
+  'as',
+  'by',
+  'asc',
+  'desc',
+  'and',
+  'or',
+  'not',
+  'in',
+  'like',
+];
+
+/** The fields of lines that a query names: no texts, functions, words of the language or names of its own. */
+function fieldsOf(text: string): string[] {
+  const own = [...text.matchAll(/ as (\w+)/g)].map(([, name]) => name);
+  const names = text.replaceAll(/"[^"]*"/g, '').match(/(?<![\w.@])[A-Za-z@][\w.@]*(?!\w|\.|\()/g) ?? [];
+  return names.filter((name) => !KEYWORDS.includes(name) && !own.includes(name));
+}
+
+test.each(queries)('the query $name names only fields that a line of its logs has', ({ query, logGroups }) => {
+  const lines = Object.values(linesOf(logGroups));
+  const fields = fieldsOf(query);
+  expect(fields.length).toBeGreaterThan(0);
+  const missing = fields.filter((field) => lines.every((line) => fieldOf(line, field) === undefined));
+  // CloudWatch adds these two to every line ("Supported logs and discovered fields").
+  expect(missing.filter((field) => !['@timestamp', '@log'].includes(field))).toEqual([]);
 });
+
+test.each([
+  ['faults', ['500', '503', 'stray', 'crash', ...gatewayResponses.filter(isFault)]],
+  ['one request', ['succeeded', '400', '401', '429', '500', '503', 'stray', 'same request']],
+  ['errors by token', ['400', '401', '429', '500', '503']],
+  ['callers without a token', ['401']],
+  ['answers of the gateway', ['no method', 'no path', ...gatewayResponses]],
+  ['cold starts', ['report']],
+  ['slowest requests', ['succeeded', '400', '401', '429', '500', '503']],
+])('the query "%s" is about the lines %j', (name, picked) => {
+  const { query, logGroups } = named(name);
+  const text = query.replace('REQUEST_ID', extendedRequestId);
+  // A name that the query gives to the value of one field stands for the field.
+  const own = new Map(
+    [...text.matchAll(/\w+\(([\w.]+)\) as (\w+)/g)].map(([, field, alias]) => [alias, field] as const),
+  );
+  const filters = [...text.matchAll(/^(?:\| )?filter (.*)$/gm)].map(([, filter = '']) =>
+    filter.replace(/^\w+(?= )/, (field: string) => own.get(field) ?? field),
+  );
+  expect(filters).toHaveLength(1);
+  const passed = Object.entries(linesOf(logGroups)).filter(([, line]) => passes(filters[0] ?? '', line));
+  expect(passed.map(([each]) => each).toSorted()).toEqual(picked.toSorted());
+});
+
+function isFault(type: string): boolean {
+  const response = Object.values(template.findResources('AWS::ApiGateway::GatewayResponse')).find(
+    ({ Properties: { ResponseType } }) => ResponseType === type,
+  );
+  return JSON.parse(response?.['Properties'].ResponseTemplates['application/json']).error >= 500;
+}
 
 test('a query asks the logs of all functions, the access log, or both', () => {
   const ofFunctions = withWaterPlant().map((operation) => functionOf(template, operation).logGroup);
-  const logs = [ofFunctions, ['ApiAccessLog713001CC'], [...ofFunctions, 'ApiAccessLog713001CC']];
+  const logs = [ofFunctions, [ACCESS_LOG], [...ofFunctions, ACCESS_LOG]];
   for (const { name, logGroups } of queries) expect(logs, name).toContainEqual(logGroups);
   expect(queries.filter(({ logGroups }) => logGroups.includes(ofFunctions[1])).length).toBeGreaterThan(5);
 });
 
 test.each(['faults', 'errors by token', 'slowest requests'])('the query "%s" tells the operations apart', (name) => {
-  expect(query(name)).toContain('message.operation');
+  expect(named(name).query).toContain('message.operation');
 });
