@@ -1,9 +1,15 @@
-import { Match } from 'aws-cdk-lib/assertions';
+import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { defaultTemplate, methodsOf, templateWith, WEB_ACL_ARN, withWaterPlant } from '../test/support/stack.ts';
 import { grantedOperations } from './operations.ts';
 
 const template = defaultTemplate();
+
+function only(stack: Template, type: string) {
+  const [resource, ...others] = Object.values(stack.findResources(type));
+  if (!resource || others.length > 0) throw new Error(`The stack has not one ${type}.`);
+  return resource;
+}
 
 test.each([
   ['the contract', template, grantedOperations()],
@@ -23,26 +29,70 @@ test('the API is regional, takes every body as bytes, and leaves the account’s
   template.resourceCountIs('AWS::ApiGateway::Account', 0);
 });
 
-test('TLS is 1.2 or newer, each method is throttled, and the access log holds no header', () => {
+test('TLS is 1.2 or newer with forward secrecy, on the policy that needs no other endpoint access mode', () => {
   template.hasResourceProperties('AWS::ApiGateway::RestApi', {
-    SecurityPolicy: Match.stringLikeRegexp('^SecurityPolicy_TLS13_1_2_'),
+    SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+    EndpointAccessMode: 'BASIC',
   });
-  const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
-  expect(stage?.['Properties'].MethodSettings).toMatchObject([
-    { HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 },
+});
+
+test('the stage v1 is traced and throttles each method, with a burst of two seconds’ requests', () => {
+  // The stage’s name is a part of the URL that callers have.
+  const stage = only(templateWith({ requestsPerSecond: 2500 }), 'AWS::ApiGateway::Stage')['Properties'];
+  expect(stage).toMatchObject({ StageName: 'v1', TracingEnabled: true });
+  // Without a LoggingLevel: execution logs would hold the Authorization header.
+  expect(stage.MethodSettings).toEqual([
+    {
+      HttpMethod: '*',
+      ResourcePath: '/*',
+      DataTraceEnabled: false,
+      ThrottlingRateLimit: 2500,
+      ThrottlingBurstLimit: 5000,
+    },
   ]);
-  const line = JSON.parse(stage?.['Properties'].AccessLogSetting.Format);
-  expect(line).toMatchObject({
+});
+
+test('the access log is kept for a month, and holds neither a header nor an id that the caller could choose', () => {
+  const { DestinationArn, Format } = only(template, 'AWS::ApiGateway::Stage')['Properties'].AccessLogSetting;
+  expect(JSON.stringify(DestinationArn)).toContain('"ApiAccessLog713001CC"');
+  expect(template.findResources('AWS::Logs::LogGroup')['ApiAccessLog713001CC']).toMatchObject({
+    Properties: { RetentionInDays: 30 },
+    DeletionPolicy: 'Retain',
+  });
+  expect(JSON.parse(Format)).toEqual({
     extendedRequestId: '$context.extendedRequestId',
+    traceId: '$context.xrayTraceId',
+    time: '$context.requestTime',
     sourceIp: '$context.identity.sourceIp',
+    method: '$context.httpMethod',
+    path: '$context.path',
     resource: '$context.resourcePath',
+    status: '$context.status',
+    gatewayResponse: '$context.error.responseType',
+    integrationStatus: '$context.integrationStatus',
+    integrationError: '$context.integrationErrorMessage',
+    responseLatencyMs: '$context.responseLatency',
+    integrationLatencyMs: '$context.integrationLatency',
+    responseBytes: '$context.responseLength',
   });
-  // A caller could choose it.
-  expect(JSON.stringify(line)).not.toContain('$context.requestId');
-  expect(JSON.stringify(line)).not.toMatch(/header|authoriz/i);
-  templateWith({ requestsPerSecond: 2500 }).hasResourceProperties('AWS::ApiGateway::Stage', {
-    MethodSettings: [Match.objectLike({ ThrottlingRateLimit: 2500, ThrottlingBurstLimit: 5000 })],
+});
+
+test('the gateway may invoke an operation on its own route of the stage, and on no other', () => {
+  const operations = withWaterPlant();
+  const stack = templateWith({}, operations);
+  const sources = Object.values(stack.findResources('AWS::Lambda::Permission')).map(({ Properties }) => {
+    expect(Properties).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'apigateway.amazonaws.com' });
+    return Properties.SourceArn['Fn::Join'][1].slice(-4);
   });
+  const ref = (type: string) => ({ Ref: Object.keys(stack.findResources(type))[0] });
+  expect(sources).toEqual(
+    operations.map(({ method, path }) => [
+      ref('AWS::ApiGateway::RestApi'),
+      '/',
+      ref('AWS::ApiGateway::Stage'),
+      `/${method}${path.replaceAll(/\{\w+\}/g, '*')}`,
+    ]),
+  );
 });
 
 test('the account’s CloudWatch role is made only when asked for, and outlives a throw-away stack', () => {

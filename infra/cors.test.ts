@@ -24,6 +24,27 @@ test.each([
   }
 });
 
+test('a page may send a token and JSON, and ask once an hour', () => {
+  const preflights = methodsOf(templateWith({ allowOrigins: 'https://a.example' }, withWaterPlant())).filter(
+    ({ method }) => method === 'OPTIONS',
+  );
+  expect(preflights).toHaveLength(withWaterPlant().length);
+  for (const { integration, properties } of preflights) {
+    expect(integration.RequestTemplates).toEqual({ 'application/json': '{ statusCode: 200 }' });
+    expect(integration.IntegrationResponses).toMatchObject([
+      {
+        StatusCode: '200',
+        ResponseParameters: {
+          'method.response.header.Access-Control-Allow-Origin': "'https://a.example'",
+          'method.response.header.Access-Control-Allow-Headers': "'Authorization,Content-Type'",
+          'method.response.header.Access-Control-Max-Age': "'3600'",
+        },
+      },
+    ]);
+    expect(properties.MethodResponses).toMatchObject([{ StatusCode: '200' }]);
+  }
+});
+
 test('each path of an operation has a preflight that allows the methods of that path, and no other path has one', () => {
   const operations = withWaterPlant();
   const open = templateWith({ allowOrigins: 'https://a.example' }, operations);

@@ -1,12 +1,16 @@
-import { Match } from 'aws-cdk-lib/assertions';
 import { test } from 'vitest';
 import { templateWith } from '../test/support/stack.ts';
 
-test('a domain of the user’s own has TLS 1.2 or newer, a certificate, a record, and is the base URL', () => {
+test('a domain of the user’s own has the API’s TLS policy, a certificate, a record, and is the base URL', () => {
   const own = templateWith({ domainName: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' });
+  const [api] = Object.values(own.findResources('AWS::ApiGateway::RestApi'));
+  if (!api) throw new Error('The stack has no API.');
+  const { SecurityPolicy, EndpointAccessMode } = api['Properties'];
   own.hasResourceProperties('AWS::ApiGateway::DomainName', {
     DomainName: 'plants.example.com',
-    SecurityPolicy: Match.stringLikeRegexp('^SecurityPolicy_TLS13_1_2_'),
+    SecurityPolicy,
+    EndpointAccessMode,
+    EndpointConfiguration: { Types: ['REGIONAL'] },
   });
   own.hasResourceProperties('AWS::CertificateManager::Certificate', {
     DomainValidationOptions: [{ DomainName: 'plants.example.com', HostedZoneId: 'Z0123456789ABC' }],

@@ -13,12 +13,18 @@ test.each([
 });
 
 test('what is no operation is answered error 404 without a function', () => {
-  for (const { method, integration } of methodsOf(defaultTemplate())) {
+  for (const { method, integration, properties } of methodsOf(defaultTemplate())) {
     if (method !== 'ANY') continue;
     expect(integration.Type).toBe('MOCK');
-    const [{ StatusCode, ResponseTemplates }] = integration.IntegrationResponses;
-    expect(StatusCode).toBe('400');
-    expect(JSON.parse(ResponseTemplates['application/json'])).toMatchObject({ error: 404 });
+    // The mock’s status is that for which the integration response is chosen, whose status the method must have.
+    expect(integration.RequestTemplates).toEqual({ 'application/json': '{"statusCode":400}' });
+    const [{ StatusCode, SelectionPattern, ResponseTemplates }, ...others] = integration.IntegrationResponses;
+    expect({ StatusCode, SelectionPattern, others }).toEqual({ StatusCode: '400', others: [] });
+    expect(properties.MethodResponses).toMatchObject([{ StatusCode: '400' }]);
+    expect(JSON.parse(ResponseTemplates['application/json'])).toEqual({
+      error: 404,
+      message: 'There is no such path or method.',
+    });
   }
 });
 

@@ -6,13 +6,15 @@ import { type GrantedOperation, grantedOperations, ownId } from '../operations.t
 
 const template = defaultTemplate();
 const operations = grantedOperations();
-const alarms: Record<string, AlarmProperties & { AlarmDescription: string; AlarmActions: unknown }> =
-  Object.fromEntries(
-    Object.entries(template.findResources('AWS::CloudWatch::Alarm')).map(([id, { Properties }]) => [
-      alarmName(id),
-      Properties,
-    ]),
-  );
+const alarms: Record<
+  string,
+  AlarmProperties & { AlarmDescription: string; AlarmActions: unknown; OKActions: unknown }
+> = Object.fromEntries(
+  Object.entries(template.findResources('AWS::CloudWatch::Alarm')).map(([id, { Properties }]) => [
+    alarmName(id),
+    Properties,
+  ]),
+);
 
 const FAULTS = 'PlantStore Faults';
 const THROTTLED = 'PlantStore Throttled';
@@ -164,13 +166,14 @@ test('operations that use the tables in more ways than an alarm watches are refu
 });
 
 test.each(Object.entries(alarms))(
-  'the alarm %s says what it means and what to do first, and goes to the topic',
+  'the alarm %s says what it means and what to do first, and tells the topic when it goes on and off',
   (_name, each) => {
     expect(each.AlarmDescription).toMatch(/^[A-Z].*\. First: .*docs\/operations\.md\.$/s);
     // "AWS::CloudWatch::Alarm" takes no more.
     expect(each.AlarmDescription.length).toBeLessThanOrEqual(1024);
     expect(each.TreatMissingData).toBe('notBreaching');
     expect(each.AlarmActions).toEqual([{ Ref: 'MonitoringAlarmsTopic63051086' }]);
+    expect(each.OKActions).toEqual(each.AlarmActions);
   },
 );
 
@@ -192,7 +195,11 @@ test('the topic is encrypted under a key that CloudWatch may use, and nobody may
     PolicyDocument: {
       Statement: Match.arrayWith([
         Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
-        Match.objectLike({ Action: 'sns:Publish', Principal: { Service: 'cloudwatch.amazonaws.com' } }),
+        Match.objectLike({
+          Action: 'sns:Publish',
+          Principal: { Service: 'cloudwatch.amazonaws.com' },
+          Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        }),
       ]),
     },
   });

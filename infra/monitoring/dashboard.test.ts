@@ -3,6 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { defaultTemplate, functionOf, templateWith, withWaterPlant } from '../../test/support/stack.ts';
 import { grantedOperations } from '../operations.ts';
 
+interface Graph {
+  properties: { title: string; metrics: { stat: string; period: number }[][] };
+}
+
 /** The dashboard as one text, a logical id in the place of each reference. */
 function bodyOf(template: Template): string {
   const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
@@ -37,6 +41,32 @@ describe.each([
       expect(body).toContain(`["AWS/Lambda","Duration","FunctionName","${functionOf(template, operation).id}",`);
     },
   );
+
+  test('each graph sums what it counts over the time that its title names, and shows latencies by percentile', () => {
+    const shown = JSON.parse(body);
+    // Long enough to see how it was before an alarm.
+    expect(shown.start).toBe('-PT3H');
+    const graphs: [title: string, metrics: string[]][] = shown.widgets
+      .filter(({ type }: { type: string }) => type === 'metric')
+      .map(({ properties: { title, metrics } }: Graph) => [
+        title,
+        [...new Set(metrics.map((metric) => metric.at(-1)).map((each) => `${each?.stat} of ${each?.period} s`))],
+      ]);
+    expect(Object.fromEntries(graphs)).toEqual({
+      'Requests a minute: those that succeeded, by operation; those that did not': ['Sum of 60 s'],
+      'Latency at the gateway, ms': ['p50 of 60 s', 'p90 of 60 s', 'p99 of 60 s'],
+      'Where it goes (p99), ms': ['p99 of 60 s'],
+      ...Object.fromEntries(
+        operations.map(({ operationId }) => [`${operationId}: errors a minute, by their number`, ['Sum of 60 s']]),
+      ),
+      // Count is told as a sample a request ("Amazon API Gateway dimensions and metrics").
+      'All that the gateway answered': ['SampleCount of 60 s', 'Sum of 60 s'],
+      'Requests an hour': ['SampleCount of 3600 s'],
+      'Lambda, ms billed an hour': ['Sum of 3600 s'],
+      'DynamoDB, request units an hour': ['Sum of 3600 s'],
+      'Logs, bytes an hour': ['Sum of 3600 s'],
+    });
+  });
 
   test('the dashboard shows each alarm of the stack', () => {
     for (const alarm of Object.keys(template.findResources('AWS::CloudWatch::Alarm'))) expect(body).toContain(alarm);
