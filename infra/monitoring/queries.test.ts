@@ -21,6 +21,7 @@ const queries = Object.values(template.findResources('AWS::Logs::QueryDefinition
   query: Properties.QueryString,
   logGroups: Properties.LogGroupNames.map(({ Ref }: { Ref: string }) => Ref),
 }));
+
 function named(name: string) {
   const found = queries.find((candidate) => candidate.name.startsWith(`PlantStore/${name}`));
   if (!found) throw new Error(`There is no query ${name}.`);
@@ -60,6 +61,7 @@ const functionLines: Record<string, LogLine> = {
   report: report(),
 };
 for (const error of [400, 401, 429, 500, 503] as const) functionLines[error] = await answered(operationId, error);
+
 /** What stands in the access log, the line of the same request as those of the function among it. */
 const accessLines: Record<string, LogLine> = {
   ...Object.fromEntries(
@@ -86,22 +88,7 @@ const linesOf = (logGroups: string[]): Record<string, LogLine> => ({
   ...(logGroups.includes(ACCESS_LOG) && accessLines),
 });
 
-const KEYWORDS = [
-  'fields',
-  'filter',
-  'stats',
-  'sort',
-  'limit',
-  'as',
-  'by',
-  'asc',
-  'desc',
-  'and',
-  'or',
-  'not',
-  'in',
-  'like',
-];
+const KEYWORDS = 'fields filter stats sort limit as by asc desc and or not in like'.split(' ');
 
 /** The fields of lines that a query names: no texts, functions, words of the language or names of its own. */
 function fieldsOf(text: string): string[] {
@@ -119,15 +106,30 @@ test.each(queries)('the query $name names only fields that a line of its logs ha
   expect(missing.filter((field) => !['@timestamp', '@log'].includes(field))).toEqual([]);
 });
 
-test.each([
-  ['faults', ['500', '503', 'stray', 'crash', ...gatewayResponses.filter(isFault)]],
-  ['one request', ['succeeded', '400', '401', '429', '500', '503', 'stray', 'same request']],
-  ['errors by token', ['400', '401', '429', '500', '503']],
-  ['callers without a token', ['401']],
-  ['answers of the gateway', ['no method', 'no path', ...gatewayResponses]],
-  ['cold starts', ['report']],
-  ['slowest requests', ['succeeded', '400', '401', '429', '500', '503']],
-])('the query "%s" is about the lines %j', (name, picked) => {
+const NEWEST_HUNDRED = ['sort @timestamp desc', 'limit 100'];
+const MOST_FIRST = ['sort requests desc'];
+
+/** The query, the lines that it is about, and which of its results are shown first, and how many. */
+const rows: [name: string, picked: string[], shown: string[]][] = [
+  ['faults', ['500', '503', 'stray', 'crash', ...gatewayResponses.filter(isFault)], NEWEST_HUNDRED],
+  [
+    'one request',
+    ['succeeded', '400', '401', '429', '500', '503', 'stray', 'same request'],
+    // As it went.
+    ['sort @timestamp asc'],
+  ],
+  ['errors by token', ['400', '401', '429', '500', '503'], MOST_FIRST],
+  ['callers without a token', ['401'], MOST_FIRST],
+  ['answers of the gateway', ['no method', 'no path', ...gatewayResponses], [...MOST_FIRST, 'limit 100']],
+  ['cold starts', ['report'], []],
+  ['slowest requests', ['succeeded', '400', '401', '429', '500', '503'], ['sort message.durationMs desc', 'limit 50']],
+];
+
+test('rows tell of each query what it is about', () => {
+  expect(queries.map(({ name }) => name).toSorted()).toEqual(rows.map(([name]) => named(name).name).toSorted());
+});
+
+test.each(rows)('the query "%s" is about the lines %j, shown by %j', (name, picked, shown) => {
   const { query, logGroups } = named(name);
   const text = query.replace('REQUEST_ID', extendedRequestId);
   // A name that the query gives to the value of one field stands for the field.
@@ -140,6 +142,14 @@ test.each([
   expect(filters).toHaveLength(1);
   const passed = Object.entries(linesOf(logGroups)).filter(([, line]) => passes(filters[0] ?? '', line));
   expect(passed.map(([each]) => each).toSorted()).toEqual(picked.toSorted());
+  const commands = text.split('\n').map((line: string) => line.replace(/^\| /, ''));
+  expect(commands.filter((command: string) => /^(sort|limit) /.test(command))).toEqual(shown);
+});
+
+test('a percentile is named after its number', () => {
+  const percentiles = queries.flatMap(({ query }) => query.match(/pct\([^)]*\) as \w+/g) ?? []);
+  expect(percentiles).not.toEqual([]);
+  for (const percentile of percentiles) expect(percentile).toMatch(/, (\d+)\) as \w+P\1$/);
 });
 
 function isFault(type: string): boolean {
