@@ -6,6 +6,9 @@ test('without origins there is no preflight and no header that lets a page in', 
   expect(JSON.stringify(defaultTemplate().toJSON())).not.toMatch(/Access-Control|ALLOW_ORIGINS/);
 });
 
+/** By these a page may tell its user which request it was, and when to repeat it. */
+const EXPOSED = "'x-amz-apigw-id,Retry-After,WWW-Authenticate,x-amzn-Remapped-WWW-Authenticate'";
+
 test.each([
   ['https://a.example', 'https://a.example'],
   ['https://a.example,https://b.example', '*'],
@@ -13,14 +16,21 @@ test.each([
 ])('with the origins %s the gateway’s own answers allow %s', (allowOrigins, allowed) => {
   const open = templateWith({ allowOrigins }, withWaterPlant());
   open.allResourcesProperties('AWS::ApiGateway::GatewayResponse', {
-    ResponseParameters: Match.objectLike({ 'gatewayresponse.header.Access-Control-Allow-Origin': `'${allowed}'` }),
+    ResponseParameters: Match.objectLike({
+      'gatewayresponse.header.Access-Control-Allow-Origin': `'${allowed}'`,
+      'gatewayresponse.header.Access-Control-Expose-Headers': EXPOSED,
+    }),
   });
   const noRoutes = methodsOf(open).filter(({ method }) => method === 'ANY');
   expect(noRoutes.length).toBeGreaterThan(0);
-  for (const { integration } of noRoutes) {
-    expect(integration.IntegrationResponses[0].ResponseParameters).toMatchObject({
+  for (const { integration, properties } of noRoutes) {
+    const { ResponseParameters } = integration.IntegrationResponses[0];
+    expect(ResponseParameters).toEqual({
       'method.response.header.Access-Control-Allow-Origin': `'${allowed}'`,
+      'method.response.header.Access-Control-Expose-Headers': EXPOSED,
     });
+    // A header that the method does not declare cannot be set.
+    expect(Object.keys(properties.MethodResponses[0].ResponseParameters)).toEqual(Object.keys(ResponseParameters));
   }
 });
 
@@ -28,7 +38,7 @@ test('a page may send a token and JSON, and ask once an hour', () => {
   const preflights = methodsOf(templateWith({ allowOrigins: 'https://a.example' }, withWaterPlant())).filter(
     ({ method }) => method === 'OPTIONS',
   );
-  expect(preflights).toHaveLength(withWaterPlant().length);
+  expect(preflights).not.toEqual([]);
   for (const { integration, properties } of preflights) {
     expect(integration.RequestTemplates).toEqual({ 'application/json': '{ statusCode: 200 }' });
     expect(integration.IntegrationResponses).toMatchObject([
