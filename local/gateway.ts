@@ -75,7 +75,8 @@ export function createGateway(current: () => Deployment, onAnswer: (line: Access
     // A caller that went away while sending has nobody to be answered.
     answer(request, response).catch(() => response.destroy());
   };
-  return createServer({ maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false }, listener)
+  // node:http refuses what is as large as its limit, and counts the address and the headers' names and values.
+  return createServer({ maxHeaderSize: MAX_HEADER_BYTES + 1, requireHostHeader: false }, listener)
     .on('checkExpectation', listener)
     .on('connect', ({ url = '-' }, socket) => {
       refuse(socket as Socket, 'MISSING_AUTHENTICATION_TOKEN', { method: 'CONNECT', path: url });

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { render } from 'velocityjs';
@@ -45,7 +45,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 /** Of several matches the first: the template has its routes from the most specific to the least. */
 function findRoute(routes: Route[], method: string, path: string) {
   for (const route of routes) {
-    const pattern = route.resource.replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+    const literal = route.resource.replaceAll('.', '\\.');
+    const pattern = literal.replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     // API Gateway overlooks a slash at the end.
     const match = [method, 'ANY'].includes(route.method) && new RegExp(`^${pattern}/?$`).exec(path);
     if (match) return { route, pathParameters: match.groups ?? null };
@@ -99,13 +100,40 @@ const REMAPPED_HEADERS = [
 function proxyAnswer(response: unknown): Answer | undefined {
   if (typeof response !== 'object' || response === null || !('statusCode' in response)) return undefined;
   const { statusCode, headers, multiValueHeaders, body } = response as Partial<Answer> & {
-    multiValueHeaders?: Record<string, string[]>;
+    multiValueHeaders?: Record<string, unknown>;
   };
-  if (!Number.isInteger(statusCode) || (body !== undefined && typeof body !== 'string')) return undefined;
-  const renamed = Object.entries({ 'content-type': 'application/json', ...headers, ...multiValueHeaders }).map(
-    ([name, value]) => [REMAPPED_HEADERS.includes(name.toLowerCase()) ? `x-amzn-Remapped-${name}` : name, value],
+  if (!Number.isInteger(statusCode) || Number(statusCode) < 100 || Number(statusCode) > 599) return undefined;
+  if (body !== undefined && typeof body !== 'string') return undefined;
+  const several = Object.entries(multiValueHeaders ?? {}).flatMap(([name, list]) =>
+    [list].flat().map((value): [string, unknown] => [name, value]),
   );
-  return { statusCode: Number(statusCode), headers: Object.fromEntries(renamed), body: body ?? '' };
+  const values: [string, unknown][] = [...Object.entries(headers ?? {}), ...several];
+  if (!values.every(([name, value]) => isHeader(name, value))) return undefined;
+  const sent: Answer['headers'] = {};
+  // The same name in another case is the same header, and both maps are merged.
+  for (const named of Map.groupBy(values, ([name]) => name.toLowerCase()).values()) {
+    const [[name] = ['']] = named;
+    const isRenamed = REMAPPED_HEADERS.includes(name.toLowerCase());
+    sent[isRenamed ? `x-amzn-Remapped-${name}` : name] = [...new Set(named.map(([, value]) => String(value)))];
+  }
+  const isTyped = Object.keys(sent).some((name) => name.toLowerCase() === 'content-type');
+  return {
+    statusCode: Number(statusCode),
+    headers: isTyped ? sent : { 'content-type': 'application/json', ...sent },
+    body: body ?? '',
+  };
+}
+
+/** Whether node:http can send it; what it cannot would end the connection without an answer. */
+function isHeader(name: string, value: unknown): boolean {
+  if (!['string', 'number', 'boolean'].includes(typeof value)) return false;
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, String(value));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

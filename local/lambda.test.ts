@@ -1,0 +1,116 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type LogLine, startFunction } from './lambda.ts';
+import type { FunctionConfiguration } from './template.ts';
+
+/** Starts a handler's source as a function. */
+async function start(handler: string, changes: Partial<FunctionConfiguration> = {}) {
+  const assetDirectory = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  const source = `
+    import { existsSync } from 'node:fs';
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { resourceLimits, threadId } from 'node:worker_threads';
+    export const handler = ${handler};`;
+  writeFileSync(join(assetDirectory, 'index.mjs'), source);
+  const lines: LogLine[] = [];
+  const configuration: FunctionConfiguration = {
+    name: 'TheFunction',
+    assetDirectory,
+    handler: 'index.handler',
+    timeoutSeconds: 30,
+    memoryMegabytes: 128,
+    environment: {},
+    ...changes,
+  };
+  const lambda = await startFunction(configuration, (line) => lines.push(line));
+  onTestFinished(async () => {
+    await lambda.close();
+    rmSync(assetDirectory, { recursive: true });
+  });
+  const invoke = async (event: unknown = {}) => JSON.parse(await lambda.invoke(JSON.stringify(event)));
+  return { invoke, lines, assetDirectory };
+}
+
+test('eight events are served at a time, each alone in its environment, and the rest wait their turn', async () => {
+  const { invoke, lines, assetDirectory } = await start(`(() => {
+    let serving = 0;
+    return async ({ gate }) => {
+      const alone = ++serving === 1;
+      console.log('serving');
+      while (!existsSync(gate)) await sleep(5);
+      serving--;
+      return { threadId, alone };
+    };
+  })()`);
+  const gate = join(assetDirectory, 'open');
+  const answers = Promise.all(Array.from({ length: 20 }, () => invoke({ gate })));
+  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(8);
+  expect(existsSync(gate)).toBe(false);
+  writeFileSync(gate, '');
+  expect(new Set((await answers).map(({ threadId }) => threadId)).size).toBe(8);
+  expect((await answers).every(({ alone }) => alone)).toBe(true);
+});
+
+test('a function has its timeout to the last millisecond, and no more', async () => {
+  const { invoke } = await start('() => new Promise(() => {})', { timeoutSeconds: 3 });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let outcome = 'none';
+  const ended = invoke().catch((error: Error) => {
+    outcome = error.message;
+  });
+  await vi.advanceTimersByTimeAsync(2999);
+  expect(outcome).toBe('none');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(outcome).toBe('Task timed out after 3.00 seconds');
+  await ended;
+});
+
+test('the context and the environment say how the function is configured', async () => {
+  vi.stubEnv('AWS_PROFILE', 'production');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { invoke } = await start(
+    `async (event, context) =>
+      ({ ...context, left: context.getRemainingTimeInMillis(), resourceLimits, environment: process.env })`,
+    { environment: { OWN: 'x' } },
+  );
+  const first = await invoke();
+  expect(first).toMatchObject({
+    functionName: 'TheFunction',
+    functionVersion: '$LATEST',
+    memoryLimitInMB: '128',
+    awsRequestId: expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/),
+    callbackWaitsForEmptyEventLoop: true,
+    resourceLimits: { maxOldGenerationSizeMb: 128 },
+  });
+  expect(first.environment).toEqual({ OWN: 'x' });
+  expect(first.left).toBeLessThanOrEqual(30_000);
+  expect(first.left).toBeGreaterThan(20_000);
+  expect((await invoke()).awsRequestId).not.toBe(first.awsRequestId);
+});
+
+test.each([
+  ['debug', 'DEBUG'],
+  ['info', 'INFO'],
+  ['log', 'INFO'],
+  ['warn', 'WARN'],
+  ['error', 'ERROR'],
+])('what console.%s is given is a line at %s', async (method, level) => {
+  const { invoke, lines } = await start(`async () => console.${method}({ plant: 1 })`);
+  expect(await invoke()).toBe(null);
+  expect(lines).toEqual([{ timestamp: expect.stringMatching(/^\d{4}-.*Z$/), level, message: { plant: 1 } }]);
+});
+
+test.each([
+  ['index.none', 'index.mjs does not export a function "none".'],
+  ['none.handler', 'none.mjs'],
+])('a bundle without its handler (%s) does not start', async (handler, message) => {
+  await expect(start('async () => {}', { handler })).rejects.toThrow(message);
+});
+
+test('what a function throws is its name and message', async () => {
+  const { invoke } = await start('async () => { throw new TypeError("inside") }');
+  await expect(invoke()).rejects.toThrow('TypeError: inside');
+});
