@@ -1,0 +1,145 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, afterEach, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { digestOf } from '../functions/shared/access-token.ts';
+import { DEVELOPMENT_TOKEN } from './development-token.ts';
+import { type LocalDynamoDb, loopbackEndpoint, openLocalDynamoDb, openServiceDynamoDb } from './dynamodb.ts';
+import { readTemplate } from './template.ts';
+
+/** A folder in the project's place, so that the data is not that of whoever runs the tests. */
+const { root } = vi.hoisted(() => ({ root: { path: '' } }));
+vi.mock(import('./synthesize.ts'), async (original) => {
+  root.path = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  return { ...(await original()), projectRoot: root.path };
+});
+afterAll(() => rmSync(root.path, { recursive: true }));
+afterEach(() => void vi.unstubAllEnvs());
+
+const template = readTemplate(inject('assembly'));
+const serviceFile = () => join(root.path, '.local/service.json');
+
+/** Closed at the end of the test, where the test does not. */
+function closedAtLast(dynamoDb: LocalDynamoDb): LocalDynamoDb {
+  onTestFinished(dynamoDb.close);
+  return dynamoDb;
+}
+
+test.each([
+  'http://localhost:8000',
+  'https://localhost:8000',
+  'http://LOCALHOST',
+  'http://127.0.0.1:8000',
+  'http://127.1.2.3',
+  'http://127.1',
+  'http://[::1]:8000',
+  'http://2130706433:8000',
+])('%s is an address of this machine', (endpoint) => {
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+  expect(loopbackEndpoint()).toBe(endpoint);
+});
+
+test.each([
+  'https://dynamodb.us-east-1.amazonaws.com',
+  'http://localhost.example.com',
+  'http://example.com/localhost',
+  'http://xlocalhost',
+  'http://127.0.0.1.example.com',
+  'http://x127.0.0.1',
+  'http://localhost@example.com',
+  'http://128.0.0.1',
+  'http://0.0.0.0:8000',
+  'http://10.0.0.1',
+  'http://[::2]',
+  'http://[::ffff:10.0.0.1]',
+  'localhost:8000',
+  '127.0.0.1:8000',
+  'ftp://localhost',
+  'file:///tmp',
+  'xhttp://localhost',
+  'httpx://localhost',
+  'x',
+  ' ',
+])('%s is no address of this machine', async (endpoint) => {
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+  expect(loopbackEndpoint).toThrow(
+    `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http address of this machine (127.0.0.1, localhost or [::1]).`,
+  );
+  await expect(openServiceDynamoDb()).rejects.toThrow(endpoint);
+  await expect(openLocalDynamoDb(template)).rejects.toThrow(endpoint);
+});
+
+test.each(['', undefined])('an endpoint that is %j is none', (endpoint) => {
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+  expect(loopbackEndpoint()).toBe(undefined);
+});
+
+test('a command beside a service uses what the service has open, and leaves it open', async () => {
+  const service = closedAtLast(await openServiceDynamoDb());
+  const command = await openLocalDynamoDb(template);
+  expect([service.ofService, command.ofService, command.endpoint]).toEqual([false, true, service.endpoint]);
+  await command.close();
+  const { TableNames } = await service.client.send(new ListTablesCommand());
+  expect(TableNames?.toSorted()).toEqual(template.tables.map(({ TableName }) => TableName).toSorted());
+});
+
+test('a second service is refused, naming the process of the first, until that has ended', async () => {
+  const first = await openServiceDynamoDb();
+  await expect(openServiceDynamoDb()).rejects.toThrow(
+    `Another npm start or npm run dev of this folder is running and has its data, .local/, open (process ${process.pid}). End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine.`,
+  );
+  await first.close();
+  expect(existsSync(serviceFile())).toBe(false);
+  closedAtLast(await openServiceDynamoDb());
+  expect(existsSync(serviceFile())).toBe(true);
+});
+
+test('a command waits for one that has the data open, which is no service', async () => {
+  const first = await openLocalDynamoDb(template);
+  expect(existsSync(serviceFile())).toBe(false);
+  let opened = false;
+  const second = openLocalDynamoDb(template).then((dynamoDb) => {
+    opened = true;
+    return closedAtLast(dynamoDb);
+  });
+  // Longer than it takes to look a second time.
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(opened).toBe(false);
+  await first.close();
+  expect((await second).ofService).toBe(false);
+});
+
+test('one that has waited 15 s for another command says so', async () => {
+  closedAtLast(await openLocalDynamoDb(template));
+  const start = Date.now();
+  const now = vi.spyOn(Date, 'now');
+  onTestFinished(() => void now.mockRestore());
+  const waiting = openServiceDynamoDb().catch((error: Error) => error.message);
+  const outcome = () => Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 120, 'waiting'))]);
+  now.mockReturnValue(start + 14_000);
+  expect(await outcome()).toBe('waiting');
+  now.mockReturnValue(start + 16_000);
+  expect(await waiting).toBe(
+    'Another command has had the data of the local run, .local/, open for 15 s. Try again when it has ended.',
+  );
+});
+
+test('the development token is valid for a year from the opening, and not put where it is not asked for', async () => {
+  const item = async ({ client }: LocalDynamoDb) => {
+    const Key = { digest: { S: digestOf(DEVELOPMENT_TOKEN) } };
+    const TableName = template.outputs['AccessTokensTableName'];
+    return (await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
+  };
+  rmSync(join(root.path, '.local'), { recursive: true, force: true });
+  const without = await openLocalDynamoDb(template, { developmentToken: false });
+  expect(await item(without)).toBe(undefined);
+  await without.close();
+  const before = Math.floor(Date.now() / 1000);
+  const stored = await item(closedAtLast(await openLocalDynamoDb(template)));
+  const createdAt = Number(stored?.['createdAt']?.N);
+  expect(stored?.['name']).toEqual({ S: 'development' });
+  expect(createdAt).toBeGreaterThanOrEqual(before);
+  expect(createdAt).toBeLessThanOrEqual(Date.now() / 1000);
+  expect(Number(stored?.['expiresAt']?.N) - createdAt).toBe(365 * 24 * 60 * 60);
+});
