@@ -2,24 +2,123 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { inContract } from '../test/support/contract.ts';
 import { functionBehind, readTemplate } from './template.ts';
 
-test('an assembly of two stacks is refused with a sentence', () => {
+/** The synthesized assembly with a change in one of its files. */
+function assemblyWith(file: string, change: (content: Record<string, Record<string, unknown>>) => void): string {
   const assembly = mkdtempSync(join(tmpdir(), 'plant-store-'));
   onTestFinished(() => rmSync(assembly, { recursive: true }));
-  cpSync(inject('assembly'), assembly, { recursive: true });
-  const file = join(assembly, 'manifest.json');
-  const manifest = JSON.parse(readFileSync(file, 'utf8'));
-  manifest.artifacts.Second = manifest.artifacts.PlantStore;
-  writeFileSync(file, JSON.stringify(manifest));
-  expect(() => readTemplate(assembly)).toThrow(`${assembly} holds 2 stacks; the local run needs exactly one.`);
+  for (const each of ['manifest.json', 'PlantStore.template.json']) {
+    cpSync(join(inject('assembly'), each), join(assembly, each));
+  }
+  const content = JSON.parse(readFileSync(join(assembly, file), 'utf8'));
+  change(content);
+  writeFileSync(join(assembly, file), JSON.stringify(content));
+  return assembly;
+}
+const templateWith = (resources: Record<string, unknown>) =>
+  readTemplate(assemblyWith('PlantStore.template.json', ({ Resources }) => Object.assign(Resources ?? {}, resources)));
+
+test.each([
+  [0, ['Assets']],
+  [2, ['PlantStore', 'Second']],
+])('an assembly of %i stacks is refused with a sentence', (count, names) => {
+  const assembly = assemblyWith('manifest.json', (manifest) => {
+    const { PlantStore } = manifest['artifacts'] ?? {};
+    const artifacts = names.map((name) => [name, name === 'Assets' ? { type: 'cdk:asset-manifest' } : PlantStore]);
+    manifest['artifacts'] = Object.fromEntries(artifacts);
+  });
+  expect(() => readTemplate(assembly)).toThrow(`${assembly} holds ${count} stacks; the local run needs exactly one.`);
 });
 
-test('the routes stand from the most specific to the least, so that any method never hides one', () => {
-  const { routes } = readTemplate(inject('assembly'));
-  const order = routes.map(({ method, resource }) => `${method} ${resource}`);
-  expect(order.indexOf('POST /plants')).toBeLessThan(order.indexOf('ANY /plants'));
-  expect(order.indexOf('ANY /plants')).toBeLessThan(order.indexOf('ANY /{proxy+}'));
+test('the routes stand from the most specific to the least: fixed, parameter, greedy; a method, any method', () => {
+  const resource = (id: string, ParentId: string, PathPart: string) => [
+    id,
+    { Type: 'AWS::ApiGateway::Resource', Properties: { ParentId: { Ref: ParentId }, PathPart } },
+  ];
+  const ids = ['AGreedy', 'ABGreedy', 'AIdLeaves', 'AId', 'AB', 'A'];
+  const method = (id: string, HttpMethod: string) => [
+    `${id}${HttpMethod}`,
+    {
+      Type: 'AWS::ApiGateway::Method',
+      Properties: { HttpMethod, ResourceId: { Ref: id }, Integration: { Type: 'AWS_PROXY', Uri: '' } },
+    },
+  ];
+  const { routes } = templateWith(
+    Object.fromEntries([
+      resource('A', 'none', 'a'),
+      resource('AB', 'A', 'b'),
+      resource('AId', 'A', '{id}'),
+      resource('AIdLeaves', 'AId', 'leaves'),
+      resource('AGreedy', 'A', '{proxy+}'),
+      resource('ABGreedy', 'AB', '{proxy+}'),
+      ...ids.flatMap((id) => [method(id, 'ANY'), method(id, 'GET')]),
+    ]),
+  );
+  const order = routes.map((route) => `${route.method} ${route.resource}`);
+  const among = (...some: string[]) => order.filter((each) => some.includes(each));
+  for (const expected of [
+    ['GET /a/b', 'ANY /a/b', 'GET /a/{id}', 'ANY /a/{id}', 'GET /a/{proxy+}', 'ANY /a/{proxy+}', 'ANY /{proxy+}'],
+    ['GET /a/b/{proxy+}', 'GET /a/{id}/leaves', 'GET /a/{proxy+}'],
+    ['POST /plants', 'ANY /plants', 'ANY /{proxy+}'],
+  ]) {
+    expect(among(...expected)).toEqual(expected);
+  }
+});
+
+test.each([
+  [undefined, 29_000],
+  [1234, 1234],
+])('an integration’s timeout of %j is one of %i ms', (TimeoutInMillis, timeoutMs) => {
+  const Integration = { Type: 'AWS_PROXY', Uri: '/functions/none/invocations', TimeoutInMillis };
+  const Properties = { HttpMethod: 'HEAD', ResourceId: 'none', Integration };
+  const { routes } = templateWith({ Own: { Type: 'AWS::ApiGateway::Method', Properties } });
+  expect(routes.find(({ method }) => method === 'HEAD')).toEqual({
+    method: 'HEAD',
+    resource: '/',
+    integration: { functionName: 'none', timeoutMs },
+  });
+});
+
+test.each([
+  [['*/*'], 'text/plain', true],
+  [['image/png'], 'image/png', true],
+  [['image/png'], 'text/plain', false],
+  [undefined, 'text/plain', false],
+])('of the binary media types %j, that %s is one is %j', (BinaryMediaTypes, mediaType, isBinary) => {
+  const template = assemblyWith('PlantStore.template.json', ({ Resources }) => {
+    const api = Object.values(Resources ?? {}).find(
+      (resource) => (resource as { Type: string }).Type === 'AWS::ApiGateway::RestApi',
+    );
+    (api as { Properties: Record<string, unknown> }).Properties['BinaryMediaTypes'] = BinaryMediaTypes;
+  });
+  expect(readTemplate(template).isBinary(mediaType)).toBe(isBinary);
+});
+
+test.each([
+  ['API_CONFIGURATION_ERROR', 500],
+  ['DEFAULT_4XX', 400],
+  ['DEFAULT_5XX', 500],
+  ['INTEGRATION_TIMEOUT', 504],
+  ['MISSING_AUTHENTICATION_TOKEN', 404],
+  ['REQUEST_TOO_LARGE', 413],
+  ['UNSUPPORTED_MEDIA_TYPE', 404],
+])('the gateway response %s is error %i of the contract', (type, error) => {
+  const response = readTemplate(inject('assembly')).gatewayResponses.get(type);
+  expect(inContract(response ?? { statusCode: 0, headers: {}, body: '' })).toMatchObject({ error });
+});
+
+test('a value that refers to others is made of their logical ids, and of what stands for this account', () => {
+  const { outputs, stage } = readTemplate(
+    assemblyWith('PlantStore.template.json', ({ Outputs }) => {
+      const parts = ['aws', { Ref: 'AWS::AccountId' }, { Ref: 'Some' }, { 'Fn::GetAtt': ['Other', 'Arn'] }];
+      const names = ['Partition', 'Region', 'URLSuffix'].map((name) => ({ Ref: `AWS::${name}` }));
+      Object.assign(Outputs ?? {}, { Own: { Value: { 'Fn::Join': ['|', [...parts, ...names]] } } });
+    }),
+  );
+  expect(outputs['Own']).toBe('aws|000000000000|Some|Other|aws|us-east-1|amazonaws.com');
+  expect(stage).toBe('v1');
 });
 
 test('each route to a function leads to its own, any other to a sentence', () => {

@@ -152,7 +152,7 @@ export function readTemplate(assembly: string): Template {
             ? mockIntegration(Integration)
             : { functionName: functionNameOf(Integration.Uri), timeoutMs: Integration.TimeoutInMillis ?? 29_000 },
       }))
-      .toSorted((a, b) => generality(a) - generality(b)),
+      .toSorted((a, b) => generality(a).localeCompare(generality(b))),
     gatewayResponses: new Map(
       ofType<GatewayAnswer & { ResponseType: string }>('AWS::ApiGateway::GatewayResponse').map((response) => [
         response.ResponseType,
@@ -172,10 +172,13 @@ export function functionBehind(template: Template, method: string, resource: str
   return configuration;
 }
 
-/** A greedy path is more general than a parameter, that than a fixed path; any method than one. */
-function generality({ resource, method }: { resource: string; method: string }): number {
-  const ofPath = resource.includes('+}') ? 2 : resource.includes('}') ? 1 : 0;
-  return 2 * ofPath + (method === 'ANY' ? 1 : 0);
+/**
+ * What sorts the most specific route first: part by part, a fixed one before a parameter, that before a greedy one; of
+ * one resource's methods, any method last.
+ */
+function generality({ resource, method }: { resource: string; method: string }): string {
+  const parts = resource.split('/').map((part) => (part.includes('+}') ? 2 : part.includes('}') ? 1 : 0));
+  return [...parts, method === 'ANY' ? 1 : 0].join('');
 }
 
 function mockIntegration(properties: Integration & { Type: 'MOCK' }): MockIntegration {
