@@ -146,20 +146,11 @@ test.concurrent.each([
   ['restore', {}, 'Usage: npm run restore -- --from TABLE'],
   ['start', { PORT: 'http' }, 'PORT was "http"; it must be a number from 0 to 65535.'],
   ['start', { PORT: '65536' }, 'PORT was "65536"; it must be a number from 0 to 65535.'],
-  ...[
-    'https://dynamodb.us-east-1.amazonaws.com',
-    'http://localhost.example.com',
-    'http://127.0.0.1.example.com',
-    'localhost:8000',
-    'http://0.0.0.0:8000',
-  ].map(
-    (endpoint) =>
-      [
-        'start',
-        { AWS_ENDPOINT_URL_DYNAMODB: endpoint },
-        `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http address of this machine (127.0.0.1, localhost or [::1]).`,
-      ] as const,
-  ),
+  [
+    'start',
+    { AWS_ENDPOINT_URL_DYNAMODB: 'https://dynamodb.us-east-1.amazonaws.com' },
+    'AWS_ENDPOINT_URL_DYNAMODB was "https://dynamodb.us-east-1.amazonaws.com"; it must be an http address of this machine',
+  ],
 ] as [string, Record<string, string>, string][])(
   'npm run %s with %j ends with a sentence',
   async (command, variables, sentence) => {
