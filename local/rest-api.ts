@@ -56,7 +56,7 @@ function findRoute(routes: Route[], method: string, path: string) {
 
 /** Source: "Gateway response types for API Gateway". */
 export function gatewayResponse({ gatewayResponses }: Template, type: string): Answer {
-  const fallback = /FAILURE|TIMEOUT|CONFIGURATION|5XX/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
+  const fallback = /TIMEOUT|CONFIGURATION|5XX/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
   const response = gatewayResponses.get(type) ?? gatewayResponses.get(fallback);
   if (!response) throw new Error(`The template has no gateway response ${type} or ${fallback}.`);
   return response;
