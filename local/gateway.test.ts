@@ -183,7 +183,12 @@ test('absent maps and an absent body are null', async () => {
   await serve(ECHO);
   const { body, headers } = await send('/plants', { method: 'POST' });
   const event: APIGatewayProxyEvent = JSON.parse(body);
-  expect(event).toMatchObject({ body: null, queryStringParameters: null, multiValueQueryStringParameters: null });
+  expect(event).toMatchObject({
+    body: null,
+    isBase64Encoded: false,
+    queryStringParameters: null,
+    multiValueQueryStringParameters: null,
+  });
   const { requestId, extendedRequestId } = event.requestContext;
   expect(headers).toMatchObject({
     'x-from': 'handler',
