@@ -297,3 +297,13 @@ test.each([
   expect(headers.get('x-amz-apigw-id')).toMatch(/^[\w+/]{15}=$/);
   expect(events[0]?.requestContext.requestId).toBe(headers.get('x-amzn-requestid'));
 });
+
+test('an event of a request without host or user agent says so, and a body that is not of bytes is text', async () => {
+  await serve({ isBinary: () => false });
+  const socket = connect(port(), '127.0.0.1');
+  socket.write('POST /plants HTTP/1.1\r\nconnection: close\r\ncontent-length: 2\r\n\r\né');
+  await once(socket.resume(), 'close');
+  expect(events).toMatchObject([
+    { body: 'é', isBase64Encoded: false, requestContext: { domainName: 'localhost', identity: { userAgent: null } } },
+  ]);
+});
