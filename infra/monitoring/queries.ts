@@ -27,7 +27,7 @@ export function addQueries(scope: Construct, { functions, api }: Watched): void 
     'Faults',
     'faults',
     allLogs,
-    `fields @timestamp, message.operation, message.error, gatewayResponse, ${ID} as id, message.cause.name, message.cause.message, message.cause.cause.message, integrationError
+    `fields @timestamp, message.operation, message.error, gatewayResponse, ${ID} as id, message.cause.name, message.cause.message, message.cause.cause.message, message.errorType, message.errorMessage, integrationError
       | filter message.error >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}
       | sort @timestamp desc
       | limit 100`,
