@@ -10,7 +10,7 @@ import { inContract } from '../test/support/contract.ts';
 import { sampleEvent } from '../test/support/event.ts';
 import { type Deployment, deploy } from './deploy.ts';
 import { type AccessLine, createGateway } from './gateway.ts';
-import { readTemplate } from './template.ts';
+import { functionBehind, readTemplate } from './template.ts';
 
 let server: Server;
 let deployment: Deployment;
@@ -319,7 +319,7 @@ test('nothing of this machine’s own environment reaches the function', async (
     AWS_ACCESS_KEY_ID: 'local',
     AWS_CONFIG_FILE: '/dev/null',
     AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9',
-    AWS_LAMBDA_FUNCTION_NAME: deployment.template.functions[0]?.name,
+    AWS_LAMBDA_FUNCTION_NAME: functionBehind(deployment.template, 'POST', '/plants').name,
     AWS_REGION: 'us-east-1',
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',

@@ -18,7 +18,7 @@ export type Request<TEvent = APIGatewayProxyEvent> = middy.Request<
   RequestState
 >;
 
-/** A middleware of this function. Its hooks return nothing: any value would end the stack early. */
+/** A middleware of an operation. Its hooks return nothing: whatever one returns would end the stack early. */
 export interface Middleware<TEvent = APIGatewayProxyEvent> {
   before?: (request: Request<TEvent>) => void | Promise<void>;
   after?: (request: Request<TEvent>) => void;
