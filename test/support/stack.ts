@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { inject } from 'vitest';
 import type { Operation } from '../../functions/operations.ts';
 import { readContext } from '../../infra/context.ts';
 import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
@@ -10,11 +7,6 @@ import { PlantStoreStack } from '../../infra/plant-store-stack.ts';
 
 export const WEB_ACL_ARN =
   'arn:aws:wafv2:us-east-1:123456789012:regional/webacl/per-address/2d9c1c3e-6e5b-4b5f-9a53-0c1f1f6f3c11';
-
-/** The stack that the whole run tests, as it is without any context key. */
-export function defaultTemplate(): Template {
-  return Template.fromJSON(JSON.parse(readFileSync(join(inject('assembly'), 'PlantStore.template.json'), 'utf8')));
-}
 
 /** The stack with such context keys and operations, without the seconds that bundling takes. */
 export function stackWith(context: Record<string, unknown>, operations?: GrantedOperation[]): PlantStoreStack {
@@ -24,6 +16,14 @@ export function stackWith(context: Record<string, unknown>, operations?: Granted
 
 export function templateWith(context: Record<string, unknown>, operations?: GrantedOperation[]): Template {
   return Template.fromStack(stackWith(context, operations));
+}
+
+let withoutContext: Template | undefined;
+
+/** The stack as it is without any context key, synthesized once for all tests of a process. */
+export function defaultTemplate(): Template {
+  withoutContext ??= templateWith({});
+  return withoutContext;
 }
 
 /** One more operation, two folders deep, with createPlant's sources: infra looks only at where they stand. */

@@ -1,0 +1,86 @@
+/** A part of the project that is mutated on its own. */
+export interface Part {
+  name: string;
+  /** The sources that are mutated, as glob patterns from the project's root. */
+  sources: string[];
+  /** The tests that must notice a mutant. */
+  tests: string[];
+  /** The least share of mutants that the tests must notice, in percent. */
+  least: number;
+  /** How long the whole part takes on two cores, as `npm run test:mutation` measured it. */
+  minutes: number;
+  /**
+   * `perTest`: a mutant is run by those tests alone that reach it. `off`: by all, which also notices what a test
+   * reaches in a process of its own, or through what an earlier test has made.
+   */
+  coverage: 'perTest' | 'off';
+}
+
+/** First what decides who gets in and what is written. */
+export const PARTS: Part[] = [
+  {
+    name: 'functions',
+    sources: ['functions/**/*.ts'],
+    // What a generated validator says is tested where it is generated.
+    tests: ['functions/**/*.test.ts', 'scripts/generate.test.ts'],
+    least: 95,
+    minutes: 8,
+    coverage: 'perTest',
+  },
+  {
+    name: 'tokens',
+    sources: ['operate/{access-tokens,restore-plants,restore,table,token}.ts'],
+    tests: ['operate/{access-tokens,restore-plants,table,token}.test.ts'],
+    least: 95,
+    minutes: 8,
+    coverage: 'off',
+  },
+  {
+    name: 'infra',
+    sources: ['infra/**/*.ts'],
+    tests: ['infra/**/*.test.ts'],
+    least: 90,
+    minutes: 30,
+    coverage: 'off',
+  },
+  {
+    name: 'local',
+    sources: ['local/{deploy,dynamodb,event,gateway,graceful-close,lambda,lambda-worker,rest-api,template}.ts'],
+    tests: ['local/{dynamodb,gateway,graceful-close,lambda,rest-api,template}.test.ts'],
+    least: 90,
+    minutes: 30,
+    coverage: 'off',
+  },
+  {
+    name: 'start',
+    sources: ['local/{development-token,invoke,preload-app,start,synthesize}.ts'],
+    tests: ['local/synthesize.test.ts', 'test/local-run.test.ts'],
+    least: 90,
+    minutes: 15,
+    coverage: 'off',
+  },
+  {
+    name: 'smoke',
+    sources: ['operate/smoke.ts', 'operate/smoke/*.ts', 'operate/caller.ts'],
+    tests: ['operate/{caller,smoke}.test.ts', 'operate/smoke/*.test.ts'],
+    least: 90,
+    minutes: 15,
+    coverage: 'off',
+  },
+  {
+    name: 'load',
+    sources: ['operate/{command,load,stack-trace}.ts'],
+    tests: ['operate/{command,load,stack-trace}.test.ts'],
+    least: 90,
+    minutes: 10,
+    coverage: 'off',
+  },
+  {
+    name: 'scripts',
+    sources: ['scripts/**/*.ts'],
+    tests: ['scripts/**/*.test.ts'],
+    least: 90,
+    minutes: 5,
+    coverage: 'perTest',
+  },
+];
