@@ -1,6 +1,6 @@
 /** A mutant that no test can notice. */
 export interface Equivalent {
-  /** What it mutates, on one line. */
+  /** What it changes, on one line. */
   code: string;
   /** What it puts there, on one line. */
   becomes: string;

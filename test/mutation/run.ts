@@ -44,13 +44,19 @@ await command({ usage, options }, async ({ part: chosen = names, file: patterns 
     return { part, places, minutes: (part.minutes * linesIn(places)) / linesIn(whole) };
   });
   const minutes = work.reduce((sum, { minutes }) => sum + minutes, 0);
-  if (minutes === 0) console.log('There is nothing to mutate.');
+  if (minutes === 0) {
+    if (!changed) throw new WrongArguments(`--file was "${patterns.join(' ')}"; it must be a source of such a part.`);
+    return console.log(`Nothing that is mutated has changed since ${since}.`);
+  }
   const every = changed ? Math.max(1, Math.ceil(minutes / MAX_MINUTES)) : 1;
   if (every > 1)
     console.log(`All that is changed would take ${minutes.toFixed(0)} min: one place in ${every} is mutated.`);
   for (const { part, places } of work) {
     const sample = places.filter((_, index) => index % every === 0);
-    if (sample.length > 0) await mutate(part, sample);
+    if (sample.length === 0) continue;
+    const start = performance.now();
+    const mutants = await mutate(part, sample);
+    judge(part, mutants, (performance.now() - start) / 60_000, !changed);
   }
 });
 
@@ -62,12 +68,11 @@ function linesIn(places: Lines[]): number {
   return places.reduce((sum, { first, last }) => sum + last - first + 1, 0);
 }
 
-/** Mutates lines of a part and tells which mutants no test notices. Exit status 1 where they are too many. */
-async function mutate(part: Part, places: Lines[]): Promise<void> {
-  const start = performance.now();
+/** Runs the tests of a part once for each mutant of such lines. */
+async function mutate(part: Part, places: Lines[]): Promise<Mutant[]> {
   process.env['MUTATION_PART'] = part.name;
   process.env['MUTATION_TESTS'] = JSON.stringify(part.tests);
-  const mutants = await new Stryker({
+  return new Stryker({
     mutate: places.map(({ file, first, last }) => `${file}:${first}-${last}`),
     testRunner: 'vitest',
     vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
@@ -83,33 +88,40 @@ async function mutate(part: Part, places: Lines[]): Promise<void> {
     tsconfigFile: 'none',
     concurrency: 2,
   }).runMutationTest();
+}
 
+/** Tells which mutants no test noticed. Exit status 1 where they are too many, or one listed as equivalent is noticed. */
+function judge({ name, least }: Part, mutants: Mutant[], minutes: number, whole: boolean): void {
   const tested = mutants.filter(({ status }) => TESTED.includes(status));
-  const unnoticed = tested.filter(({ status }) => UNNOTICED.includes(status)).map(describe);
-  const isEquivalent = ({ file, code, becomes }: Described) =>
-    EQUIVALENTS[file]?.some((known) => known.code === code && known.becomes === becomes);
-  const survived = unnoticed.filter((mutant) => !isEquivalent(mutant));
+  const unnoticed = tested.filter(({ status }) => UNNOTICED.includes(status)).map(described);
+  const files = new Set(mutants.map(({ fileName }) => relative('.', fileName)));
+  // Each sets aside one mutant, so that the same change elsewhere in its file is not taken for it.
+  const listed = [...files].flatMap((file) => (EQUIVALENTS[file] ?? []).map((each) => ({ file, ...each })));
+  const survived = unnoticed.filter(({ file, code, becomes }) => {
+    const known = listed.findIndex((each) => each.file === file && each.code === code && each.becomes === becomes);
+    if (known >= 0) listed.splice(known, 1);
+    return known < 0;
+  });
   for (const { file, line, code, becomes } of survived) console.log(`${file}:${line}: ${code} -> ${becomes}`);
-  const counted = tested.length - (unnoticed.length - survived.length);
-  const percent = (100 * (counted - survived.length)) / counted;
-  const minutes = (performance.now() - start) / 60_000;
+  const equivalent = unnoticed.length - survived.length;
+  const noticed = tested.length - unnoticed.length;
+  const counted = tested.length - equivalent;
+  const percent = counted === 0 ? 100 : (100 * noticed) / counted;
   console.log(
-    `${part.name}: ${percent.toFixed(1)} % of ${counted} mutants noticed, at least ${part.least} % must be; ` +
-      `${tested.length - counted} equivalent ones set aside; ${minutes.toFixed(1)} min.`,
+    `${name}: ${noticed} of ${counted} mutants noticed, ${percent.toFixed(1)} % where ${least} % must be, ` +
+      `and ${equivalent} equivalent ones not counted; ${minutes.toFixed(1)} min.`,
   );
-  // Of a few lines' mutants one may survive.
-  if (survived.length > 1 && percent < part.least) process.exitCode = 1;
+  // Of the few mutants of a small change, one may survive.
+  if (survived.length > 1 && percent < least) process.exitCode = 1;
+  if (!whole) return;
+  for (const { file, code, becomes } of listed) {
+    console.log(`${file}: ${code} -> ${becomes} is listed as equivalent, but is noticed or gone.`);
+    process.exitCode = 1;
+  }
 }
 
-interface Described {
-  file: string;
-  line: number;
-  code: string;
-  becomes: string;
-}
-
-/** What a mutant changes, the code on one line. */
-function describe({ fileName, location: { start, end }, replacement }: Mutant): Described {
+/** Where a mutant is and what it changes, the code on one line. */
+function described({ fileName, location: { start, end }, replacement }: Mutant) {
   const lines = readFileSync(fileName, 'utf8')
     .split('\n')
     .slice(start.line - 1, end.line);
