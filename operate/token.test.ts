@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
 import { type Engine, startEngine } from '../test/support/engine.ts';
+import { runInProcess } from '../test/support/tool-in-process.ts';
 import { listTokens, revokeToken } from './access-tokens.ts';
 import type { Table } from './table.ts';
 
@@ -20,32 +21,7 @@ beforeEach(async () => {
   for (const { name } of await listTokens(table)) await revokeToken(table, name);
 });
 
-/** Runs the tool in this process, which takes milliseconds in place of a second. */
-async function token(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { argv, exitCode } = process;
-  const [out, err] = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error')];
-  for (const spy of [out, err]) spy.mockImplementation(() => {});
-  const streams = [process.stdout, process.stderr];
-  const listeners = streams.map((stream) => stream.listeners('error'));
-  try {
-    process.argv = [...argv.slice(0, 2), ...args];
-    process.exitCode = 0;
-    vi.resetModules();
-    await import('./token.ts');
-    const [stdout = '', stderr = ''] = [out, err].map(({ mock }) =>
-      mock.calls.map((call) => `${call.join(' ')}\n`).join(''),
-    );
-    return { code: Number(process.exitCode), stdout, stderr };
-  } finally {
-    Object.assign(process, { argv, exitCode });
-    vi.restoreAllMocks();
-    for (const [index, stream] of streams.entries()) {
-      for (const listener of stream.listeners('error')) {
-        if (!listeners[index]?.includes(listener)) stream.off('error', listener as () => void);
-      }
-    }
-  }
-}
+const token = (...args: string[]) => runInProcess(() => import('./token.ts'), args);
 
 test.each<[string[], number]>([
   [[], 90 * 24 * 60 * 60],

@@ -30,7 +30,7 @@ export const PARTS: Part[] = [
   {
     name: 'tokens',
     sources: ['operate/{access-tokens,restore-plants,restore,table,token}.ts'],
-    tests: ['operate/{access-tokens,restore-plants,table,token}.test.ts'],
+    tests: ['operate/{access-tokens,restore-plants,restore,table,token}.test.ts'],
     least: 95,
     minutes: 8,
     coverage: 'off',
