@@ -17,13 +17,14 @@ const MAX_TOGETHER = 10;
  * commit.
  */
 export function changedLines(since: string): Lines[] {
-  const files = diff(since, '--name-only', '--', '*.ts').split('\n').filter(Boolean);
+  const paths = ['--', '*.ts'];
+  // A diff has none of the files that were never added.
+  const added = listed(git(since, 'ls-files', '--others', '--exclude-standard', ...paths));
+  const files = [...listed(diff(since, '--name-only', ...paths)), ...added];
   const tested = files.filter((file) => file.endsWith('.test.ts')).map((file) => file.replace('.test.ts', '.ts'));
-  const whole = tested.filter((file) => existsSync(file)).map(allLines);
-  const parts = files
-    .filter((file) => existsSync(file) && !tested.includes(file))
-    .flatMap((file) => hunks(since, file));
-  return [...whole, ...parts].flatMap(inPieces);
+  const whole = [...new Set([...tested, ...added])].filter((file) => existsSync(file));
+  const parts = files.filter((file) => existsSync(file) && !whole.includes(file));
+  return [...whole.map(allLines), ...parts.flatMap((file) => hunks(since, file))].flatMap(inPieces);
 }
 
 export function allLines(file: string): Lines {
@@ -34,8 +35,10 @@ function hunks(since: string, file: string): Lines[] {
   return [...diff(since, '--unified=0', '--', file).matchAll(/^@@ .* \+(\d+)(?:,(\d+))? @@/gm)].map(
     ([, line, count = '1']) => {
       const first = Number(line);
-      // Where lines are only taken away, those on both sides are what is changed.
-      return { file, first, last: count === '0' ? first + 1 : first + Number(count) - 1 };
+      // Where lines are only taken away, those on both sides are what is changed; there is none before the first.
+      return count === '0'
+        ? { file, first: Math.max(1, first), last: first + 1 }
+        : { file, first, last: first + Number(count) - 1 };
     },
   );
 }
@@ -48,11 +51,19 @@ function inPieces({ file, first, last }: Lines): Lines[] {
   return pieces;
 }
 
+/** Reads the same whatever the user's settings of git are. */
 function diff(since: string, ...options: string[]): string {
+  return git(since, 'diff', '--no-renames', '--no-color', '--no-ext-diff', since, ...options);
+}
+
+function git(since: string, ...args: string[]): string {
   try {
-    const stdio = ['ignore', 'pipe', 'ignore'] as const;
-    return execFileSync('git', ['diff', '--no-renames', since, ...options], { encoding: 'utf8', stdio: [...stdio] });
+    return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   } catch {
     throw new Error(`--since was "${since}"; it must be a commit of this repository.`);
   }
+}
+
+function listed(files: string): string[] {
+  return files.split('\n').filter(Boolean);
 }
