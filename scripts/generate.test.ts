@@ -119,10 +119,6 @@ test.each([
   expect(await list(bed, query)).toEqual(expect.stringMatching(new RegExp(`^${message.replaceAll(/[.+]/g, '\\$&')}`)));
 });
 
-test('characters are counted as people do, not as UTF-16 does', async () => {
-  expect(await list('1', { tag: ['🌱🌱🌱'] })).toMatchObject({ queryStringParameters: { tag: ['🌱🌱🌱'] } });
-});
-
 test('each int64 of nested objects and arrays comes out exactly, every other number as it is', async () => {
   const body = '{"name":"fern","spots":[{"at":[9007199254740993,2],"size":9007199254740993,"wet":true},{"at":[]}]}';
   expect(await put(body)).toEqual({
@@ -176,14 +172,12 @@ test.each([
     '{ type: integer, minimum: 1 } }',
     'putPlants.body.spots.*.at.* has minimum; of its type only',
   ],
-  ['a format of a string', 'type: string, enum', 'type: string, format: date, enum', 'putPlants.body.name has format;'],
   [
     'an unknown integer',
     '{ type: integer }',
     '{ type: integer, format: int16 }',
     'spots.*.at.* is of type int16; it must be',
   ],
-  ['a keyword of another type', 'enum:', 'uniqueItems:', 'putPlants.body.name has uniqueItems; of its type only'],
   ['a reference to nothing', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" refers to nothing;'],
   [
     'a schema in itself',

@@ -65,7 +65,9 @@ export function validated(schema: Schema, place: string): Schema {
   const { properties, items, format: _, ...keywords } = schema;
   for (const keyword of Object.keys(schema)) {
     if ([...ANNOTATIONS, ...kind.keywords].includes(keyword)) continue;
-    throw new Error(`${place} has ${keyword}; of its type only these are checked: ${kind.keywords.join(', ')}.`);
+    throw new Error(
+      `${place} has ${keyword}; of its type only these are checked: ${kind.keywords.join(', ') || 'none'}.`,
+    );
   }
   for (const annotation of ANNOTATIONS) delete keywords[annotation];
   return {
