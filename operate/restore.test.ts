@@ -91,8 +91,13 @@ test.each([
     const scope = String(request.getHeader('authorization')).split('/');
     regions.set(String(action), String(scope[2]));
   };
+  // What the shell has set is neither of them.
+  vi.stubEnv('AWS_REGION', 'sa-east-1');
   subscribe('http.client.request.start', note);
-  await restore('--from', from, ...args).finally(() => unsubscribe('http.client.request.start', note));
+  await restore('--from', from, ...args).finally(() => {
+    vi.unstubAllEnvs();
+    unsubscribe('http.client.request.start', note);
+  });
   expect(Object.fromEntries(regions)).toMatchObject({
     Scan: region,
     BatchGetItem: LOCAL_REGION,

@@ -33,7 +33,7 @@ export const PARTS: Part[] = [
     tests: ['operate/{access-tokens,restore-plants,restore,table,token}.test.ts'],
     least: 95,
     minutes: 8,
-    coverage: 'off',
+    coverage: 'perTest',
   },
   {
     name: 'infra',
