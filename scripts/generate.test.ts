@@ -1,13 +1,17 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import middy from '@middy/core';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import validator from '@middy/validator';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { errorResponse } from '../functions/shared/error-response.ts';
 import { exactNumbers } from '../functions/shared/exact-numbers.ts';
 import { readableBody } from '../functions/shared/readable-body.ts';
 import { typedParameters } from '../functions/shared/typed-parameters.ts';
+import { projectRoot } from '../local/synthesize.ts';
 import { contextWith, eventWith } from '../test/support/event.ts';
-import { generate } from './generate.ts';
+import { generate, writeGenerated } from './generate.ts';
 
 const CONTRACT = `
 paths:
@@ -137,6 +141,26 @@ test.each([
   ['{"name":"fern","spots":[{"at":[],"wet":1}]}', 'The member spots/0/wet was 1; it must be true or false.'],
 ])('of the body %s it says what is wrong', async (body, message) => {
   expect(String(await put(body)).slice(0, message.length)).toBe(message);
+});
+
+test('the files that are committed are those that openapi.yaml makes (npm run generate)', () => {
+  const files = Object.entries(generate(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8')));
+  for (const [file, text] of files) expect(readFileSync(join(projectRoot, file), 'utf8')).toBe(text);
+});
+
+test('each file is written, into a folder that is made for it; a contract that cannot be checked writes none', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-generated-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT);
+  writeGenerated(directory);
+  const files = Object.entries(generate(CONTRACT));
+  for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+
+  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT.replace('size: { type: number }', 'size: {}'));
+  expect(() => writeGenerated(directory)).toThrow(
+    /^Nothing can be generated from openapi\.yaml: putPlants\.body\.spots\.\*\.size is of type undefined; /,
+  );
+  for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
 });
 
 test('the smoke is told of each operation', () => {

@@ -32,7 +32,6 @@ interface Contract {
   components: { schemas: Record<string, Schema> };
 }
 
-const root = join(import.meta.dirname, '..');
 const header = '// Generated from openapi.yaml by scripts/generate.ts (npm run generate). Do not edit.\n';
 
 /** A compiler of its own for each operation: it numbers what it compiles, and the files must come out the same each time. */
@@ -80,7 +79,7 @@ function compiler(): Ajv2020 {
 }
 
 /** The files that the contract makes, by their path from the project's root. Throws a sentence for what it cannot check. */
-export function generate(contractText = readFileSync(join(root, 'openapi.yaml'), 'utf8')): Record<string, string> {
+export function generate(contractText: string): Record<string, string> {
   const { paths, components } = parse(contractText) as Contract;
   const schemas = mapValues(components.schemas, (schema) => resolved(schema, components.schemas));
   const files: Record<string, string> = {};
@@ -124,11 +123,11 @@ function requestOf(
   for (const { name, in: place, required, schema } of parameters) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
     if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
-    const others = request[part] ?? objectOf({});
+    const { required: names = [], properties } = request[part] ?? {};
     request[part] = {
       type: 'object',
-      required: [...(others.required ?? []), ...(required ? [name] : [])],
-      properties: { ...others.properties, [name]: schema },
+      required: required ? [...names, name] : names,
+      properties: { ...properties, [name]: schema },
     };
   }
   if (!requestBody) return request;
@@ -176,13 +175,13 @@ function parameterType({ items, ...schema }: Schema): string | [string] {
 
 const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
 
-/** Writes what the contract makes. Throws a sentence for what it cannot check. */
-export function writeGenerated(): void {
+/** Writes what the contract of a project makes, by default of this one. Throws a sentence for what it cannot check. */
+export function writeGenerated(directory = join(import.meta.dirname, '..')): void {
   try {
-    for (const [path, text] of Object.entries(generate())) {
+    for (const [path, text] of Object.entries(generate(readFileSync(join(directory, 'openapi.yaml'), 'utf8')))) {
       // A new operation has no folder yet.
-      mkdirSync(dirname(join(root, path)), { recursive: true });
-      writeFileSync(join(root, path), text);
+      mkdirSync(dirname(join(directory, path)), { recursive: true });
+      writeFileSync(join(directory, path), text);
     }
   } catch (error) {
     throw new Error(`Nothing can be generated from openapi.yaml: ${(error as Error).message}`);

@@ -97,6 +97,8 @@ test.each(KINDS)('$schema is a $type, and each keyword that it takes is checked'
   for (const [keyword, [setting, good, bad]] of Object.entries(kind.checks)) {
     const passes = await validatorOf({ ...schema, [keyword]: setting });
     expect({ keyword, good: passes(good), bad: passes(bad) }).toEqual({ keyword, good: true, bad: false });
+    // A value of another type passes no more than without the keyword, and makes it throw nothing.
+    expect(kind.values).toEqual(expect.arrayContaining(VALUES.filter(passes)));
   }
 });
 

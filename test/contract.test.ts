@@ -6,7 +6,6 @@ import { readOperations } from '../functions/operations.ts';
 import { errors } from '../functions/shared/errors.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
-import { generate } from '../scripts/generate.ts';
 import { contract, inContract } from './support/contract.ts';
 
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
@@ -72,8 +71,4 @@ test('the routes are the contract’s operations', () => {
   const operations = readOperations().map(({ method, path }) => `${method} ${path}`);
   const toFunctions = routes.filter(({ integration }) => 'functionName' in integration);
   expect(toFunctions.map(({ method, resource }) => `${method} ${resource}`).toSorted()).toEqual(operations.toSorted());
-});
-
-test.each(Object.entries(generate()))('%s is what openapi.yaml makes (npm run generate)', (file, text) => {
-  expect(read(file)).toBe(text);
 });
