@@ -43,10 +43,10 @@ function nameOf(path: string): string {
   return `${part === 'body' ? 'member' : 'parameter'} ${names.join('/')}`;
 }
 
-function requirement(schema: Schema | undefined): string {
-  if (schema?.int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
-  if (schema?.int32) return `a whole number from ${schema.minimum ?? -(2 ** 31)} to ${schema.maximum ?? 2 ** 31 - 1}`;
-  switch (schema?.type) {
+function requirement({ type, int64, int32, minimum, maximum }: Omit<Schema, 'properties'> = {}): string {
+  if (int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
+  if (int32) return `a whole number from ${minimum ?? -(2 ** 31)} to ${maximum ?? 2 ** 31 - 1}`;
+  switch (type) {
     case 'string':
       return 'a string of well-formed Unicode';
     case 'number':
