@@ -26,6 +26,7 @@ paths:
         - { name: from, in: query, schema: { type: integer, format: int32 } }
         - { name: ripe, in: query, schema: { type: boolean } }
         - { name: size, in: query, schema: { type: number } }
+        - { name: row, in: query, schema: { type: array, items: { type: integer, format: int64 } } }
         - { name: tag, in: query, schema: { type: array, maxItems: 2, items: { type: string, maxLength: 3 } } }
     put:
       operationId: putPlants
@@ -95,10 +96,10 @@ test('an operation without a body has its path and query parameters typed and ch
     pathParameters: { bed: 9223372036854775807n },
     queryStringParameters: {},
   });
-  const query = { limit: ['7'], ripe: ['false'], size: ['-1.5e2'], tag: ['a', 'b'], other: ['x'] };
+  const query = { limit: ['7'], ripe: ['false'], size: ['-1.5e2'], row: ['1', '-2'], tag: ['a', 'b'], other: ['x'] };
   expect(await list('-1', query)).toEqual({
     pathParameters: { bed: -1n },
-    queryStringParameters: { limit: 7, ripe: false, size: -150, tag: ['a', 'b'] },
+    queryStringParameters: { limit: 7, ripe: false, size: -150, row: [1n, -2n], tag: ['a', 'b'] },
   });
 });
 

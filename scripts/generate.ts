@@ -150,18 +150,18 @@ function validatorOf(operationId: string, request: Record<string, Schema>): stri
 
 /** What else an operation's function takes from the contract, each by its name with its TypeScript type. */
 function constantsOf(operationId: string, request: Record<string, Schema>, schemas: Record<string, Schema>) {
-  const { body, pathParameters = objectOf({}), queryStringParameters = objectOf({}) } = request;
+  const { body = objectOf({}), pathParameters = objectOf({}), queryStringParameters = objectOf({}) } = request;
   const parameters = {
     pathParameters: mapValues(pathParameters.properties ?? {}, parameterType),
     queryStringParameters: mapValues(queryStringParameters.properties ?? {}, parameterType),
   };
   const constants: Record<string, { value: unknown; type: string }> = {
     operationId: { value: operationId, type: 'string' },
-    int64s: { value: body ? int64Paths(body) : [], type: 'string[][]' },
+    int64s: { value: int64Paths(body), type: 'string[][]' },
     parameters: { value: parameters, type: "import('../shared/typed-parameters.ts').ParameterTypes" },
   };
   for (const [name, { properties = {} }] of Object.entries(schemas)) {
-    const lowerFirst = name.replace(/^./, (letter) => letter.toLowerCase());
+    const lowerFirst = name.replace(/./, (letter) => letter.toLowerCase());
     constants[`${lowerFirst}Members`] = { value: Object.keys(properties), type: `(keyof ${name})[]` };
   }
   return constants;
@@ -173,7 +173,7 @@ function parameterType({ items, ...schema }: Schema): string | [string] {
   return items ? [ofSchema(items)] : ofSchema(schema);
 }
 
-const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
+const upperFirst = (text: string) => text.replace(/./, (letter) => letter.toUpperCase());
 
 /** Writes what the contract of a project makes, by default of this one. Throws a sentence for what it cannot check. */
 export function writeGenerated(directory = join(import.meta.dirname, '..')): void {

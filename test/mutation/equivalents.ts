@@ -9,6 +9,39 @@ export interface Equivalent {
 
 /** By file. */
 export const EQUIVALENTS: Record<string, Equivalent[]> = {
+  'functions/shared/bearer-auth.ts': [
+    {
+      code: 'token === undefined',
+      becomes: 'false',
+      because: 'The form of a token is not that of the text "undefined"; the types do not know.',
+    },
+  ],
+  'functions/shared/error-response.ts': [
+    {
+      code: 'character.codePointAt(0)?.toString',
+      becomes: 'character.codePointAt(0).toString',
+      because: 'A character that was found has a code point; the types do not know.',
+    },
+  ],
+  'functions/shared/exact-numbers.ts': [
+    {
+      code: 'member === undefined',
+      becomes: 'false',
+      because: 'A path has at least one name, since a body is an object; the types do not know.',
+    },
+    {
+      code: "typeof value[name] === 'number'",
+      becomes: 'true',
+      because: 'What is no number is the same in the body that is parsed exactly; it only saves parsing that.',
+    },
+  ],
+  'functions/shared/typed-parameters.ts': [
+    {
+      code: 'text !== undefined',
+      becomes: 'true',
+      because: 'The text "undefined" is no number either, so that none stays none; the types do not know.',
+    },
+  ],
   'operate/access-tokens.ts': [
     { code: 'digest?.S', becomes: 'digest.S', because: 'Each item has its key; the types do not know.' },
     { code: "''", becomes: '"Stryker was here!"', because: 'Each item has its key; the types do not know.' },
@@ -29,5 +62,28 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
     },
     { code: 'id?.N', becomes: 'id.N', because: 'Each item has its key; the types do not know.' },
     { code: "''", becomes: '"Stryker was here!"', because: 'Each item has its key; the types do not know.' },
+  ],
+  'scripts/cost/cost.ts': [
+    {
+      code: '[]',
+      becomes: '["Stryker was here"]',
+      because: 'A text has no time at the memory size either, so that the same sentence is thrown.',
+    },
+    { code: 'number >= 100', becomes: 'number > 100', because: '100 is a whole number, which has no digits anyway.' },
+  ],
+  'scripts/cost/monthly-cost.ts': [
+    {
+      code: '[]',
+      becomes: '["Stryker was here"]',
+      because: 'Each metric filter has its metric; the types do not know.',
+    },
+  ],
+  'scripts/schema.ts': [
+    { code: '[]', becomes: '["Stryker was here"]', because: 'No schema has such a name.' },
+    {
+      code: 'true',
+      becomes: 'false',
+      because: 'A keyword of our own is compiled where it stands, whatever its value.',
+    },
   ],
 };
