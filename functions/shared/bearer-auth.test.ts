@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
+import { ACCESS_TOKEN_PREFIX } from './access-token.ts';
 import { AccessTokensTable } from './access-tokens-table.ts';
 import { bearerAuth } from './bearer-auth.ts';
 import { Database } from './database.ts';
@@ -82,7 +83,7 @@ test.each([
 });
 
 test('an unknown token of the right form is refused with 401', async () => {
-  await expect(nameFor(`Bearer plantstore_${'0'.repeat(43)}`)).rejects.toMatchObject({
+  await expect(nameFor(`Bearer ${ACCESS_TOKEN_PREFIX}${'0'.repeat(43)}`)).rejects.toMatchObject({
     error: 401,
     message: 'The access token is unknown, expired or revoked.',
   });
