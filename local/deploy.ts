@@ -17,23 +17,21 @@ export async function deploy(
   { endpoint }: Pick<LocalDynamoDb, 'endpoint'>,
   onLog: (line: LogLine) => void,
 ): Promise<Deployment> {
-  const functions = new Map(
-    await Promise.all(
-      template.functions.map(async (configuration) => {
-        const { name } = configuration;
-        const environment = { ...lambdaEnvironment(name, endpoint), ...configuration.environment };
-        return [name, await startFunction({ ...configuration, environment }, onLog)] as const;
-      }),
-    ),
+  const functions = await Promise.all(
+    template.functions.map(async (configuration) => {
+      const { name } = configuration;
+      const environment = { ...lambdaEnvironment(name, endpoint), ...configuration.environment };
+      return { name, lambda: await startFunction({ ...configuration, environment }, onLog) };
+    }),
   );
   return {
     template,
     invoke: async (event) => {
-      const { name } = functionBehind(template, event.httpMethod, event.resource);
-      return JSON.parse((await functions.get(name)?.invoke(JSON.stringify(event))) ?? 'null');
+      const { lambda } = functionBehind({ ...template, functions }, event.httpMethod, event.resource);
+      return JSON.parse(await lambda.invoke(JSON.stringify(event)));
     },
     close: async () => {
-      await Promise.all([...functions.values()].map((lambda) => lambda.close()));
+      await Promise.all(functions.map(({ lambda }) => lambda.close()));
     },
   };
 }

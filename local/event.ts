@@ -17,10 +17,16 @@ export interface RequestIds {
 
 type ProxyRoute = Pick<Template, 'stage' | 'isBinary'> & Pick<APIGatewayProxyEvent, 'resource' | 'pathParameters'>;
 
+/** What a server receives; node:http has the two optional because a client's responses are of the same type. */
+export interface ServerRequest extends IncomingMessage {
+  method: string;
+  url: string;
+}
+
 /** Of a request target in any form, such as `/plants?a=b` or `http://host/plants` (RFC 9112, 3.2). */
-export function targetOf(url = ''): Target {
-  const [path = '', query = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split(/\?(.*)/s);
-  return { path: path || '/', query };
+export function targetOf(url: string): Target {
+  const [path, ...query] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
+  return { path: path || '/', query: query.join('?') };
 }
 
 /** The media type of a request's body, in lower case; an empty string where it has none. */
@@ -35,15 +41,15 @@ export function mediaTypeOf({ headers }: IncomingMessage): string {
  * Source: "Input format of a Lambda function for proxy integration in API Gateway".
  */
 export function proxyEvent(
-  request: IncomingMessage,
+  request: ServerRequest,
   body: Buffer,
   { path, query }: Target,
   ids: RequestIds,
   { resource, pathParameters, stage, isBinary }: ProxyRoute,
 ): APIGatewayProxyEvent {
-  const method = request.method ?? '';
+  const { method } = request;
   const now = new Date();
-  const sourceIp = request.socket.remoteAddress ?? '127.0.0.1';
+  const sourceIp = String(request.socket.remoteAddress);
   const headers: [string, string][] = [
     ...pairs(request.rawHeaders),
     ['X-Amzn-Trace-Id', `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`],
@@ -103,17 +109,16 @@ export function proxyEvent(
   };
 }
 
+/** Of a list in which names and values take turns. */
 function pairs(rawHeaders: string[]): [string, string][] {
-  return rawHeaders.flatMap((name, index) =>
-    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] satisfies [string, string]] : [],
+  return rawHeaders.flatMap((_, index) =>
+    index % 2 === 0 ? [rawHeaders.slice(index, index + 2) as [name: string, value: string]] : [],
   );
 }
 
 function multiValues(entries: [string, string][]): Record<string, string[]> {
-  const values = Object.groupBy(entries, ([name]) => name);
-  return Object.fromEntries(
-    Object.entries(values).map(([name, named]) => [name, (named ?? []).map(([, value]) => value)]),
-  );
+  const byName = Map.groupBy(entries, ([name]) => name);
+  return Object.fromEntries([...byName].map(([name, named]) => [name, named.map(([, value]) => value)]));
 }
 
 function orNull<Value>(map: Record<string, Value>): Record<string, Value> | null {

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Deployment } from './deploy.ts';
-import { type RequestIds, targetOf } from './event.ts';
+import { type RequestIds, type ServerRequest, targetOf } from './event.ts';
 import { answerTo, gatewayResponse } from './rest-api.ts';
 import type { Answer } from './template.ts';
 
@@ -47,10 +47,10 @@ export function createGateway(current: () => Deployment, onAnswer: (line: Access
     onAnswer({ method, path, status: statusCode, error: errorOf(body), durationMs: performance.now() - start });
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function answer(request: ServerRequest, response: ServerResponse): Promise<void> {
     newest.set(request.socket, response);
     const target = targetOf(request.url);
-    const asked = { method: request.method ?? '-', path: target.path, start: performance.now() };
+    const asked = { method: request.method, path: target.path, start: performance.now() };
     const ids = requestIds(request.headers['x-amzn-requestid']);
     send(response, await answerTo(current(), request, target, ids), ids, asked);
   }
@@ -73,13 +73,13 @@ export function createGateway(current: () => Deployment, onAnswer: (line: Access
 
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     // A caller that went away while sending has nobody to be answered.
-    answer(request, response).catch(() => response.destroy());
+    answer(request as ServerRequest, response).catch(() => response.destroy());
   };
   // node:http refuses what is as large as its limit, and counts the address and the headers' names and values.
   return createServer({ maxHeaderSize: MAX_HEADER_BYTES + 1, requireHostHeader: false }, listener)
     .on('checkExpectation', listener)
-    .on('connect', ({ url = '-' }, socket) => {
-      refuse(socket as Socket, 'MISSING_AUTHENTICATION_TOKEN', { method: 'CONNECT', path: url });
+    .on('connect', ({ url }, socket) => {
+      refuse(socket as Socket, 'MISSING_AUTHENTICATION_TOKEN', { method: 'CONNECT', path: String(url) });
     })
     .on('clientError', (error: ParserError, socket) => {
       const line = requestLine(error);
@@ -103,8 +103,8 @@ function requestIds(chosen?: string | string[]): RequestIds {
 function requestLine({ rawPacket, bytesParsed = 0 }: ParserError): Pick<AccessLine, 'method' | 'path'> | undefined {
   const bytes = rawPacket?.toString('latin1') ?? '';
   const line = bytes.slice(bytes.lastIndexOf('\n', bytesParsed - 1) + 1);
-  const [, method, target] = /^([\w!#$%&'*+.^`|~-]+) ([!-~]+) HTTP\/1\.[01]\r?\n/.exec(line) ?? [];
-  return method === undefined ? undefined : { method, path: targetOf(target).path };
+  const words = /^([\w!#$%&'*+.^`|~-]+) ([!-~]+) HTTP\/1\.[01]\r?\n/.exec(line);
+  return words ? { method: String(words[1]), path: targetOf(String(words[2])).path } : undefined;
 }
 
 function errorOf(body: string): number | undefined {

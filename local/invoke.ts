@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { command } from '../operate/command.ts';
 import { deploy } from './deploy.ts';
-import { loopbackEndpoint, openLocalDynamoDb } from './dynamodb.ts';
+import { openLocalDynamoDb } from './dynamodb.ts';
 import { withOwnAssembly } from './synthesize.ts';
 import { readTemplate, type Template } from './template.ts';
 
@@ -17,7 +17,6 @@ EVENT is a file that holds an event of API Gateway, such as events/create-plant.
 
 await command({ usage: USAGE, operands: ['EVENT'] }, async (_, [file = '']) => {
   const event = readEvent(file);
-  loopbackEndpoint();
   await withOwnAssembly((assembly) => invoke(event, readTemplate(assembly)));
 });
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Invocation, WorkerMessage } from './lambda.ts';
 import type { FunctionConfiguration } from './template.ts';
 
@@ -10,9 +10,11 @@ import type { FunctionConfiguration } from './template.ts';
  */
 
 const { name, assetDirectory, handler: handlerName, memoryMegabytes } = workerData as FunctionConfiguration;
+/** A worker always has one. */
+const port = parentPort as MessagePort;
 
 function post(message: WorkerMessage): void {
-  parentPort?.postMessage(message);
+  port.postMessage(message);
 }
 
 for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
@@ -22,19 +24,19 @@ for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
   };
 }
 
-const [file = '', exported = ''] = handlerName.split('.');
+const [file, exported] = handlerName.split('.') as [file: string, exported: string];
 const bundle = join(assetDirectory, `${file}.mjs`);
 const handler: unknown = (await import(pathToFileURL(bundle).href))[exported];
 if (typeof handler !== 'function') throw new Error(`${bundle} does not export a function "${exported}".`);
 
-parentPort?.on('message', async ({ event, requestId, deadline }: Invocation) => {
+port.on('message', async ({ event, requestId, deadline }: Invocation) => {
   const context = {
     functionName: name,
     functionVersion: '$LATEST',
     memoryLimitInMB: String(memoryMegabytes),
     awsRequestId: requestId,
     callbackWaitsForEmptyEventLoop: true,
-    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+    getRemainingTimeInMillis: () => deadline - Date.now(),
   };
   try {
     post({ response: JSON.stringify(await handler(JSON.parse(event), context)) ?? 'null' });

@@ -1,9 +1,9 @@
-import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { render } from 'velocityjs';
 import type { Deployment } from './deploy.ts';
-import { mediaTypeOf, proxyEvent, type RequestIds, type Target } from './event.ts';
+import { mediaTypeOf, proxyEvent, type RequestIds, type ServerRequest, type Target } from './event.ts';
 import type { Answer, MockIntegration, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway", and Lambda's own for an event. */
@@ -13,13 +13,13 @@ const MAX_EVENT_BYTES = 6 * 1024 * 1024;
 /** What the deployed REST API answers to a request: its route's integration, or a gateway response. */
 export async function answerTo(
   deployment: Deployment,
-  request: IncomingMessage,
+  request: ServerRequest,
   target: Target,
   ids: RequestIds,
 ): Promise<Answer> {
   const { template } = deployment;
   const body = await readBody(request);
-  const found = findRoute(template.routes, request.method ?? '', target.path);
+  const found = findRoute(template.routes, request.method, target.path);
   if (!found) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
   if (body === undefined) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   const { route, pathParameters } = found;
@@ -31,7 +31,7 @@ export async function answerTo(
 }
 
 /** The body, read to its end so that the caller comes to reading the answer; nothing if it is too large. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+async function readBody(request: ServerRequest): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -141,7 +141,7 @@ function isHeader(name: string, value: unknown): boolean {
  * to one ("Mock integration for REST APIs", "Content type conversions in API Gateway"), its response
  * template rendered as far as CDK's own use the language ("Mapping template transformations").
  */
-function mockAnswer(template: Template, integration: MockIntegration, request: IncomingMessage): Answer {
+function mockAnswer(template: Template, integration: MockIntegration, request: ServerRequest): Answer {
   const mediaType = mediaTypeOf(request) || 'application/json';
   if (!(mediaType in integration.requestTemplates)) {
     // Passed through, the body would have to be a mock's instructions.

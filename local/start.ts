@@ -1,26 +1,5 @@
-import { once } from 'node:events';
-import { mkdtempDisposableSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { watch } from 'chokidar';
 import { checkedNumber, command } from '../operate/command.ts';
-import { type Deployment, deploy } from './deploy.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
-import {
-  createTables,
-  LOCAL_CREDENTIALS,
-  loopbackEndpoint,
-  openServiceDynamoDb,
-  putDevelopmentToken,
-  SERVICE_ASSEMBLY,
-} from './dynamodb.ts';
-import { type AccessLine, createGateway } from './gateway.ts';
-import { gracefulClose } from './graceful-close.ts';
-import type { LogLine } from './lambda.ts';
-import { prepareSynthesis, projectRoot } from './synthesize.ts';
-import { LOCAL_REGION, readTemplate } from './template.ts';
+import { startService } from './service.ts';
 
 /*
  * npm start: serves the synthesized stack on this machine until Ctrl-C or SIGTERM.
@@ -29,30 +8,23 @@ import { LOCAL_REGION, readTemplate } from './template.ts';
 
 /** npm passes on a signal that the terminal has sent already: the same one arrives twice, 1 to 3 ms apart. */
 const SAME_SIGNAL_MS = 250;
-/** An editor's save is several changes. */
-const QUIET_MS = 50;
 
 const USAGE = `Usage: npm start, or npm run dev
 
 The service listens at the port that the variable PORT names, 3000 by default; 0 is any that is free.`;
 
-const OPTIONS = { watch: { type: 'boolean', default: false } } as const;
+const OPTIONS = { watch: { type: 'boolean' } } as const;
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ watch: watching }) => {
   const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
-  // Where two services run, each on a DynamoDB of its own, each has its own assembly too.
-  const alone = loopbackEndpoint() === undefined;
-  await using opened = new AsyncDisposableStack();
-  const assembly = alone ? SERVICE_ASSEMBLY : opened.use(mkdtempDisposableSync(join(tmpdir(), 'plant-store-'))).path;
-  const instructions = await serve(port, assembly, watching, opened);
-  const running = opened.move();
+  const { instructions, close } = await startService(port, { watching });
 
   let firstSignal: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (firstSignal === undefined) {
         firstSignal = performance.now();
-        void running.disposeAsync().then(() => process.exit());
+        void close().then(() => process.exit());
       } else if (performance.now() - firstSignal > SAME_SIGNAL_MS) {
         process.exit(1);
       }
@@ -61,96 +33,3 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ watch: watching }) =>
   // Whoever reads them may send a signal at once.
   console.log(instructions);
 });
-
-/** Starts the service. What it defers to `opened` ends it, the last first. Returns what its user may do now. */
-async function serve(port: number, assembly: string, watching: boolean, opened: AsyncDisposableStack): Promise<string> {
-  // Loads its libraries while the DynamoDB is opened, and later while nothing changes.
-  let synthesis = prepareSynthesis(assembly);
-  opened.defer(() => synthesis.cancel());
-  const dynamoDb = await openServiceDynamoDb();
-  opened.defer(dynamoDb.close);
-
-  async function build(): Promise<Deployment> {
-    if (watching) (await import('../scripts/generate.ts')).writeGenerated();
-    await synthesis.run();
-    const template = readTemplate(assembly);
-    await createTables(dynamoDb, template);
-    return deploy(template, dynamoDb, logLine);
-  }
-
-  let deployment = await build();
-  opened.defer(() => deployment.close());
-  const { template } = deployment;
-  await putDevelopmentToken(dynamoDb, template);
-
-  const server = createGateway(() => deployment, accessLine);
-  opened.defer(gracefulClose(server));
-  try {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} is in use; set PORT to a free one, or to 0 for any.`);
-  }
-
-  if (watching) {
-    synthesis = prepareSynthesis(assembly);
-    const stop = await onChange(async () => {
-      try {
-        const previous = deployment;
-        deployment = await build();
-        console.log('Rebuilt.');
-        await previous.close();
-      } finally {
-        synthesis = prepareSynthesis(assembly);
-      }
-    });
-    opened.defer(stop);
-  }
-  const plantsUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/plants`;
-  return `The plant store is ready at ${plantsUrl}
-
-Create a plant:
-  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"climber"}'
-
-List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
-  curl ${dynamoDb.endpoint} --aws-sigv4 aws:amz:${LOCAL_REGION}:dynamodb --user ${LOCAL_CREDENTIALS.accessKeyId}:${LOCAL_CREDENTIALS.secretAccessKey} -H 'X-Amz-Target: DynamoDB_20120810.Scan' -H 'Content-Type: application/x-amz-json-1.0' -d '{"TableName":"${template.outputs['PlantsTableName']}"}'
-`;
-}
-
-function accessLine({ method, path, status, error, durationMs }: AccessLine): void {
-  console.log([method, path, status, error ?? '-', `${durationMs.toFixed(1)} ms`].join('  '));
-}
-
-/** What the function says at INFO is in the access line already. */
-function logLine(line: LogLine): void {
-  if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
-}
-
-/** Runs `rebuild` after a change, never twice at a time. Returns what stops it. */
-async function onChange(rebuild: () => Promise<void>): Promise<() => Promise<void>> {
-  let last = Promise.resolve();
-  /** Whether a rebuild is still to begin, which will take in whatever changes until then. */
-  let due = false;
-
-  async function rebuildSoon(): Promise<void> {
-    await sleep(QUIET_MS);
-    due = false;
-    await rebuild();
-  }
-
-  const watcher = watch(['functions', 'infra', 'openapi.yaml'], {
-    cwd: projectRoot,
-    ignoreInitial: true,
-    // A rebuild writes them itself.
-    ignored: /\.generated\./,
-  }).on('all', () => {
-    if (due) return;
-    due = true;
-    last = last.then(rebuildSoon).catch((error: Error) => {
-      if (!watcher.closed) console.error(error.message);
-    });
-  });
-  await once(watcher, 'ready');
-  return () => watcher.close();
-}

@@ -164,12 +164,16 @@ export function readTemplate(assembly: string): Template {
 }
 
 /** The function behind a route. Throws where the route has none. */
-export function functionBehind(template: Template, method: string, resource: string): FunctionConfiguration {
-  const route = template.routes.find((each) => [method, 'ANY'].includes(each.method) && each.resource === resource);
+export function functionBehind<LocalFunction extends { name: string }>(
+  { routes, functions }: Pick<Template, 'routes'> & { functions: LocalFunction[] },
+  method: string,
+  resource: string,
+): LocalFunction {
+  const route = routes.find((each) => [method, 'ANY'].includes(each.method) && each.resource === resource);
   const { functionName } = (route?.integration ?? {}) as Partial<LambdaIntegration>;
-  const configuration = template.functions.find(({ name }) => name === functionName);
-  if (!configuration) throw new Error(`${method} ${resource} is no route to a function of the stack.`);
-  return configuration;
+  const found = functions.find(({ name }) => name === functionName);
+  if (!found) throw new Error(`${method} ${resource} is no route to a function of the stack.`);
+  return found;
 }
 
 /**

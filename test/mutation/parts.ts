@@ -46,15 +46,15 @@ export const PARTS: Part[] = [
   {
     name: 'local',
     sources: ['local/{deploy,dynamodb,event,gateway,graceful-close,lambda,lambda-worker,rest-api,template}.ts'],
-    tests: ['local/{dynamodb,gateway,graceful-close,lambda,rest-api,template}.test.ts'],
+    tests: ['local/{dynamodb,event,gateway,graceful-close,lambda,rest-api,template}.test.ts'],
     least: 90,
     minutes: 30,
     coverage: 'off',
   },
   {
     name: 'start',
-    sources: ['local/{development-token,invoke,preload-app,start,synthesize}.ts'],
-    tests: ['local/synthesize.test.ts', 'test/local-run.test.ts'],
+    sources: ['local/{development-token,invoke,preload-app,service,start,synthesize}.ts'],
+    tests: ['local/{invoke,service,start,synthesize}.test.ts'],
     least: 90,
     minutes: 15,
     coverage: 'off',

@@ -1,0 +1,163 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { inContract } from '../test/support/contract.ts';
+import { copyProject, type ProjectCopy } from '../test/support/project-copy.ts';
+import { DEVELOPMENT_TOKEN } from './development-token.ts';
+import type { LocalService } from './service.ts';
+
+/*
+ * The service in this process, of a copy of the project that a test may edit. As started by a user: start.test.ts.
+ */
+
+/** Ends a hang, on a slow machine too. */
+const POLL = { timeout: 60_000, interval: 20 };
+
+let project: ProjectCopy;
+let startService: typeof import('./service.ts').startService;
+let service: LocalService;
+/** What the terminal shows. */
+let output = '';
+/** What is open before and after, by kind: processes, servers, workers and watched folders. */
+const openBefore = openResources();
+
+beforeAll(async () => {
+  for (const method of ['log', 'error'] as const) {
+    vi.spyOn(console, method).mockImplementation((text) => {
+      output += `${text}\n`;
+    });
+  }
+  project = copyProject();
+  ({ startService } = await import(join(project.directory, 'local/service.ts')));
+  service = await startService(0, { watching: true });
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+  project.remove();
+});
+
+function openResources(): string[] {
+  return process
+    .getActiveResourcesInfo()
+    .filter((kind) => /Process|Server|Worker|MessagePort|FSEvent/.test(kind))
+    .toSorted();
+}
+
+const plantsUrl = () => /ready at (\S+)/.exec(service.instructions)?.[1] ?? '';
+const dynamoDbUrl = () => /DynamoDB listens at (\S+)\)/.exec(service.instructions)?.[1] ?? '';
+const generatedFile = () => join(project.directory, 'functions/create-plant/contract.generated.d.ts');
+
+async function create(body: string) {
+  const response = await fetch(plantsUrl(), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' },
+    body,
+  });
+  return inContract({
+    statusCode: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: await response.text(),
+  });
+}
+
+/** Sends what a printed curl line would send; not every machine has curl. */
+async function paste(pattern: RegExp): Promise<{ status: number; body: string }> {
+  const line = service.instructions.split('\n').find((each) => pattern.test(each)) ?? '';
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const valuesOf = (flag: string) => words.filter((_, index) => words[index - 1] === flag);
+  const signature = words.includes('--aws-sigv4')
+    ? {
+        authorization: 'AWS4-HMAC-SHA256 Credential=local/x/x/x/aws4_request,SignedHeaders=host,Signature=x',
+        date: 'x',
+      }
+    : {};
+  const response = await fetch(words.find((word) => word.startsWith('http')) ?? '', {
+    method: 'POST',
+    headers: { ...signature, ...Object.fromEntries(valuesOf('-H').map((header) => header.split(': '))) },
+    body: valuesOf('-d')[0] ?? '',
+  });
+  return { status: response.status, body: await response.text() };
+}
+
+/** Changes a file of the project. Returns what changes it back. */
+function edit(path: string, change: (source: string) => string): () => void {
+  const file = join(project.directory, path);
+  const source = readFileSync(file, 'utf8');
+  writeFileSync(file, change(source));
+  return () => writeFileSync(file, source);
+}
+
+test('the printed request works when pasted, and the printed list shows what is stored', async () => {
+  expect(await paste(/curl -i/)).toEqual({ status: 200, body: '{"name":"Monstera deliciosa","tag":"climber"}' });
+  const { body } = await paste(/aws-sigv4/);
+  expect(JSON.parse(body).Items).toContainEqual({
+    id: { N: '1' },
+    name: { S: 'Monstera deliciosa' },
+    tag: { S: 'climber' },
+  });
+});
+
+test('each request is a line on the terminal, of which a successful one has no error', async () => {
+  await fetch(`${plantsUrl()}/1/none`);
+  await create('{"id":2,"name":"x"}');
+  expect(output).toMatch(/^GET {2}\/plants\/1\/none {2}400 {2}404 {2}\d+\.\d ms$/m);
+  expect(output).toMatch(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/m);
+});
+
+test('a second service, on the DynamoDB of the first, has an assembly of its own, and a port in use is a sentence', async () => {
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', dynamoDbUrl());
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const manifest = join(project.directory, '.local/cdk.out/manifest.json');
+  rmSync(manifest);
+  const { port } = new URL(plantsUrl());
+  await expect(startService(Number(port))).rejects.toThrow(
+    new Error(`Port ${port} is in use; set PORT to a free one, or to 0 for any.`),
+  );
+  expect(existsSync(manifest)).toBe(false);
+});
+
+test('an edit that fails is told, and what was served goes on being served', async () => {
+  const undoFinding = edit('infra/operation-function.ts', (source) => source.replace('AwsSolutions-IAM5', 'none'));
+  await expect.poll(() => output, POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
+  expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'x' });
+  undoFinding();
+
+  const undoContract = edit('openapi.yaml', () => 'openapi: [');
+  await expect.poll(() => output, POLL).toContain('Nothing can be generated from openapi.yaml: ');
+  expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'x' });
+  undoContract();
+});
+
+test('an edit of the contract or of a function is served, and what the function warns of is told', async () => {
+  edit('openapi.yaml', (source) => source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));
+  edit('functions/create-plant/index.ts', (source) =>
+    ['info', 'warn', 'error'].reduce((text, level) => `${text}\nconsole.${level}('at ${level}');`, source),
+  );
+  await expect.poll(() => create('{"id":81,"name":"too long"}'), POLL).toMatchObject({ error: 400 });
+  await expect.poll(() => output, POLL).toMatch(/"level": "WARN",\s+"message": "at warn"/);
+  expect(output).toMatch(/"level": "ERROR",\s+"message": "at error"/);
+  expect(output).not.toContain('at info');
+});
+
+test('a generated file is no edit, since a rebuild writes it', async () => {
+  edit('functions/create-plant/index.ts', (source) => `${source}\nconsole.warn('built again');`);
+  await expect.poll(() => output, POLL).toContain('built again');
+  appendFileSync(generatedFile(), '// mine');
+  await sleep(500);
+  expect(readFileSync(generatedFile(), 'utf8')).toContain('// mine');
+});
+
+test('when it is closed, in the middle of a rebuild too, nothing of it is left open', async () => {
+  rmSync(generatedFile());
+  edit('functions/create-plant/index.ts', (source) => `${source}\n`);
+  await expect.poll(() => existsSync(generatedFile()), POLL).toBe(true);
+  output = '';
+  await service.close();
+  expect(output).toBe('');
+  const { port } = new URL(plantsUrl());
+  const refused = new Promise((resolve) => connect(Number(port), '127.0.0.1').on('error', resolve));
+  expect(await refused).toMatchObject({ code: 'ECONNREFUSED' });
+  await expect.poll(openResources, POLL).toEqual(openBefore);
+});
