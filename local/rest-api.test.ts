@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { createGateway } from './gateway.ts';
+import { gatewayResponse } from './rest-api.ts';
 import { type Answer, type MockIntegration, type Route, readTemplate, type Template } from './template.ts';
 
 /** What API Gateway makes by itself ("Gateway response types for API Gateway"), each recognised by its body. */
@@ -87,6 +88,21 @@ test('a body of 10 MB is read, and one of a byte more is too large', async () =>
   const sent = (body: Uint8Array<ArrayBuffer>) => said(send('/none', { method: 'POST', body }));
   expect(JSON.parse(await sent(bytes.subarray(1)))).toMatchObject({ error: 404 });
   expect(await sent(bytes)).toBe('REQUEST_TOO_LARGE');
+});
+
+test('where there is no route, a body that is too large is none either', async () => {
+  await serve({ routes: [] });
+  expect(await said(post(Buffer.alloc(10 * 1024 * 1024 + 1, 'x')))).toBe('MISSING_AUTHENTICATION_TOKEN');
+});
+
+/** "Lambda quotas" has the same bound for both. */
+test('an answer of 6 MB, as JSON in UTF-8, reaches the caller, and one of a byte more does not', async () => {
+  const around = Buffer.byteLength(JSON.stringify({ statusCode: 200, body: 'é' }));
+  let size = 6 * 1024 * 1024;
+  await serve({}, () => ({ statusCode: 200, body: `é${'x'.repeat(size - around)}` }));
+  expect(await said(post('x'))).toMatch(/^éx+$/);
+  size += 1;
+  expect(await said(post('x'))).toBe('DEFAULT_5XX');
 });
 
 test('an event of 6 MB, as JSON in UTF-8, reaches the function, and one of a byte more does not', async () => {
@@ -175,40 +191,51 @@ test.each([
   ['no status', { body: 'ok' }],
   ['a status that is no number', { statusCode: 'ok' }],
   ['a status that is no integer', { statusCode: 200.5 }],
-  ['a status below 100', { statusCode: 99 }],
+  ['a status below 200', { statusCode: 199 }],
   ['a status above 599', { statusCode: 600 }],
   ['an object as its body', { statusCode: 200, body: {} }],
   ['a header that is an object', { statusCode: 200, headers: { 'x-own': {} } }],
   ['a header that is a line break', { statusCode: 200, headers: { 'x-own': 'a\r\nb: c' } }],
   ['a header whose name is none', { statusCode: 200, headers: { 'x own': 'a' } }],
   ['several values that are no list', { statusCode: 200, multiValueHeaders: { 'x-own': {} } }],
-])('a function that answers %s fails as DEFAULT_5XX', async (_, answer) => {
+])('a function that answers %s fails as DEFAULT_5XX, and the terminal shows a sentence', async (_, answer) => {
   await serve({}, () => answer);
   expect(await said(post('x'))).toBe('DEFAULT_5XX');
+  expect(console.error).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/function answered|header/i));
 });
 
-test('a status alone is an answer, of JSON', async () => {
-  await serve({}, () => ({ statusCode: 201 }));
+test('what a function throws is shown on the terminal alone', async () => {
+  await serve({}, () => {
+    throw new Error('inside');
+  });
+  expect(await said(post('x'))).toBe('DEFAULT_5XX');
+  expect(console.error).toHaveBeenCalledExactlyOnceWith('inside');
+});
+
+test.each([200, 599])('a status alone (%i) is an answer, of JSON', async (statusCode) => {
+  await serve({}, () => ({ statusCode }));
   const response = await post('x');
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
-    201,
+    statusCode,
     'application/json',
     '',
   ]);
 });
 
-test('a function’s headers are sent, in whatever case, with one value or several', async () => {
+/** As "Output format of a Lambda function for proxy integration" has it. */
+test('a function’s headers are sent, those of both maps as one list, in whatever case, a pair in both once', async () => {
   await serve({}, () => ({
     statusCode: 200,
-    headers: { 'Content-Type': 'text/plain', 'X-One': 'a', 'X-Both': 'headers', 'X-Number': 1, 'X-Flag': true },
-    multiValueHeaders: { 'X-Several': ['b', 'c'], 'x-both': ['multi'] },
+    headers: { 'Content-Type': 'text/plain', 'X-Both': 'headers', 'X-Same': 'a', 'X-Number': 1, 'X-Flag': true },
+    multiValueHeaders: { 'X-Several': ['b', 'c'], 'x-both': ['multi'], 'x-same': ['a'], 'x-single': 'd' },
   }));
   const { headers } = await post('x');
   expect(Object.fromEntries(headers)).toMatchObject({
     'content-type': 'text/plain',
-    'x-one': 'a',
     'x-several': 'b, c',
     'x-both': 'headers, multi',
+    'x-same': 'a',
+    'x-single': 'd',
     'x-number': '1',
     'x-flag': 'true',
   });
@@ -231,30 +258,25 @@ test.each([
   expect(headers.get(name)).not.toBe('own');
 });
 
+/** As "Gateway response types for API Gateway" has it. */
 test.each([
-  ['UNSUPPORTED_MEDIA_TYPE', 'DEFAULT_4XX', ['text/plain', {}]],
-  ['MISSING_AUTHENTICATION_TOKEN', 'DEFAULT_4XX', ['none', {}]],
-  ['API_CONFIGURATION_ERROR', 'DEFAULT_5XX', ['application/json', { contentHandling: undefined }]],
-] as const)('without a gateway response %s, it is %s', async (type, fallback, [contentType, change]) => {
-  const gatewayResponses = new Map(GATEWAY_RESPONSES);
-  const routes = contentType === 'none' ? [] : [{ ...MOCK, integration: { ...MOCK.integration, ...change } }];
-  const ask = () => said(post('x', { 'content-type': contentType }));
-  await serve({ routes, gatewayResponses });
-  expect(await ask()).toBe(type);
-  gatewayResponses.delete(type);
-  expect(await ask()).toBe(fallback);
-});
-
-test('without a gateway response INTEGRATION_TIMEOUT, it is DEFAULT_5XX', async () => {
-  const gatewayResponses = new Map(GATEWAY_RESPONSES);
-  gatewayResponses.delete('INTEGRATION_TIMEOUT');
-  await serve({ routes: [toFunction('POST', '/plants', 20)], gatewayResponses }, () => sleep(100, OK));
-  expect(await said(post('x'))).toBe('DEFAULT_5XX');
+  ['REQUEST_TOO_LARGE', 'DEFAULT_4XX'],
+  ['UNSUPPORTED_MEDIA_TYPE', 'DEFAULT_4XX'],
+  ['MISSING_AUTHENTICATION_TOKEN', 'DEFAULT_4XX'],
+  ['API_CONFIGURATION_ERROR', 'DEFAULT_5XX'],
+  ['INTEGRATION_TIMEOUT', 'DEFAULT_5XX'],
+])('without a gateway response %s, it is %s, and without either a sentence', (type, fallback) => {
+  const template = { ...readTemplate(inject('assembly')), gatewayResponses: new Map(GATEWAY_RESPONSES) };
+  expect(gatewayResponse(template, type).body).toBe(type);
+  template.gatewayResponses.delete(type);
+  expect(gatewayResponse(template, type).body).toBe(fallback);
+  template.gatewayResponses.delete(fallback);
+  expect(() => gatewayResponse(template, type)).toThrow(`The template has no gateway response ${type} or ${fallback}.`);
 });
 
 test.each<[string, string, Partial<MockIntegration>, string]>([
   ['its media type', 'application/json', {}, 'at /plants'],
-  ['its media type with parameters and in capitals', 'Application/JSON; charset=utf-8', {}, 'at /plants'],
+  ['its media type with parameters and in capitals', 'Application/JSON ; charset=utf-8', {}, 'at /plants'],
   ['no media type', '', {}, 'at /plants'],
   ['a media type of which it has no template', 'text/plain', {}, 'UNSUPPORTED_MEDIA_TYPE'],
   ['one that it passes through', 'text/plain', { passthroughBehavior: 'WHEN_NO_MATCH' }, 'API_CONFIGURATION_ERROR'],

@@ -6,9 +6,10 @@ import type { Deployment } from './deploy.ts';
 import { mediaTypeOf, proxyEvent, type RequestIds, type ServerRequest, type Target } from './event.ts';
 import type { Answer, MockIntegration, Route, Template } from './template.ts';
 
-/** "Quotas for configuring and running a REST API in API Gateway", and Lambda's own for an event. */
+/** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-const MAX_EVENT_BYTES = 6 * 1024 * 1024;
+/** Of an event, and of the answer to it, as JSON ("Lambda quotas"). */
+const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
 /** What the deployed REST API answers to a request: its route's integration, or a gateway response. */
 export async function answerTo(
@@ -26,20 +27,24 @@ export async function answerTo(
   if ('requestTemplates' in route.integration) return mockAnswer(template, route.integration, request);
   const { resource } = route;
   const event = proxyEvent(request, body, target, ids, { ...template, resource, pathParameters });
-  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
+  if (sizeOf(event) > MAX_PAYLOAD_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   return functionAnswer(deployment, event, route.integration.timeoutMs);
 }
 
 /** The body, read to its end so that the caller comes to reading the answer; nothing if it is too large. */
 async function readBody(request: ServerRequest): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
+  let chunks: Buffer[] | undefined = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
-    else chunks.length = 0;
+    if (bytes > MAX_BODY_BYTES) chunks = undefined;
+    chunks?.push(chunk);
   }
-  return bytes <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
+  return chunks && Buffer.concat(chunks);
+}
+
+function sizeOf(payload: unknown): number {
+  return Buffer.byteLength(JSON.stringify(payload));
 }
 
 /** Of several matches the first: the template has its routes from the most specific to the least. */
@@ -67,20 +72,14 @@ async function functionAnswer(
   event: APIGatewayProxyEvent,
   timeoutMs: number,
 ): Promise<Answer> {
-  const timeout = new AbortController();
   try {
-    const answer = await Promise.race([
-      invoke(event),
-      sleep(timeoutMs, undefined, { signal: timeout.signal, ref: false }),
-    ]);
+    const answer = await Promise.race([invoke(event), sleep(timeoutMs, undefined, { ref: false })]);
     if (answer === undefined) return gatewayResponse(template, 'INTEGRATION_TIMEOUT');
-    return proxyAnswer(answer) ?? gatewayResponse(template, 'DEFAULT_5XX');
+    return proxyAnswer(answer);
   } catch (error) {
-    // A function that throws, crashes or times out is a 502 of the gateway.
+    // A function that throws, crashes, times out or answers what is no proxy response is a 502 of the gateway.
     console.error((error as Error).message);
     return gatewayResponse(template, 'DEFAULT_5XX');
-  } finally {
-    timeout.abort();
   }
 }
 
@@ -96,44 +95,44 @@ const REMAPPED_HEADERS = [
   'www-authenticate',
 ];
 
-/** The function's answer where it has a proxy response's form ("Output format of a Lambda function for proxy integration"). */
-function proxyAnswer(response: unknown): Answer | undefined {
-  if (typeof response !== 'object' || response === null || !('statusCode' in response)) return undefined;
-  const { statusCode, headers, multiValueHeaders, body } = response as Partial<Answer> & {
-    multiValueHeaders?: Record<string, unknown>;
-  };
-  if (!Number.isInteger(statusCode) || Number(statusCode) < 100 || Number(statusCode) > 599) return undefined;
-  if (body !== undefined && typeof body !== 'string') return undefined;
-  const several = Object.entries(multiValueHeaders ?? {}).flatMap(([name, list]) =>
-    [list].flat().map((value): [string, unknown] => [name, value]),
+/** "Output format of a Lambda function for proxy integration". Throws where a function's answer is not of that format. */
+function proxyAnswer(response: unknown): Answer {
+  if (sizeOf(response) > MAX_PAYLOAD_BYTES) throw new Error("The function's answer is larger than 6 MB.");
+  const { statusCode, headers = {}, multiValueHeaders = {}, body = '' } = (response ?? {}) as Partial<ProxyResponse>;
+  // After one below 200 the caller would wait for another.
+  if (!Number.isInteger(statusCode) || Number(statusCode) < 200 || Number(statusCode) > 599) {
+    throw new Error(`The function answered the statusCode ${statusCode}; it must be an integer from 200 to 599.`);
+  }
+  if (typeof body !== 'string') throw new Error('The function answered a body that is no string.');
+  const several = Object.entries(multiValueHeaders).flatMap(([name, list]) =>
+    [list].flat().map((value) => [name, value]),
   );
-  const values: [string, unknown][] = [...Object.entries(headers ?? {}), ...several];
-  if (!values.every(([name, value]) => isHeader(name, value))) return undefined;
   const sent: Answer['headers'] = {};
   // The same name in another case is the same header, and both maps are merged.
-  for (const named of Map.groupBy(values, ([name]) => name.toLowerCase()).values()) {
-    const [[name] = ['']] = named;
-    const isRenamed = REMAPPED_HEADERS.includes(name.toLowerCase());
-    sent[isRenamed ? `x-amzn-Remapped-${name}` : name] = [...new Set(named.map(([, value]) => String(value)))];
+  const byName = Map.groupBy([...Object.entries(headers), ...several], ([name]) => String(name).toLowerCase());
+  for (const [name, named] of byName) {
+    const values = named.map(([, value]) => checkedHeader(name, value));
+    sent[REMAPPED_HEADERS.includes(name) ? `x-amzn-remapped-${name}` : name] = [...new Set(values)];
   }
-  const isTyped = Object.keys(sent).some((name) => name.toLowerCase() === 'content-type');
-  return {
-    statusCode: Number(statusCode),
-    headers: isTyped ? sent : { 'content-type': 'application/json', ...sent },
-    body: body ?? '',
-  };
+  return { statusCode: Number(statusCode), headers: { 'content-type': 'application/json', ...sent }, body };
 }
 
-/** Whether node:http can send it; what it cannot would end the connection without an answer. */
-function isHeader(name: string, value: unknown): boolean {
-  if (!['string', 'number', 'boolean'].includes(typeof value)) return false;
-  try {
-    validateHeaderName(name);
-    validateHeaderValue(name, String(value));
-    return true;
-  } catch {
-    return false;
+/** What a function answers, of which nothing is certain. */
+interface ProxyResponse {
+  statusCode: unknown;
+  headers: Record<string, unknown>;
+  multiValueHeaders: Record<string, unknown>;
+  body: unknown;
+}
+
+/** A header's value as text. Throws what node:http could not send, and would end the connection for. */
+function checkedHeader(name: string, value: unknown): string {
+  if (!['string', 'number', 'boolean'].includes(typeof value)) {
+    throw new Error(`The function answered a header ${name} that is no string, number or boolean.`);
   }
+  validateHeaderName(name);
+  validateHeaderValue(name, String(value));
+  return String(value);
 }
 
 /**

@@ -36,7 +36,7 @@ export interface MockIntegration {
   response: Answer & { contentHandling: string | undefined };
 }
 
-/** What a caller is answered; header names are in lower case where they come from the template. */
+/** What a caller is answered; header names are in lower case. */
 export interface Answer {
   statusCode: number;
   headers: Record<string, string | string[]>;
