@@ -1,9 +1,9 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { inContract } from '../test/support/contract.ts';
-import { functionBehind, readTemplate } from './template.ts';
+import { functionBehind, type Route, readTemplate } from './template.ts';
 
 /** The synthesized assembly with a change in one of its files. */
 function assemblyWith(file: string, change: (content: Record<string, Record<string, unknown>>) => void): string {
@@ -121,12 +121,71 @@ test('a value that refers to others is made of their logical ids, and of what st
   expect(stage).toBe('v1');
 });
 
-test('each route to a function leads to its own, any other to a sentence', () => {
+test.each(['AWS::ApiGateway::RestApi', 'AWS::ApiGateway::Stage'])(
+  'a stack of two %s, or of none, is refused',
+  (Type) => {
+    const sentence = `The local run needs exactly one ${Type} in the stack.`;
+    expect(() => templateWith({ Second: { Type, Properties: {} } })).toThrow(sentence);
+    const without = assemblyWith('PlantStore.template.json', (template) => {
+      const others = Object.entries(template['Resources'] ?? {}).filter(
+        ([, one]) => (one as { Type: string }).Type !== Type,
+      );
+      template['Resources'] = Object.fromEntries(others);
+    });
+    expect(() => readTemplate(without)).toThrow(sentence);
+  },
+);
+
+test('an answer of the gateway’s own has the headers, status and body that it is given, in JSON', () => {
+  const ownAnswer = (prefix: string) => ({
+    StatusCode: '429',
+    ResponseParameters: { [`${prefix}.header.Retry-After`]: "'1'", [`${prefix}.header.Vary`]: "'Origin'" },
+    ResponseTemplates: { 'application/json': '{"error":429}' },
+  });
+  const mock = { Type: 'MOCK', IntegrationResponses: [ownAnswer('method.response')] };
+  const { gatewayResponses, routes } = templateWith({
+    OwnResponse: {
+      Type: 'AWS::ApiGateway::GatewayResponse',
+      Properties: { ResponseType: 'OWN', ...ownAnswer('gatewayresponse') },
+    },
+    OwnMethod: {
+      Type: 'AWS::ApiGateway::Method',
+      Properties: { HttpMethod: 'HEAD', ResourceId: 'none', Integration: mock },
+    },
+  });
+  const answer = {
+    statusCode: 429,
+    headers: { 'retry-after': '1', vary: 'Origin', 'content-type': 'application/json' },
+    body: '{"error":429}',
+  };
+  expect(gatewayResponses.get('OWN')).toEqual(answer);
+  expect(routes.find(({ method }) => method === 'HEAD')?.integration).toMatchObject({ response: answer });
+});
+
+test('a route leads to its function, by its method or by any', () => {
+  const route = (method: string, resource: string, functionName: string): Route => ({
+    method,
+    resource,
+    integration: { functionName, timeoutMs: 1 },
+  });
+  const functions = ['A', 'AnyB', 'PostC'].map((name) => ({ name }));
+  const routes = [route('GET', '/a', 'A'), route('ANY', '/b', 'AnyB'), route('POST', '/c', 'PostC')];
+  for (const [method, resource, name] of [
+    ['GET', '/a', 'A'],
+    ['DELETE', '/b', 'AnyB'],
+    ['POST', '/c', 'PostC'],
+  ] as const) {
+    expect(functionBehind({ routes, functions }, method, resource)).toEqual({ name });
+  }
+  expect(() => functionBehind({ routes, functions }, 'DELETE', '/a')).toThrow(
+    'DELETE /a is no route to a function of the stack.',
+  );
+});
+
+test('each function of the stack is behind a route, its bundle in the assembly', () => {
   const template = readTemplate(inject('assembly'));
   const routes = template.routes.filter(({ integration }) => 'functionName' in integration);
-  const behind = routes.map(({ method, resource }) => functionBehind(template, method, resource).name);
-  expect(behind.toSorted()).toEqual(template.functions.map(({ name }) => name).toSorted());
-  expect(() => functionBehind(template, 'DELETE', '/plants')).toThrow(
-    'DELETE /plants is no route to a function of the stack.',
-  );
+  const behind = routes.map(({ method, resource }) => functionBehind(template, method, resource));
+  expect(behind.map(({ name }) => name).toSorted()).toEqual(template.functions.map(({ name }) => name).toSorted());
+  for (const { assetDirectory } of behind) expect(existsSync(join(assetDirectory, 'index.mjs'))).toBe(true);
 });

@@ -63,7 +63,8 @@ export const LOCAL_ACCOUNT = '000000000000';
 
 /** What the local run reads of a template, once its references are resolved. */
 interface CloudFormationTemplate {
-  Resources: Record<string, { Type: string; Properties: unknown; Metadata: Record<string, string> }>;
+  /** Of the metadata, what a function has: its bundle's folder in the assembly. */
+  Resources: Record<string, { Type: string; Properties: unknown; Metadata: { 'aws:asset:path': string } }>;
   Outputs: Record<string, { Value: string }>;
 }
 
@@ -75,7 +76,7 @@ interface CloudAssemblyManifest {
 interface GatewayAnswer {
   StatusCode: string;
   ResponseParameters: Record<string, string>;
-  ResponseTemplates: Record<string, string>;
+  ResponseTemplates: { 'application/json': string };
 }
 
 type Integration =
@@ -90,7 +91,7 @@ type Integration =
 
 /** Reads the one stack of a cloud assembly (`cdk.out`). */
 export function readTemplate(assembly: string): Template {
-  const read = (file: string) => readFileSync(join(assembly, file), 'utf8');
+  const read = (file: string) => String(readFileSync(join(assembly, file)));
   const { artifacts } = JSON.parse(read('manifest.json')) as CloudAssemblyManifest;
   const stacks = Object.values(artifacts).filter(({ type }) => type === 'aws:cloudformation:stack');
   const [stack] = stacks;
@@ -105,6 +106,12 @@ export function readTemplate(assembly: string): Template {
       .map(([name, { Properties, Metadata }]) => ({ name, ...(Properties as Properties), Metadata }));
   }
 
+  function theOnly<Properties>(type: string) {
+    const [found, ...others] = ofType<Properties>(type);
+    if (!found || others.length > 0) throw new Error(`The local run needs exactly one ${type} in the stack.`);
+    return found;
+  }
+
   const resources = ofType<{ ParentId: string; PathPart: string }>('AWS::ApiGateway::Resource');
   const pathOf = (id: string): string => {
     const resource = resources.find(({ name }) => name === id);
@@ -113,15 +120,15 @@ export function readTemplate(assembly: string): Template {
 
   const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
   const functionNameOf = (uri: string): string => {
-    const called = /\/functions\/(\w+)\/invocations$/.exec(uri)?.[1] ?? '';
+    const called = uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
     return aliases.find(({ name }) => name === called)?.FunctionName ?? called;
   };
 
-  const [api] = ofType<{ BinaryMediaTypes?: string[] }>('AWS::ApiGateway::RestApi');
+  const api = theOnly<{ BinaryMediaTypes?: string[] }>('AWS::ApiGateway::RestApi');
 
   return {
-    stage: ofType<{ StageName: string }>('AWS::ApiGateway::Stage')[0]?.StageName ?? '',
-    isBinary: (mediaType) => [mediaType, '*/*'].some((type) => api?.BinaryMediaTypes?.includes(type)),
+    stage: theOnly<{ StageName: string }>('AWS::ApiGateway::Stage').StageName,
+    isBinary: (mediaType) => [mediaType, '*/*'].some((type) => api.BinaryMediaTypes?.includes(type)),
     functions: ofType<{
       Handler: string;
       Timeout: number;
@@ -129,7 +136,7 @@ export function readTemplate(assembly: string): Template {
       Environment: { Variables: Record<string, string> };
     }>('AWS::Lambda::Function').map(({ name, Handler, Timeout, MemorySize, Environment, Metadata }) => ({
       name,
-      assetDirectory: join(assembly, Metadata['aws:asset:path'] ?? ''),
+      assetDirectory: join(assembly, Metadata['aws:asset:path']),
       handler: Handler,
       timeoutSeconds: Timeout,
       memoryMegabytes: MemorySize,
@@ -182,7 +189,7 @@ export function functionBehind<LocalFunction extends { name: string }>(
  */
 function generality({ resource, method }: { resource: string; method: string }): string {
   const parts = resource.split('/').map((part) => (part.includes('+}') ? 2 : part.includes('}') ? 1 : 0));
-  return [...parts, method === 'ANY' ? 1 : 0].join('');
+  return [...parts, method === 'ANY' ? 1 : 0].join();
 }
 
 function mockIntegration(properties: Integration & { Type: 'MOCK' }): MockIntegration {
@@ -198,13 +205,13 @@ function mockIntegration(properties: Integration & { Type: 'MOCK' }): MockIntegr
 /** Headers stand as `method.response.header.NAME` or `gatewayresponse.header.NAME`, their values in quotes. */
 function answerOf({ StatusCode, ResponseParameters, ResponseTemplates }: GatewayAnswer): Answer {
   const headers = Object.entries(ResponseParameters).map(([name, value]) => [
-    name.replace(/^.*\.header\./, '').toLowerCase(),
+    name.replace(/.*\.header\./, '').toLowerCase(),
     value.replaceAll("'", ''),
   ]);
   return {
     statusCode: Number(StatusCode),
     headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' },
-    body: ResponseTemplates['application/json'] ?? '',
+    body: ResponseTemplates['application/json'],
   };
 }
 
