@@ -10,7 +10,7 @@ import { inContract } from '../test/support/contract.ts';
 import { sampleEvent } from '../test/support/event.ts';
 import { type Deployment, deploy } from './deploy.ts';
 import { type AccessLine, createGateway } from './gateway.ts';
-import { functionBehind, readTemplate } from './template.ts';
+import { readTemplate } from './template.ts';
 
 let server: Server;
 let deployment: Deployment;
@@ -308,22 +308,3 @@ test.each(['', 'application/json', 'application/json; charset=utf-8', 'text/plai
     expect(inContract(await send('/nowhere', request))).toMatchObject({ error: 404 });
   },
 );
-
-test('nothing of this machine’s own environment reaches the function', async () => {
-  vi.stubEnv('AWS_PROFILE', 'production');
-  await serve('async () => ({ statusCode: 200, body: JSON.stringify(process.env) })');
-  const environment = JSON.parse((await post('x')).body);
-  vi.unstubAllEnvs();
-  expect(environment).toEqual({
-    ACCESS_TOKENS_TABLE_NAME: deployment.template.outputs['AccessTokensTableName'],
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_CONFIG_FILE: '/dev/null',
-    AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9',
-    AWS_LAMBDA_FUNCTION_NAME: functionBehind(deployment.template, 'POST', '/plants').name,
-    AWS_REGION: 'us-east-1',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-    PLANTS_TABLE_NAME: deployment.template.outputs['PlantsTableName'],
-    TZ: ':UTC',
-  });
-});

@@ -59,10 +59,36 @@ test('a request whose body ends meanwhile is answered', async () => {
   socket.destroy();
 });
 
-test('a body that never ends is waited for in vain only for a while', async () => {
+test('a body that never ends is waited for 500 ms in vain, and no longer', async () => {
   const server = await startServer();
+  const received = server.request();
   const socket = await server.send('POST /plants HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{');
-  await server.close();
+  const { req } = await received;
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = server.close();
+  vi.advanceTimersByTime(499);
+  expect(req.socket.destroyed).toBe(false);
+  vi.advanceTimersByTime(1);
+  await closed;
+  expect(vi.getTimerCount()).toBe(0);
+  socket.destroy();
+});
+
+test('a caller that does not read its answer is waited for 500 ms, and no longer', async () => {
+  const server = await startServer();
+  const received = server.request();
+  const socket = await server.send('GET /plants HTTP/1.1\r\nhost: x\r\n\r\n');
+  const response = await received;
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = server.close();
+  // More than the connection takes in at once.
+  response.end(Buffer.alloc(64 * 1024 * 1024));
+  vi.advanceTimersByTime(499);
+  expect(response.req.socket.destroyed).toBe(false);
+  vi.advanceTimersByTime(1);
+  await closed;
   socket.destroy();
 });
 

@@ -189,3 +189,22 @@ test('each function of the stack is behind a route, its bundle in the assembly',
   expect(behind.map(({ name }) => name).toSorted()).toEqual(template.functions.map(({ name }) => name).toSorted());
   for (const { assetDirectory } of behind) expect(existsSync(join(assetDirectory, 'index.mjs'))).toBe(true);
 });
+
+test('a function is configured as the stack has it, a table’s name in its variables', () => {
+  const { functions } = readTemplate(
+    assemblyWith('PlantStore.template.json', ({ Resources }) => {
+      const Variables = { TABLE: { Ref: 'Plants' } };
+      const Metadata = { 'aws:asset:path': 'asset.own' };
+      const Properties = { Handler: 'own.run', Timeout: 7, MemorySize: 256, Environment: { Variables } };
+      Object.assign(Resources ?? {}, { Own: { Type: 'AWS::Lambda::Function', Properties, Metadata } });
+    }),
+  );
+  expect(functions.find(({ name }) => name === 'Own')).toEqual({
+    name: 'Own',
+    assetDirectory: expect.stringMatching(/^\/.+\/asset\.own$/),
+    handler: 'own.run',
+    timeoutSeconds: 7,
+    memoryMegabytes: 256,
+    environment: { TABLE: 'Plants' },
+  });
+});

@@ -46,7 +46,7 @@ export const PARTS: Part[] = [
   {
     name: 'local',
     sources: ['local/{deploy,dynamodb,event,gateway,graceful-close,lambda,lambda-worker,rest-api,template}.ts'],
-    tests: ['local/{dynamodb,event,gateway,graceful-close,lambda,rest-api,template}.test.ts'],
+    tests: ['local/{deploy,dynamodb,event,gateway,graceful-close,lambda,rest-api,template}.test.ts'],
     least: 90,
     minutes: 30,
     coverage: 'off',
