@@ -17,7 +17,7 @@ vi.mock(import('./synthesize.ts'), async (original) => {
 afterAll(() => rmSync(root.path, { recursive: true }));
 afterEach(() => void vi.unstubAllEnvs());
 
-const template = readTemplate(inject('assembly'));
+const template = () => readTemplate(inject('assembly'));
 const serviceFile = () => join(root.path, '.local/service.json');
 
 /** Closed at the end of the test, where the test does not. */
@@ -67,7 +67,7 @@ test.each([
     `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http address of this machine (127.0.0.1, localhost or [::1]).`,
   );
   await expect(openServiceDynamoDb()).rejects.toThrow(endpoint);
-  await expect(openLocalDynamoDb(template)).rejects.toThrow(endpoint);
+  await expect(openLocalDynamoDb(template())).rejects.toThrow(endpoint);
 });
 
 test.each(['', undefined])('an endpoint that is %j is none', (endpoint) => {
@@ -77,11 +77,15 @@ test.each(['', undefined])('an endpoint that is %j is none', (endpoint) => {
 
 test('a command beside a service uses what the service has open, and leaves it open', async () => {
   const service = closedAtLast(await openServiceDynamoDb());
-  const command = await openLocalDynamoDb(template);
+  const command = await openLocalDynamoDb(template());
   expect([service.ofService, command.ofService, command.endpoint]).toEqual([false, true, service.endpoint]);
   await command.close();
   const { TableNames } = await service.client.send(new ListTablesCommand());
-  expect(TableNames?.toSorted()).toEqual(template.tables.map(({ TableName }) => TableName).toSorted());
+  expect(TableNames?.toSorted()).toEqual(
+    template()
+      .tables.map(({ TableName }) => TableName)
+      .toSorted(),
+  );
 });
 
 test('a second service is refused, naming the process of the first, until that has ended', async () => {
@@ -96,10 +100,10 @@ test('a second service is refused, naming the process of the first, until that h
 });
 
 test('a command waits for one that has the data open, which is no service', async () => {
-  const first = await openLocalDynamoDb(template);
+  const first = await openLocalDynamoDb(template());
   expect(existsSync(serviceFile())).toBe(false);
   let opened = false;
-  const second = openLocalDynamoDb(template).then((dynamoDb) => {
+  const second = openLocalDynamoDb(template()).then((dynamoDb) => {
     opened = true;
     return closedAtLast(dynamoDb);
   });
@@ -111,7 +115,7 @@ test('a command waits for one that has the data open, which is no service', asyn
 });
 
 test('one that has waited 15 s for another command says so', async () => {
-  closedAtLast(await openLocalDynamoDb(template));
+  closedAtLast(await openLocalDynamoDb(template()));
   const start = Date.now();
   const now = vi.spyOn(Date, 'now');
   onTestFinished(() => void now.mockRestore());
@@ -128,15 +132,15 @@ test('one that has waited 15 s for another command says so', async () => {
 test('the development token is valid for a year from the opening, and not put where it is not asked for', async () => {
   const item = async ({ client }: LocalDynamoDb) => {
     const Key = { digest: { S: digestOf(DEVELOPMENT_TOKEN) } };
-    const TableName = template.outputs['AccessTokensTableName'];
+    const TableName = template().outputs['AccessTokensTableName'];
     return (await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
   };
   rmSync(join(root.path, '.local'), { recursive: true, force: true });
-  const without = await openLocalDynamoDb(template, { developmentToken: false });
+  const without = await openLocalDynamoDb(template(), { developmentToken: false });
   expect(await item(without)).toBe(undefined);
   await without.close();
   const before = Math.floor(Date.now() / 1000);
-  const stored = await item(closedAtLast(await openLocalDynamoDb(template)));
+  const stored = await item(closedAtLast(await openLocalDynamoDb(template())));
   const createdAt = Number(stored?.['createdAt']?.N);
   expect(stored?.['name']).toEqual({ S: 'development' });
   expect(createdAt).toBeGreaterThanOrEqual(before);

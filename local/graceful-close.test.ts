@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -11,10 +11,12 @@ async function startServer() {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
+  const requests = on(server, 'request');
   return {
     port,
     close,
-    request: async () => (await once(server, 'request'))[1] as ServerResponse,
+    /** The next request to arrive. */
+    request: async () => (await requests.next()).value?.[1] as ServerResponse,
     /** A connection that has sent a text, and never ends by itself. */
     async send(text: string): Promise<Socket> {
       const arrived = once(server, 'connection');
@@ -44,9 +46,8 @@ test.each([
 
 test('a request whose body ends meanwhile is answered', async () => {
   const server = await startServer();
-  const received = server.request();
   const socket = await server.send('POST /plants HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{');
-  const response = await received;
+  const response = await server.request();
   // The time that it has does not run out on a slow machine.
   vi.useFakeTimers({ toFake: ['setInterval'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -61,9 +62,8 @@ test('a request whose body ends meanwhile is answered', async () => {
 
 test('a body that never ends is waited for 500 ms in vain, and no longer', async () => {
   const server = await startServer();
-  const received = server.request();
   const socket = await server.send('POST /plants HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{');
-  const { req } = await received;
+  const { req } = await server.request();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const closed = server.close();
@@ -77,9 +77,8 @@ test('a body that never ends is waited for 500 ms in vain, and no longer', async
 
 test('a caller that does not read its answer is waited for 500 ms, and no longer', async () => {
   const server = await startServer();
-  const received = server.request();
   const socket = await server.send('GET /plants HTTP/1.1\r\nhost: x\r\n\r\n');
-  const response = await received;
+  const response = await server.request();
   vi.useFakeTimers({ toFake: ['setInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const closed = server.close();
@@ -94,14 +93,36 @@ test('a caller that does not read its answer is waited for 500 ms, and no longer
 
 test('a request that has arrived is answered, and the ones that follow it on its connection are not waited for', async () => {
   const server = await startServer();
-  const received = server.request();
   const socket = await server.send('GET /first HTTP/1.1\r\nhost: x\r\n\r\n');
-  const response = await received;
+  const response = await server.request();
+  // What is ended only after a while is never ended now.
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
   const closed = server.close();
   socket.write('GET /second HTTP/1.1\r\nhost: x\r\n\r\n');
   await server.request();
   response.end('the answer');
   expect(String((await once(socket, 'data'))[0])).toMatch(/the answer$/);
   await closed;
+  socket.destroy();
+});
+
+test('a connection stays open, and then all that has arrived on it is answered', async () => {
+  const server = await startServer();
+  const socket = await server.send('GET /first HTTP/1.1\r\nhost: x\r\n\r\n');
+  let text = '';
+  socket.on('data', (chunk) => (text += chunk));
+  (await server.request()).end('first answer');
+  await expect.poll(() => text, { timeout: 30_000 }).toContain('first answer');
+  socket.write('GET /second HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2));
+  const responses = [await server.request(), await server.request()];
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = server.close();
+  responses[0]?.end('second answer');
+  await once(responses[0] as ServerResponse, 'close');
+  responses[1]?.end('third answer');
+  await closed;
+  await expect.poll(() => text, { timeout: 30_000 }).toMatch(/second answer.*third answer$/s);
   socket.destroy();
 });

@@ -21,11 +21,11 @@ export function gracefulClose(server: Server): () => Promise<void> {
     server.on(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
       // On a connection that is about to end, one request after the other would put that off for ever.
       if (closing) return;
-      const responses = unanswered.get(socket);
-      responses?.add(response);
+      const responses = unanswered.get(socket) ?? new Set();
+      responses.add(response);
       response.once('close', () => {
-        responses?.delete(response);
-        if (closing && responses?.size === 0) socket.destroySoon();
+        responses.delete(response);
+        if (closing && responses.size === 0) socket.destroySoon();
       });
     });
   }
