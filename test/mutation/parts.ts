@@ -45,10 +45,18 @@ export const PARTS: Part[] = [
   },
   {
     name: 'local',
-    sources: ['local/{deploy,dynamodb,event,gateway,graceful-close,lambda,lambda-worker,rest-api,template}.ts'],
+    sources: ['local/{deploy,dynamodb,event,gateway,graceful-close,lambda,rest-api,template}.ts'],
     tests: ['local/{deploy,dynamodb,event,gateway,graceful-close,lambda,rest-api,template}.test.ts'],
     least: 90,
     minutes: 30,
+    coverage: 'perTest',
+  },
+  {
+    name: 'worker',
+    sources: ['local/lambda-worker.ts'],
+    tests: ['local/{deploy,lambda}.test.ts'],
+    least: 90,
+    minutes: 2,
     coverage: 'off',
   },
   {

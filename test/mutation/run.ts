@@ -71,6 +71,7 @@ function linesIn(places: Lines[]): number {
 /** Runs the tests of a part once for each mutant of such lines. */
 async function mutate(part: Part, places: Lines[]): Promise<Mutant[]> {
   process.env['MUTATION_PART'] = part.name;
+  process.env['MUTATION_COVERAGE'] = part.coverage;
   process.env['MUTATION_TESTS'] = JSON.stringify(part.tests);
   return new Stryker({
     mutate: places.map(({ file, first, last }) => `${file}:${first}-${last}`),

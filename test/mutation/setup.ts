@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import workerThreads from 'node:worker_threads';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 
 /* Makes a mutant known to the processes and threads that a test starts: Stryker tells only the test's own. */
 
@@ -16,4 +16,12 @@ if (mutant !== undefined) {
     }
   };
   syncBuiltinESMExports();
+}
+
+// Where there is any, Stryker runs a mutant by the tests alone that reach it in this process, `off` or not, and one that
+// is reached in another process by none.
+if (process.env['MUTATION_COVERAGE'] === 'off') {
+  afterAll(() => {
+    delete (globalThis as { __stryker__?: { mutantCoverage?: unknown } }).__stryker__?.mutantCoverage;
+  });
 }
