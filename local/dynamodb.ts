@@ -189,7 +189,7 @@ async function embed(lock: DatabaseSync, whose: 'command' | 'service'): Promise<
 /** The service that has the embedded store open, if what has it open is a service. */
 function runningService(): { endpoint: string; pid: number } | undefined {
   try {
-    const service = JSON.parse(readFileSync(serviceFile, 'utf8')) as { endpoint: string; pid: number };
+    const service = JSON.parse(String(readFileSync(serviceFile))) as { endpoint: string; pid: number };
     // Throws where there is no such process: it was killed, and whoever has the lock now is about to remove the file.
     process.kill(service.pid, 0);
     return service;

@@ -1,6 +1,7 @@
 import { on, once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { gracefulClose } from './graceful-close.ts';
 
@@ -14,7 +15,11 @@ async function startServer() {
   const requests = on(server, 'request');
   return {
     port,
-    close,
+    async close(): Promise<void> {
+      await close();
+      expect(server.listening).toBe(false);
+      expect(await promisify(server.getConnections.bind(server))()).toBe(0);
+    },
     /** The next request to arrive. */
     request: async () => (await requests.next()).value?.[1] as ServerResponse,
     /** A connection that has sent a text, and never ends by itself. */
@@ -101,6 +106,8 @@ test('a request that has arrived is answered, and the ones that follow it on its
   const closed = server.close();
   socket.write('GET /second HTTP/1.1\r\nhost: x\r\n\r\n');
   await server.request();
+  // However long that takes.
+  vi.advanceTimersByTime(60_000);
   response.end('the answer');
   expect(String((await once(socket, 'data'))[0])).toMatch(/the answer$/);
   await closed;

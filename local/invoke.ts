@@ -15,8 +15,8 @@ const USAGE = `Usage: npm run invoke -- EVENT
 
 EVENT is a file that holds an event of API Gateway, such as events/create-plant.json.`;
 
-await command({ usage: USAGE, operands: ['EVENT'] }, async (_, [file = '']) => {
-  const event = readEvent(file);
+await command({ usage: USAGE, operands: ['EVENT'] }, async (_, [file]) => {
+  const event = readEvent(String(file));
   await withOwnAssembly((assembly) => invoke(event, readTemplate(assembly)));
 });
 
@@ -35,7 +35,7 @@ function readEvent(file: string): APIGatewayProxyEvent {
   if (!existsSync(file)) throw new Error(`The event ${file} does not exist.`);
   let event: unknown;
   try {
-    event = JSON.parse(readFileSync(file, 'utf8'));
+    event = JSON.parse(String(readFileSync(file)));
   } catch (error) {
     throw new Error(`The event ${file} must be a file of JSON: ${(error as Error).message}`);
   }

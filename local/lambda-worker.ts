@@ -45,4 +45,4 @@ port.on('message', async ({ event, requestId, deadline }: Invocation) => {
   }
 });
 // The init is over.
-post({ response: 'null' });
+post({ response: '' });

@@ -7,7 +7,5 @@ import 'cdk-nag';
  * the environment variables to run with, a JSON object on stdin.
  */
 
-const variables = readFileSync(0, 'utf8');
-// Whoever started the app is gone.
-if (variables === '') process.exit();
-Object.assign(process.env, JSON.parse(variables));
+// Where whoever started the app is gone, that is an empty text, and the app ends.
+Object.assign(process.env, JSON.parse(String(readFileSync(0))));

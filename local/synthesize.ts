@@ -22,10 +22,7 @@ export interface Synthesis {
  *
  * Throws what the app says where it fails, cdk-nag's findings included.
  */
-export async function synthesize(
-  assembly = join(projectRoot, 'cdk.out'),
-  context: Record<string, string> = {},
-): Promise<string> {
+export async function synthesize(assembly: string, context: Record<string, string> = {}): Promise<string> {
   await prepareSynthesis(assembly, context).run();
   return assembly;
 }
@@ -38,7 +35,7 @@ export async function withOwnAssembly<Result>(use: (assembly: string) => Promise
 
 /** Starts the app ahead of time; what it is made of is read when it is let go, but for the libraries. */
 export function prepareSynthesis(assembly: string, context: Record<string, string> = {}): Synthesis {
-  const { NODE_OPTIONS = '', PATH = '' } = process.env;
+  const { NODE_OPTIONS = '', PATH } = process.env;
   const preload = pathToFileURL(join(import.meta.dirname, 'preload-app.ts')).href;
   // Without exec, cancel() would end the shell and leave the app.
   const child = spawn(`exec ${readCdkJson().app}`, {
@@ -78,7 +75,7 @@ const METADATA = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-m
 
 /** The app looks nothing up, so no other file has context for it. */
 function readCdkJson() {
-  return JSON.parse(readFileSync(join(projectRoot, 'cdk.json'), 'utf8')) as {
+  return JSON.parse(String(readFileSync(join(projectRoot, 'cdk.json')))) as {
     app: string;
     context: Record<string, unknown>;
   };

@@ -112,4 +112,18 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       because: 'A keyword of our own is compiled where it stands, whatever its value.',
     },
   ],
+  'local/graceful-close.ts': [
+    {
+      code: '() => unanswered.delete(socket)',
+      becomes: '() => undefined',
+      because: 'It frees memory; to destroy a closed connection again does nothing.',
+    },
+  ],
+  'local/lambda-worker.ts': [
+    { code: "''", becomes: '"Stryker was here!"', because: 'Nobody reads what the init answers.' },
+  ],
+  'local/rest-api.ts': [
+    { code: '{ ref: false }', becomes: '{}', because: 'It lets a process end sooner.' },
+    { code: 'false', becomes: 'true', because: 'It lets a process end sooner.' },
+  ],
 };
