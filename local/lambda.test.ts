@@ -55,6 +55,8 @@ test('eight events are served at a time, each alone in its environment, and the 
 
 test('a function has its timeout to the last millisecond, and no more', async () => {
   const { invoke } = await start('() => new Promise(() => {})', { timeoutSeconds: 3 });
+  const workers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
+  const before = workers();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   let outcome = 'none';
@@ -66,6 +68,8 @@ test('a function has its timeout to the last millisecond, and no more', async ()
   await vi.advanceTimersByTimeAsync(1);
   expect(outcome).toBe('Task timed out after 3.00 seconds');
   await ended;
+  vi.useRealTimers();
+  await expect.poll(workers, { timeout: 20_000 }).toBeLessThan(before);
 });
 
 test('the context and the environment say how the function is configured', async () => {
@@ -110,7 +114,40 @@ test.each([
   await expect(start('async () => {}', { handler })).rejects.toThrow(message);
 });
 
-test('what a function throws is its name and message', async () => {
-  const { invoke } = await start('async () => { throw new TypeError("inside") }');
-  await expect(invoke()).rejects.toThrow('TypeError: inside');
+test.each([
+  ['throws', 'async () => { throw new TypeError("inside") }', 'TypeError: inside'],
+  ['throws as a text', 'async () => { throw "inside" }', 'inside'],
+  ['leaves behind', 'async () => { Promise.reject(new TypeError("inside")); await sleep(60_000) }', 'inside'],
+  ['leaves behind as a text', 'async () => { Promise.reject("inside"); await sleep(60_000) }', 'inside'],
+])('what a function %s is what the invocation throws', async (_, handler, message) => {
+  const { invoke } = await start(handler);
+  const error = await invoke().catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(Error);
+  expect((error as Error).message).toContain(message);
+});
+
+test('an environment that does not start fails its own event, and those that wait go on', async () => {
+  const { invoke, assetDirectory } = await start(`(() => {
+    if (existsSync(new URL('broken', import.meta.url))) throw new Error('broken');
+    return async ({ gate }) => {
+      while (!existsSync(gate)) await sleep(5);
+      return 'served';
+    };
+  })()`);
+  writeFileSync(join(assetDirectory, 'broken'), '');
+  const gate = join(assetDirectory, 'open');
+  let failed = 0;
+  const answers = Array.from({ length: 12 }, () => invoke({ gate }).catch(() => ++failed));
+  await expect.poll(() => failed, { timeout: 60_000 }).toBe(11);
+  writeFileSync(gate, '');
+  expect(await Promise.all(answers)).toContain('served');
+});
+
+test('an event that was answered in time leaves its environment to the next', async () => {
+  const { invoke } = await start('async () => threadId', { timeoutSeconds: 3 });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const first = await invoke();
+  vi.advanceTimersByTime(3000);
+  expect(await invoke()).toBe(first);
 });
