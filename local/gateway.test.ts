@@ -292,12 +292,32 @@ test.each(['GARBAGE', '\0\0', 'PLANT /trees HTTP/1.1\r\n\r\n'])(
   },
 );
 
-test('each answer is one line with method, path, status and error', async () => {
+test('each answer is one line with method, path, status, error and how long it took', async () => {
   await serve(ECHO);
+  const before = performance.now();
   await send('/nowhere?token=secret', { method: 'PATCH' });
-  expect(lines).toEqual([
-    { method: 'PATCH', path: '/nowhere', status: 400, error: 404, durationMs: expect.any(Number) },
-  ]);
+  const durationMs = lines[0]?.durationMs ?? -1;
+  expect(lines).toEqual([{ method: 'PATCH', path: '/nowhere', status: 400, error: 404, durationMs }]);
+  expect(durationMs).toBeGreaterThan(0);
+  expect(durationMs).toBeLessThan(performance.now() - before);
+});
+
+test('a line has no more than 200 characters of a path', async () => {
+  await serve(ECHO);
+  const path = `/${'x'.repeat(199)}`;
+  await send(path);
+  await send(`${path}y`);
+  expect(lines.map((line) => line.path)).toEqual([path, `${path}…`]);
+});
+
+test('a caller that has gone is no line', async () => {
+  await serve('async () => { await new Promise((r) => setTimeout(r, 50)); return { statusCode: 200, body: "{}" } }');
+  const socket = connect(port(), '127.0.0.1');
+  await new Promise((resolve) => socket.write(SHORT, resolve));
+  socket.destroy();
+  // It is answered after the other would have been.
+  await post('x');
+  expect(lines).toHaveLength(1);
 });
 
 test.each(['', 'application/json', 'application/json; charset=utf-8', 'text/plain', 'image/png'])(

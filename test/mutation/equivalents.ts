@@ -126,4 +126,12 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
     { code: '{ ref: false }', becomes: '{}', because: 'It lets a process end sooner.' },
     { code: 'false', becomes: 'true', because: 'It lets a process end sooner.' },
   ],
+  'local/service.ts': [
+    { code: "'plant-store-'", becomes: '""', because: 'It is only a name of a folder for a while.' },
+  ],
+  'local/synthesize.ts': [
+    { code: "'plant-store-'", becomes: '""', because: 'It is only a name of a folder for a while.' },
+    { code: "'false'", becomes: '""', because: 'It saves time; the template is the same.' },
+    { code: "'bin'", becomes: '""', because: 'It saves time; the template is the same.' },
+  ],
 };
