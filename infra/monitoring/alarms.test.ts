@@ -83,7 +83,7 @@ const rows: Row[] = [
   ['Throttled', 'ten in three of six', { [THROTTLED]: counts(10, _, 10, _, _, 10, _) }, '.......'],
   ['Throttled', 'nine in each', { [THROTTLED]: counts(9, 9, 9, 9, 9) }, '.....'],
   ['Latency', 'a tenth is slow at 1 a second', { [LATENCY]: minutes(5, { requests: 60, slow: 6 }) }, '..!!!'],
-  ['Latency', 'a tenth is slow at 1,000 a second', { [LATENCY]: minutes(3, { requests: 60_000, slow: 6_000 }) }, '..!'],
+  ['Latency', 'a tenth is slow at 100 a second', { [LATENCY]: minutes(3, { requests: 6_000, slow: 600 }) }, '..!'],
   ['Latency', 'one in a hundred is slow', { [LATENCY]: minutes(3, { requests: 300, slow: 3 }) }, '..!'],
   ['Latency', 'fewer than one in a hundred are', { [LATENCY]: minutes(5, { requests: 301, slow: 3 }) }, '.....'],
   ['Latency', 'three of three are slow', { [LATENCY]: minutes(3, { requests: 3, slow: 3 }) }, '..!'],

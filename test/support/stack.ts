@@ -14,17 +14,39 @@ export function stackWith(context: Record<string, unknown>, operations?: Granted
   return new PlantStoreStack(app, readContext(app), operations);
 }
 
+const templates = new Map<string, Template>();
+
+/** The stack's template, synthesized once for all tests of a process. */
 export function templateWith(context: Record<string, unknown>, operations?: GrantedOperation[]): Template {
-  return Template.fromStack(stackWith(context, operations));
+  const key = JSON.stringify([context, operations]);
+  const template = templates.get(key) ?? Template.fromStack(stackWith(context, operations));
+  templates.set(key, template);
+  return template;
 }
 
-let withoutContext: Template | undefined;
-
-/** The stack as it is without any context key, synthesized once for all tests of a process. */
+/** The stack as it is without any context key. */
 export function defaultTemplate(): Template {
-  withoutContext ??= templateWith({});
-  return withoutContext;
+  return templateWith({});
 }
+
+/** Contexts that have between them all that the stack can have. */
+export const CONTEXTS: [when: string, context: Record<string, unknown>][] = [
+  ['by default', {}],
+  [
+    'with every context key set',
+    {
+      stage: 'full',
+      throwaway: true,
+      alarmEmail: 'ops@example.com',
+      domainName: 'plants.example.com',
+      hostedZoneId: 'Z0123456789ABC',
+      allowOrigins: 'https://a.example',
+      webAclArn: WEB_ACL_ARN,
+      cloudWatchRole: true,
+    },
+  ],
+  ['for an emulator', { emulator: true }],
+];
 
 /** One more operation, two folders deep, with createPlant's sources: infra looks only at where they stand. */
 export const waterPlant: GrantedOperation = {
