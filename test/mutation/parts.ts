@@ -37,7 +37,8 @@ export const PARTS: Part[] = [
   },
   {
     name: 'infra',
-    sources: ['infra/**/*.ts'],
+    // What stands in the bundle would bring Stryker's own code into it, whose size and text are tested.
+    sources: ['infra/**/!(node-builtins).ts'],
     // CDK's own rules take seconds to load, and know nothing of what this stack is for.
     tests: ['infra/**/!(cdk-rules).test.ts'],
     least: 90,

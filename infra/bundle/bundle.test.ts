@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, test } from 'vitest';
+import type { Operation } from '../../functions/operations.ts';
+import { functionOf, stackWith } from '../../test/support/stack.ts';
+import { grantedOperations } from '../operations.ts';
+
+let stack: ReturnType<typeof stackWith> | undefined;
+
+/** The folders of the cloud assembly and, in it, of an operation's bundle. All are bundled once. */
+function bundled(operation: Operation) {
+  stack ??= stackWith({ 'aws:cdk:bundling-stacks': ['**'] });
+  const assembly = App.of(stack)?.synth().directory ?? '';
+  const [hash] = functionOf(Template.fromStack(stack), operation).properties.Code.S3Key.split('.');
+  return { assembly, asset: join(assembly, `asset.${hash}`) };
+}
+
+const contentOf = (operation: Operation) => readFileSync(join(bundled(operation).asset, 'index.mjs'));
+
+describe.each(grantedOperations())('the bundle of $operationId', (operation) => {
+  test('is one file of at most 230 KB, 75 KB zipped', () => {
+    expect(readdirSync(bundled(operation).asset)).toEqual(['index.mjs']);
+    expect(contentOf(operation).length).toBeLessThanOrEqual(230_000);
+    expect(gzipSync(contentOf(operation), { level: 9 }).length).toBeLessThanOrEqual(75_000);
+  });
+
+  test('has its source map beside it', () => {
+    const { folder } = operation;
+    const { sources } = JSON.parse(readFileSync(join(bundled(operation).assembly, `${folder}.mjs.map`), 'utf8'));
+    expect(sources).toContainEqual(expect.stringMatching(new RegExp(`/functions/${folder}/index\\.ts$`)));
+  });
+
+  test.each([
+    'sourceMappingURL',
+    'eval(',
+    'new Function',
+    'ajv/dist',
+    'fromIni',
+    'fromSSO',
+    '169.254.170.2',
+    ':event-type',
+  ])('holds no %s', (unwanted) => {
+    expect(contentOf(operation).includes(unwanted)).toBe(false);
+  });
+
+  test('loads at init no undici, no compiler of schemas, no web streams and no WebCrypto', () => {
+    const file = JSON.stringify(join(bundled(operation).asset, 'index.mjs'));
+    const script = `await import(${file}); console.log(process.moduleLoadList.join('\\n'));`;
+    const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      env: {
+        PLANTS_TABLE_NAME: 'plants',
+        ACCESS_TOKENS_TABLE_NAME: 'access-tokens',
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'id',
+        AWS_SECRET_ACCESS_KEY: 'secret',
+        // Nobody listens there; the SDK is loaded all the same.
+        AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1',
+      },
+      encoding: 'utf8',
+    });
+    expect(loaded).toContain('NativeModule https');
+    for (const unwanted of ['undici', 'NativeModule vm', 'webstreams', 'webcrypto'])
+      expect(loaded).not.toContain(unwanted);
+  });
+});
