@@ -1,49 +1,61 @@
-import { Match } from 'aws-cdk-lib/assertions';
+import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { type AlarmProperties, alarmStates, type Samples } from '../../test/support/alarm-states.ts';
-import { alarmName, defaultTemplate, functionOf, templateWith, waterPlant } from '../../test/support/stack.ts';
-import { type GrantedOperation, grantedOperations, ownId } from '../operations.ts';
+import { type AlarmProperties, alarmStates, nameOf, type Samples } from '../../test/support/alarm-states.ts';
+import {
+  alarmName,
+  defaultTemplate,
+  functionOf,
+  templateWith,
+  waterPlant,
+  withWaterPlant,
+} from '../../test/support/stack.ts';
+import { ACTIONS, type Action, type GrantedOperation, grantedOperations, ownId } from '../operations.ts';
 
 const template = defaultTemplate();
 const operations = grantedOperations();
-const alarms: Record<
-  string,
-  AlarmProperties & { AlarmDescription: string; AlarmActions: unknown; OKActions: unknown }
-> = Object.fromEntries(
-  Object.entries(template.findResources('AWS::CloudWatch::Alarm')).map(([id, { Properties }]) => [
-    alarmName(id),
-    Properties,
-  ]),
-);
+const alarms = alarmsOf(template);
+
+function alarmsOf(
+  stack: Template,
+): Record<string, AlarmProperties & { AlarmDescription: string; AlarmActions: unknown; OKActions: unknown }> {
+  const found = Object.entries(stack.findResources('AWS::CloudWatch::Alarm'));
+  return Object.fromEntries(found.map(([id, { Properties }]) => [alarmName(id), Properties]));
+}
 
 const FAULTS = 'PlantStore Faults';
 const THROTTLED = 'PlantStore Throttled';
 const UNAUTHORIZED = 'PlantStore Unauthorized';
 const LATENCY = 'AWS/ApiGateway Latency ApiName=PlantStore';
 
-/** What the functions may do on the tables, by their roles. */
-const calls = Object.values(template.findResources('AWS::IAM::Policy'))
-  .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-  .flatMap(({ Action, Resource }) =>
-    [Action].flat().flatMap((action: string) =>
-      action.startsWith('dynamodb:')
-        ? [Resource].flat().map((resource) => ({
-            action: action.replace('dynamodb:', ''),
-            table: resource['Fn::GetAtt'][0],
-          }))
-        : [],
+/** The metrics that DynamoDB has of what the functions may do on the tables, by their roles. */
+function databaseMetrics(stack: Template) {
+  const calls = Object.values(stack.findResources('AWS::IAM::Policy'))
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .flatMap(({ Action, Resource }) =>
+      [Action].flat().flatMap((action: string) =>
+        action.startsWith('dynamodb:')
+          ? [Resource].flat().map((resource) => ({
+              action: action.replace('dynamodb:', ''),
+              table: resource['Fn::GetAtt'][0],
+            }))
+          : [],
+      ),
+    );
+  const unique = (names: string[]) => [...new Set(names)].toSorted();
+  return {
+    errors: unique(
+      calls.map(({ action, table }) => `AWS/DynamoDB SystemErrors Operation=${action} TableName=${table}`),
     ),
-  );
-const unique = (names: string[]) => [...new Set(names)].toSorted();
-const databaseErrors = unique(
-  calls.map(({ action, table }) => `AWS/DynamoDB SystemErrors Operation=${action} TableName=${table}`),
-);
-const databaseThrottles = unique(
-  calls.map(({ action, table }) => {
-    const capacity = /^(Get|BatchGet|Query|Scan)/.test(action) ? 'Read' : 'Write';
-    return `AWS/DynamoDB ${capacity}ThrottleEvents TableName=${table}`;
-  }),
-);
+    throttles: unique(
+      calls.map(({ action, table }) => {
+        const capacity = /^(Get|BatchGet|Query|Scan)/.test(action) ? 'Read' : 'Write';
+        return `AWS/DynamoDB ${capacity}ThrottleEvents TableName=${table}`;
+      }),
+    ),
+  };
+}
+
+const { errors: databaseErrors, throttles: databaseThrottles } = databaseMetrics(template);
 
 /** A minute without data. */
 const _ = undefined;
@@ -142,26 +154,33 @@ test('there is an alarm for each thing that a person is called for', () => {
   );
 });
 
-test('the alarms on DynamoDB watch what the functions may do, createPlant’s two calls among it', () => {
+test('the alarms on DynamoDB watch createPlant’s two calls', () => {
   expect(databaseErrors).toContain('AWS/DynamoDB SystemErrors Operation=PutItem TableName=DataPlants8CBE6BEF');
   expect(databaseErrors).toContain('AWS/DynamoDB SystemErrors Operation=GetItem TableName=DataAccessTokens854BD336');
-  const metrics = (name: string) => alarms[name]?.Metrics?.filter(({ MetricStat }) => MetricStat) ?? [];
-  expect(metrics('DatabaseErrors')).toHaveLength(databaseErrors.length);
-  expect(metrics('DatabaseThrottles')).toHaveLength(databaseThrottles.length);
 });
 
-test('operations that use the tables in more ways than an alarm watches are refused in a sentence', () => {
-  const plants: GrantedOperation['grants']['plants'] = [
-    'GetItem',
-    'Query',
-    'Scan',
-    'PutItem',
-    'UpdateItem',
-    'DeleteItem',
-  ];
-  const grants = { plants, accessTokens: plants };
-  expect(() => templateWith({}, [{ ...waterPlant, grants }])).toThrow(
-    'The operations use the tables in 12 ways, and a CloudWatch alarm watches at most 10 metrics: ',
+const everyAction = Object.keys(ACTIONS) as Action[];
+const granted = (grants: GrantedOperation['grants']): GrantedOperation[] => [{ ...waterPlant, grants }];
+
+test.each([
+  ['the contract', operations],
+  ['two operations', withWaterPlant()],
+  ['an operation that uses no plants', granted({ accessTokens: ['GetItem'] })],
+  ['an operation that does with plants all that can be done', granted({ plants: everyAction })],
+])('of %s the alarms on DynamoDB watch each call that the functions may make, and no other', (_what, those) => {
+  const stack = templateWith({}, those);
+  const watched = (name: string) =>
+    alarmsOf(stack)[name]?.Metrics?.flatMap(({ MetricStat }) => (MetricStat ? nameOf(MetricStat.Metric) : []));
+  const { errors, throttles } = databaseMetrics(stack);
+  expect(watched('DatabaseErrors')?.toSorted()).toEqual(errors);
+  expect(watched('DatabaseThrottles')?.toSorted()).toEqual(throttles);
+});
+
+test('an alarm watches ten ways in which operations use the tables; an eleventh is refused in a sentence', () => {
+  const uses = (accessTokens: Action[]) => templateWith({}, granted({ plants: everyAction, accessTokens }));
+  expect(() => uses(['GetItem', 'Query'])).not.toThrow();
+  expect(() => uses(['GetItem', 'Query', 'Scan'])).toThrow(
+    'The operations use the tables in 11 ways, and a CloudWatch alarm watches at most 10 metrics: ',
   );
 });
 

@@ -103,7 +103,8 @@ function queryOf(alarm: AlarmProperties): MetricDataQuery {
   return { Id: 'metric', MetricStat: { Metric, Period, Stat } };
 }
 
-function nameOf({ Namespace, MetricName, Dimensions = [] }: Metric): string {
+/** A metric's name, as in `AWS/Lambda Errors FunctionName=F`. */
+export function nameOf({ Namespace, MetricName, Dimensions = [] }: Metric): string {
   const dimensions = Dimensions.map(({ Name, Value }) => `${Name}=${typeof Value === 'string' ? Value : Value.Ref}`);
   return [Namespace, MetricName, ...dimensions].join(' ');
 }
