@@ -71,7 +71,6 @@ export class Api extends Construct {
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: Stack.of(this).stackName,
-      description: 'Plant Store',
       endpointTypes: [EndpointType.REGIONAL],
       // As text, bytes that are no UTF-8 reach the function as U+FFFD; as base64 it sees and refuses them.
       binaryMediaTypes: ['*/*'],

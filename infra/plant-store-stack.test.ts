@@ -62,8 +62,21 @@ test.each([
       ...ofStack.map((operation) => ownId(operation, 'FunctionName')),
     ].toSorted(),
   );
-  expect(stack.findOutputs('FunctionName')).toEqual({
+  const url = [
+    'https://',
+    { Ref: 'ApiRestApiE35FEAFE' },
+    '.execute-api.',
+    { Ref: 'AWS::Region' },
+    '.',
+    { Ref: 'AWS::URLSuffix' },
+    '/v1',
+  ];
+  expect(stack.findOutputs('*')).toMatchObject({
+    ApiUrl: { Value: { 'Fn::Join': ['', url] } },
+    PlantsTableName: { Value: { Ref: 'DataPlants8CBE6BEF' } },
+    AccessTokensTableName: { Value: { Ref: 'DataAccessTokens854BD336' } },
     FunctionName: { Value: { Ref: 'CreatePlantFunctionAE9062BF' } },
+    AlarmTopicArn: { Value: { Ref: 'MonitoringAlarmsTopic63051086' } },
   });
 });
 

@@ -11,7 +11,7 @@ import { Release } from './release.ts';
 /** The whole service: its tables, a function for each operation, an API in front of them, and what watches over them. */
 export class PlantStoreStack extends Stack {
   constructor(scope: Construct, context: StackContext, operations = grantedOperations()) {
-    super(scope, stackName(context), { description: 'Plant Store' });
+    super(scope, stackName(context), { description: 'Plant Store, a serverless API' });
     RemovalPolicies.of(this).apply(context.throwaway ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN, {
       // The data, and what is needed with it: logs, the versions that a release goes back to, the key of the alarms.
       applyToResourceTypes: ['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key'],

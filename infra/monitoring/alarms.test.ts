@@ -232,12 +232,6 @@ test('nobody is mailed until an address is given', () => {
   });
 });
 
-test('the topic is an output, mail address or not', () => {
-  expect(template.findOutputs('AlarmTopicArn')).toEqual({
-    AlarmTopicArn: { Value: { Ref: 'MonitoringAlarmsTopic63051086' } },
-  });
-});
-
 function statesOf(alarm: AlarmProperties | undefined, samples: Samples): string {
   if (!alarm) throw new Error('There is no such alarm.');
   const states = alarmStates(alarm, samples);

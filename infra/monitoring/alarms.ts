@@ -128,7 +128,7 @@ export class Alarms extends Construct {
 function slowRequests(restApi: RestApi): MathExpression {
   const latency = (statistic: string) => restApi.metricLatency({ statistic, period: MINUTE });
   return new MathExpression({
-    label: 'Slow requests, %',
+    label: 'Share of slow requests, %',
     expression: 'IF(FILL(slow, 0) >= 3, 100 * FILL(slow, 0) / FILL(requests, 1), 0)',
     usingMetrics: { slow: latency('TC(2000:)'), requests: latency(Stats.SAMPLE_COUNT) },
     period: MINUTE,

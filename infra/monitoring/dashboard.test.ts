@@ -1,10 +1,16 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { defaultTemplate, functionOf, templateWith, withWaterPlant } from '../../test/support/stack.ts';
-import { grantedOperations } from '../operations.ts';
+import { ACTIONS, type Action, grantedOperations } from '../operations.ts';
 
-interface Graph {
-  properties: { title: string; metrics: { stat: string; period: number }[][] };
+interface Widget {
+  type: string;
+  width: number;
+  properties: {
+    title: string;
+    metrics: { label?: string; stat: string; period: number }[][];
+    yAxis: { left: { min: number } };
+  };
 }
 
 /** The dashboard as one text, a logical id in the place of each reference. */
@@ -22,6 +28,8 @@ describe.each([
   ['two operations', templateWith({}, withWaterPlant()), withWaterPlant()],
 ])('of %s', (_what, template, operations) => {
   const body = bodyOf(template);
+  const { start, widgets }: { start: string; widgets: Widget[] } = JSON.parse(body);
+  const graphs = widgets.filter(({ type }) => type === 'metric');
 
   test('the dashboard answers its four questions from top to bottom', () => {
     const questions = ['Is it up?', 'Is it fast?', 'What are callers getting wrong?', 'What does it cost?'];
@@ -42,30 +50,55 @@ describe.each([
     },
   );
 
-  test('each graph sums what it counts over the time that its title names, and shows latencies by percentile', () => {
-    const shown = JSON.parse(body);
-    // Long enough to see how it was before an alarm.
-    expect(shown.start).toBe('-PT3H');
-    const graphs: [title: string, metrics: string[]][] = shown.widgets
-      .filter(({ type }: { type: string }) => type === 'metric')
-      .map(({ properties: { title, metrics } }: Graph) => [
-        title,
-        [...new Set(metrics.map((metric) => metric.at(-1)).map((each) => `${each?.stat} of ${each?.period} s`))],
-      ]);
-    expect(Object.fromEntries(graphs)).toEqual({
-      'Requests a minute: those that succeeded, by operation; those that did not': ['Sum of 60 s'],
-      'Latency at the gateway, ms': ['p50 of 60 s', 'p90 of 60 s', 'p99 of 60 s'],
-      'Where it goes (p99), ms': ['p99 of 60 s'],
-      ...Object.fromEntries(
-        operations.map(({ operationId }) => [`${operationId}: errors a minute, by their number`, ['Sum of 60 s']]),
+  test('each graph names its lines, sums what it counts over the time of its title, and shows latencies by percentile', () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    const uses = (nameOf: (action: Action) => string) =>
+      operations.flatMap(({ grants }) =>
+        Object.entries(grants).flatMap(([table, actions]) => actions.map((action) => `${table}: ${nameOf(action)}`)),
+      );
+    const lines = (labels: (string | number)[], what: string) =>
+      Object.fromEntries(labels.map((label) => [label, what]));
+    const callersErrors = lines([400, 401, 404, 409, 413, 415, 429], 'Sum of 60 s');
+    const shown = graphs.map(({ properties: { title, metrics } }): [string, unknown] => [
+      title,
+      Object.fromEntries(
+        metrics.map((metric) => metric.at(-1)).map((line) => [line?.label, `${line?.stat} of ${line?.period} s`]),
       ),
+    ]);
+    expect(Object.fromEntries(shown)).toEqual({
+      'Requests a minute: those that succeeded, by operation; those that did not': lines(
+        [...ids, 'Faults', 'Throttled'],
+        'Sum of 60 s',
+      ),
+      'Latency at the gateway, ms': { p50: 'p50 of 60 s', p90: 'p90 of 60 s', p99: 'p99 of 60 s' },
+      'Where it goes (p99), ms': lines(
+        ['all functions, cold starts included', ...ids, ...uses((action) => action)],
+        'p99 of 60 s',
+      ),
+      ...Object.fromEntries(ids.map((id) => [`${id}: errors a minute, by their number`, callersErrors])),
       // Count is told as a sample a request ("Amazon API Gateway dimensions and metrics").
-      'All that the gateway answered': ['SampleCount of 60 s', 'Sum of 60 s'],
-      'Requests an hour': ['SampleCount of 3600 s'],
-      'Lambda, ms billed an hour': ['Sum of 3600 s'],
-      'DynamoDB, request units an hour': ['Sum of 3600 s'],
-      'Logs, bytes an hour': ['Sum of 3600 s'],
+      'All that the gateway answered': { requests: 'SampleCount of 60 s', 400: 'Sum of 60 s' },
+      'Requests an hour': { requests: 'SampleCount of 3600 s' },
+      'Lambda, ms billed an hour': lines(ids, 'Sum of 3600 s'),
+      'DynamoDB, request units an hour': lines(
+        uses((action) => ACTIONS[action]),
+        'Sum of 3600 s',
+      ),
+      // CloudWatch names each by its log group.
+      'Logs, bytes an hour': { undefined: 'Sum of 3600 s' },
     });
+  });
+
+  test('the dashboard shows three hours at first, long enough to see how it was before an alarm', () => {
+    expect(start).toBe('-PT3H');
+  });
+
+  test('headings are as wide as the page, graphs half as wide, and their scale starts at 0', () => {
+    // The page is 24 wide ("Dashboard body structure and syntax").
+    expect(new Set(widgets.map(({ type, width }) => `${type} ${width}`))).toEqual(
+      new Set(['text 24', 'alarm 12', 'metric 12']),
+    );
+    for (const { properties } of graphs) expect(properties.yAxis.left.min, properties.title).toBe(0);
   });
 
   test('the dashboard shows each alarm of the stack', () => {

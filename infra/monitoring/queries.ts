@@ -20,7 +20,7 @@ export function addQueries(scope: Construct, { functions, api }: Watched): void 
     new CfnQueryDefinition(scope, id, {
       name: `${Stack.of(scope).stackName}/${name}`,
       logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
-      queryString: queryString.replaceAll(/\n +/g, '\n').trim(),
+      queryString: queryString.replaceAll(/\n +/g, '\n'),
     });
 
   query(
