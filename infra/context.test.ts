@@ -16,6 +16,7 @@ test.each([
   ['stage', 'a'.repeat(31), 'a'.repeat(31)],
   ['alarmEmail', undefined, undefined],
   ['alarmEmail', 'o@e.x', 'o@e.x'],
+  ['alarmEmail', 'ops@example.com', 'ops@example.com'],
   ['domain', undefined, undefined],
   ['allowOrigins', undefined, []],
   ['allowOrigins', '*', ['*']],
@@ -35,7 +36,7 @@ test.each([
 });
 
 test.each([
-  ['throwaway', 'yes', 'true or false'],
+  ['throwaway', 'untrue', 'true or false'],
   ['throwaway', '', 'true or false'],
   ['throwaway', 'true ', 'true or false'],
   ['cloudWatchRole', 'True', 'true or false'],
@@ -53,7 +54,8 @@ test.each([
   ['alarmEmail', 'a@example.com b@example.com', 'an e-mail address'],
   ['allowOrigins', '', 'origins, separated by commas'],
   ['allowOrigins', 'app.example.com', 'origins as in'],
-  ['allowOrigins', 'ftp://app.example.com', 'origins as in'],
+  ['allowOrigins', 'ftp://http.example.com', 'origins as in'],
+  ['allowOrigins', 'https://', 'origins as in'],
   ['allowOrigins', 'https://App.example.com', 'origins as in'],
   ['allowOrigins', 'https://app.example.com/', 'origins as in'],
   ['allowOrigins', '*,https://a.example', 'origins as in'],
@@ -68,6 +70,7 @@ test.each([
   ['webAclArn', WEB_ACL_ARN.replace('regional', 'global'), 'the ARN of a regional web ACL'],
   ['webAclArn', WEB_ACL_ARN.replace('123456789012', '12345678901'), 'the ARN of a regional web ACL'],
   ['webAclArn', WEB_ACL_ARN.replace('123456789012', '1234567890123'), 'the ARN of a regional web ACL'],
+  ['webAclArn', ` ${WEB_ACL_ARN}`, 'the ARN of a regional web ACL'],
   ['webAclArn', `${WEB_ACL_ARN}/`, 'the ARN of a regional web ACL'],
   ['domainName', 'https://plants.example.com', 'a host name'],
   ['domainName', 'plants', 'a host name'],
@@ -76,6 +79,7 @@ test.each([
   ['domainName', 'plants.example.com.', 'a host name'],
   ['hostedZoneId', 'plants.example.com', 'the id of a Route 53 hosted zone'],
   ['hostedZoneId', 'Z', 'the id of a Route 53 hosted zone'],
+  ['hostedZoneId', 'Z1/', 'the id of a Route 53 hosted zone'],
   ['hostedZoneId', 'z1', 'the id of a Route 53 hosted zone'],
   ['hostedZoneId', '/hostedzone/Z1', 'the id of a Route 53 hosted zone'],
 ])('the context key %s as %j is refused with a sentence', (key, value, kind) => {

@@ -61,7 +61,7 @@ function origins(app: App): string[] {
   const list = text(app, 'allowOrigins', /./, 'origins, separated by commas')?.split(',') ?? [];
   if (list.join() === '*') return list;
   for (const origin of list) {
-    if (!/^https?:\/\//.test(origin) || URL.parse(origin)?.origin !== origin) {
+    if (!origin.startsWith('http') || URL.parse(origin)?.origin !== origin) {
       throw refusal('allowOrigins', list.join(), 'origins as in https://app.example.com, separated by commas, or *');
     }
   }

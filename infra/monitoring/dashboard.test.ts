@@ -102,6 +102,7 @@ describe.each([
   });
 
   test('the dashboard shows each alarm of the stack', () => {
+    expect(widgets.find(({ type }) => type === 'alarm')?.properties.title).toBe('Alarms');
     for (const alarm of Object.keys(template.findResources('AWS::CloudWatch::Alarm'))) expect(body).toContain(alarm);
   });
 
