@@ -3,12 +3,16 @@ import { grantedOperations, ownId } from './operations.ts';
 
 const getPlant = { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'get-plant' };
 
+const dropPlant = { operationId: 'dropPlant', method: 'DELETE', path: '/plants/{id}', folder: 'drop-plant' };
+
 test('each operation may do what its line says, and read the access tokens', () => {
-  expect(grantedOperations([getPlant], { getPlant: { plants: ['GetItem'] } })).toEqual([
+  const lines: Parameters<typeof grantedOperations>[1] = {
+    getPlant: { plants: ['GetItem'] },
+    dropPlant: { accessTokens: ['PutItem'] },
+  };
+  expect(grantedOperations([getPlant, dropPlant], lines)).toEqual([
     { ...getPlant, grants: { plants: ['GetItem'], accessTokens: ['GetItem'] } },
-  ]);
-  expect(grantedOperations([getPlant], { getPlant: { accessTokens: ['PutItem'] } })).toMatchObject([
-    { grants: { accessTokens: ['GetItem', 'PutItem'] } },
+    { ...dropPlant, grants: { accessTokens: ['GetItem', 'PutItem'] } },
   ]);
 });
 
