@@ -134,4 +134,16 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
     { code: "'false'", becomes: '""', because: 'It saves time; the template is the same.' },
     { code: "'bin'", becomes: '""', because: 'It saves time; the template is the same.' },
   ],
+  'infra/operation-function.ts': [
+    {
+      code: '[]',
+      becomes: '["Stryker was here"]',
+      because: 'The hook before an installation never runs: none is made.',
+    },
+    {
+      code: '() => []',
+      becomes: '() => undefined',
+      because: 'The hook before an installation never runs: none is made.',
+    },
+  ],
 };

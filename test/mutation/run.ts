@@ -76,7 +76,12 @@ async function mutate(part: Part, places: Lines[]): Promise<Mutant[]> {
   return new Stryker({
     mutate: places.map(({ file, first, last }) => `${file}:${first}-${last}`),
     testRunner: 'vitest',
-    vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
+    vitest: {
+      configFile: 'test/mutation/vitest.config.ts',
+      related: false,
+      // CDK hands its own output to what bundles, which a thread has none for.
+      pool: part.name === 'infra' ? 'forks' : 'threads',
+    },
     coverageAnalysis: part.coverage,
     plugins: ['@stryker-mutator/*', './test/mutation/words.ts'],
     // What the function answers to callers is tested to the word.
