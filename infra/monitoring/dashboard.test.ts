@@ -101,6 +101,16 @@ describe.each([
     for (const { properties } of graphs) expect(properties.yAxis.left.min, properties.title).toBe(0);
   });
 
+  test('the dashboard shows how long DynamoDB takes for each call, and what each table consumes', () => {
+    for (const name of [
+      'SuccessfulRequestLatency","Operation',
+      'ConsumedReadCapacityUnits',
+      'ConsumedWriteCapacityUnits',
+    ]) {
+      expect(body).toContain(`["AWS/DynamoDB","${name}","`);
+    }
+  });
+
   test('the dashboard shows each alarm of the stack', () => {
     expect(widgets.find(({ type }) => type === 'alarm')?.properties.title).toBe('Alarms');
     for (const alarm of Object.keys(template.findResources('AWS::CloudWatch::Alarm'))) expect(body).toContain(alarm);
