@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
-import { basename, relative, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { folderOf } from '../functions/operations.ts';
-import { command, WrongArguments } from './command.ts';
+import { command } from './command.ts';
+import { inSources } from './source-positions.ts';
 
 /*
  * npm run stack-trace < LOG: puts the source's file, line and column in place of each position in a
@@ -23,33 +23,7 @@ await command({ usage: USAGE, operands: ['[FOLDER]'] }, async (_, [given]) => {
   const maps = new Map(
     files.map((file) => [basename(file, SUFFIX), new SourceMap(JSON.parse(readFileSync(file, 'utf8')))]),
   );
-  const folders = [...maps.keys()];
-  const folderOfOthers = given ?? (folders.length === 1 ? folders[0] : undefined);
-
-  const traced = (await text(process.stdin)).replaceAll(/.+/g, (line) => {
-    const [, operation] = /"operation": *"(\w+)"/.exec(line) ?? [];
-    const folder = operation === undefined ? folderOfOthers : folderOf(operation);
-    return line.replaceAll(/(?:file:\/\/)?[^\s()"]*index\.mjs:(\d+):(\d+)/g, (position, row, column) => {
-      if (folder === undefined) {
-        throw new WrongArguments(
-          `Nothing tells which operation ${position} is of; name its FOLDER: ${folders.join(' or ')}.`,
-        );
-      }
-      const map = maps.get(folder);
-      if (map) return inSource(map, Number(row), Number(column)) ?? position;
-      throw new Error(
-        `There is no cdk.out/${folder}${SUFFIX}; npx cdk synth makes it where there is such an operation.`,
-      );
-    });
-  });
-  process.stdout.write(traced);
+  const [only, ...others] = maps.keys();
+  const folderOfOthers = given ?? (others.length === 0 ? only : undefined);
+  process.stdout.write(inSources(await text(process.stdin), maps, folderOfOthers));
 });
-
-/** The position in the source of one in the bundle, each counted from 1; undefined where the map has none. */
-function inSource(map: SourceMap, line: number, column: number): string | undefined {
-  const entry = map.findEntry(line - 1, column - 1);
-  if (!('originalSource' in entry)) return undefined;
-  // The map was made one folder deeper in the assembly.
-  const source = relative(process.cwd(), resolve('cdk.out/asset', entry.originalSource));
-  return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
-}
