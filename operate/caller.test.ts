@@ -1,11 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { startStandIn } from '../test/support/stand-in-service.ts';
-import { Caller } from './caller.ts';
+import { inContract as inOpenApi } from '../test/support/contract.ts';
+import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
+import { Caller, inContract, type Request } from './caller.ts';
+import { WrongArguments } from './command.ts';
 
 vi.mock('node:timers/promises', { spy: true });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+
+function refusal(error: number): Answered {
+  return { status: 400, headers: JSON_TYPE, body: `{"error":${error},"message":"x"}` };
+}
 
 test.each<[string | undefined, number]>([
   ['3', 3000],
@@ -44,4 +51,172 @@ test.each([
   [' https://a.example/plants/v1 ', 'https://a.example/plants/v1'],
 ])('the base URL "%s" is as good as %s', (given, baseUrl) => {
   expect(new Caller(given, 'token').baseUrl).toBe(baseUrl);
+});
+
+test('what is throttled five times more is answered so', async () => {
+  vi.mocked(sleep).mockClear().mockResolvedValue(undefined);
+  let requests = 0;
+  const url = await startStandIn(() => {
+    requests += 1;
+    return refusal(429);
+  });
+  expect(await new Caller(url, 'token').send({ body: '{}' })).toMatchObject({ status: 400, error: 429 });
+  expect(requests).toBe(6);
+  vi.mocked(sleep).mockReset();
+});
+
+test.each<[string, Request, Partial<Sent>, Record<string, string | undefined>]>([
+  [
+    'by default is a POST of JSON to /plants with the token',
+    { body: '{}' },
+    { method: 'POST', path: '/v1/plants', body: '{}' },
+    { authorization: 'Bearer the-token', 'content-type': 'application/json' },
+  ],
+  [
+    'is what it is told to be',
+    { method: 'PUT', path: '/a/b', headers: { authorization: 'Basic x', 'x-other': 'y' }, body: Uint8Array.of(0xff) },
+    { method: 'PUT', path: '/v1/a/b', bytes: Buffer.of(0xff) },
+    { authorization: 'Basic x', 'content-type': 'application/json', 'x-other': 'y' },
+  ],
+  [
+    'has no header that is empty',
+    { headers: { authorization: '', 'content-type': '' }, body: '{}' },
+    { body: '{}' },
+    { authorization: undefined, 'content-type': undefined },
+  ],
+  ['has no body where none is given', {}, { method: 'POST', body: '' }, {}],
+  ['has no body where it is a GET', { method: 'GET', body: '{}' }, { method: 'GET', body: '' }, {}],
+  ['has no body where it is a HEAD', { method: 'HEAD', body: '{}' }, { method: 'HEAD', body: '' }, {}],
+])('a request %s', async (_, request, sent, headers) => {
+  const seen: Sent[] = [];
+  const url = await startStandIn((one) => {
+    seen.push(one);
+    return { status: 200, headers: { ...JSON_TYPE, 'X-Amz-Apigw-Id': 'id' }, body: '{"name":"x"}' };
+  });
+  const answer = await new Caller(`${url}/v1/`, 'the-token').exchange(request);
+  expect(answer).toMatchObject({ status: 200, headers: { 'x-amz-apigw-id': 'id' } });
+  expect(answer.text).toBe(request.method === 'HEAD' ? '' : '{"name":"x"}');
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toMatchObject(sent);
+  for (const [name, value] of Object.entries(headers)) expect(seen[0]?.headers[name]).toBe(value);
+});
+
+const ONLY = 'it must be 200 with a Plant (name, tag) or 400 with an Error (error, message), and no more';
+
+test('an answer is in the contract where openapi.yaml has it so, and with no other member', () => {
+  const text = fc.constantFrom<unknown>('x', 'y', 7, null, []);
+  const error = fc.constantFrom<unknown>(404, 409, 409.5, '409', null);
+  const body = fc.oneof(
+    fc.record({ name: text, tag: text }, { requiredKeys: [] }),
+    fc.record({ error, message: text }, { requiredKeys: [] }),
+    fc.record({ name: text, tag: text, error, message: text, id: fc.constant(1) }, { requiredKeys: [] }),
+    fc.constantFrom(null, 'name', 7, [], ['name']),
+  );
+  fc.assert(
+    fc.property(fc.constantFrom(200, 400, 201, 404), body, (status, said) => {
+      const sent = JSON.stringify(said);
+      const read = () => inContract(status, 'application/json', sent);
+      if (isOfContract(status, sent))
+        expect(read()).toEqual(status === 200 ? { status, plant: said } : { status, ...Object(said) });
+      else expect(read).toThrow(`${status}, application/json, ${sent}; ${ONLY}`);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function isOfContract(statusCode: number, body: string): boolean {
+  try {
+    return Boolean(inOpenApi({ statusCode, headers: JSON_TYPE, body }));
+  } catch {
+    return false;
+  }
+}
+
+test.each([
+  ['{"error":2147483647,"message":"x"}', true],
+  ['{"error":2147483648,"message":"x"}', false],
+  ['{"error":-2147483647,"message":"x"}', true],
+  ['{"error":-2147483649,"message":"x"}', false],
+  ['{"error":409,"message":""}', false],
+])('an Error has an int32, and a message that says something: %s, %s', (body, is) => {
+  const read = () => inContract(400, 'application/json', body);
+  if (is) expect(read()).toEqual({ status: 400, ...JSON.parse(body) });
+  else expect(read).toThrow(ONLY);
+});
+
+test('an answer that is no JSON is not in the contract', () => {
+  expect(() => inContract(200, 'application/json', '{"name":"x"')).toThrow(
+    '200, application/json, {"name":"x"; the body must be JSON',
+  );
+});
+
+test.each([
+  ['application/json', true],
+  ['Application/JSON; charset=utf-8', true],
+  ['application/json-patch', false],
+  ['xapplication/json', false],
+  ['text/html', false],
+  [undefined, false],
+])('an answer with the Content-Type %s is in the contract: %s', (contentType, is) => {
+  const read = () => inContract(200, contentType, '{"name":"x"}');
+  if (is) return expect(read()).toEqual({ status: 200, plant: { name: 'x' } });
+  const shown = contentType ?? 'no Content-Type';
+  expect(read).toThrow(`200, ${shown}, {"name":"x"}; the Content-Type must be application/json`);
+});
+
+test('what a server sends is shown in one line, without what steers a terminal, and not at length', () => {
+  const page = `<html>\r\n\t<h1>Bad \u001b[31m\u009bgateway</h1>${'x'.repeat(500)}`;
+  expect(() => inContract(502, 'text/html', page)).toThrow(
+    /^502, text\/html, <html> <h1>Bad \[31m gateway<\/h1>x{150,200}; the Content-Type must be application\/json$/,
+  );
+});
+
+test.each<[string, Answered | undefined, string | undefined]>([
+  ['its token is refused', refusal(401), 'The token is not valid at URL.'],
+  [
+    'there is no service',
+    refusal(404),
+    'There is no POST /plants at URL; BASE_URL must be the address before /plants.',
+  ],
+  ['it is refused what it sends', refusal(400), undefined],
+  ['the answer is outside the contract', { status: 502, headers: {}, body: '' }, undefined],
+  ['nobody answers', undefined, 'URL does not answer: '],
+])('before all else a caller tells where %s', async (_, answer, sentence) => {
+  const url = answer ? await startStandIn(() => answer) : 'http://127.0.0.1:9';
+  const access = new Caller(url, 'token').checkAccess();
+  if (sentence === undefined) await expect(access).resolves.toBeUndefined();
+  else await expect(access).rejects.toThrow(sentence.replace('URL', url));
+});
+
+test('who does not answer in 30 s does not answer', async () => {
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    expect(ms).toBe(30_000);
+    return AbortSignal.abort(new DOMException('too late', 'TimeoutError'));
+  });
+  const url = await startStandIn(() => new Promise(() => {}));
+  await expect(new Caller(url, 'token').checkAccess()).rejects.toThrow(`${url} does not answer in 30 s.`);
+  vi.mocked(AbortSignal.timeout).mockRestore();
+});
+
+test.each([undefined, 'plants.example.com', 'ftp://a.example', 'file:///xhttp://', 'httpx://a.example'])(
+  'the base URL %s is no address of a service',
+  (given) => {
+    const wrong = () => new Caller(given, 'token');
+    expect(wrong).toThrow(WrongArguments);
+    expect(wrong).toThrow(`BASE_URL was "${given ?? ''}"; it must be an http or https address.`);
+  },
+);
+
+test('the token is the one that is given, or else that of the environment; without one there is a sentence', () => {
+  vi.stubEnv('PLANT_STORE_TOKEN', 'of the environment');
+  expect(new Caller('http://a.example').token).toBe('of the environment');
+  expect(new Caller('http://a.example', 'given').token).toBe('given');
+  vi.unstubAllEnvs();
+  for (const missing of ['', undefined]) {
+    vi.stubEnv('PLANT_STORE_TOKEN', missing);
+    const without = () => new Caller('http://a.example', missing);
+    expect(without).toThrow(WrongArguments);
+    expect(without).toThrow('There is no token, neither after --token nor in PLANT_STORE_TOKEN.');
+    vi.unstubAllEnvs();
+  }
 });

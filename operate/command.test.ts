@@ -2,79 +2,132 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeAll, expect, test } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import fc from 'fast-check';
+import { expect, test, vi } from 'vitest';
 import { projectRoot } from '../local/synthesize.ts';
-import { type OwnService, startOwnService } from '../test/support/own-service.ts';
-import { runTool } from '../test/support/tool.ts';
+import { runHere, runToolHere } from '../test/support/tool.ts';
+import { checked, checkedNumber, command, WrongArguments } from './command.ts';
 
-let service: OwnService;
-beforeAll(async () => {
-  service = await startOwnService();
-  return service.close;
+const usage = 'Usage: npm run tool';
+
+test('the arguments reach a tool in their order; one too few or too many ends it with a sentence and its usage', async () => {
+  const upTo = (max: number) => fc.integer({ min: 0, max });
+  await fc.assert(
+    fc.asyncProperty(upTo(3), upTo(2), upTo(6), async (required, optional, given) => {
+      const operands = Array.from({ length: required + optional }, (_, index) =>
+        index < required ? `NAME_${index}` : `[NAME_${index}]`,
+      );
+      const args = Array.from({ length: given }, (_, index) => `argument ${index}`);
+      const body = vi.fn(async () => {});
+      const ended = await runHere(args, () => command({ usage, operands }, body));
+      if (given < required) {
+        expect(ended).toEqual({ code: 1, stdout: '', stderr: `NAME_${given} is missing.\n\n${usage}\n` });
+      } else if (given > required + optional) {
+        const sentence = `There is no place for "argument ${required + optional}".`;
+        expect(ended).toEqual({ code: 1, stdout: '', stderr: `${sentence}\n\n${usage}\n` });
+      } else {
+        expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
+        expect(body.mock.calls).toEqual([[{}, args]]);
+        return;
+      }
+      expect(body).not.toHaveBeenCalled();
+    }),
+  );
 });
 
-test.each<[string, 'smoke' | 'load', string[], NodeJS.ProcessEnv, RegExp]>([
-  ['nobody listens', 'smoke', ['http://127.0.0.1:9'], {}, /^http:\/\/127\.0\.0\.1:9 does not answer: .+\.\n$/],
-  [
-    'the token is not valid',
-    'smoke',
-    ['SERVICE'],
-    { PLANT_STORE_TOKEN: 'wrong' },
-    /^The token is not valid at .+\.\n$/,
-  ],
-  ['the token is not valid', 'load', ['SERVICE'], { PLANT_STORE_TOKEN: 'wrong' }, /^The token is not valid at .+\.\n$/],
-  [
-    'the base URL is of another service',
-    'smoke',
-    ['SERVICE/v1'],
-    {},
-    /^There is no POST \/plants at .+\/v1; BASE_URL must be .+\.\n$/,
-  ],
-])('where %s, npm run %s ends with a sentence', async (_, tool, args, variables, sentence) => {
-  const given = args.map((arg) => arg.replace('SERVICE', service.url));
-  const { code, stdout, stderr } = await runTool(tool, given, { variables });
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(sentence);
+const options = { name: { type: 'string' }, fast: { type: 'boolean', default: false } } as const;
+
+test('options reach a tool by their names, wherever they stand', async () => {
+  const body = vi.fn(async () => {});
+  await runHere(['--fast', 'a', '--name', 'b'], () => command({ usage, options, operands: ['A'] }, body));
+  expect(body.mock.calls).toEqual([[{ fast: true, name: 'b' }, ['a']]]);
 });
 
-test.each<[string, string[], string]>([
-  ['smoke', [], 'BASE_URL is missing.'],
-  ['smoke', ['http://127.0.0.1:9', 'http://127.0.0.1:8'], 'There is no place for "http://127.0.0.1:8".'],
-  ['smoke', ['http://127.0.0.1:9', '--token='], 'There is no token, neither after --token nor in PLANT_STORE_TOKEN.'],
-  ['smoke', ['http://127.0.0.1:9', '--fast'], "Unknown option '--fast'."],
-  ['smoke', ['http://127.0.0.1:9', '--token'], "Option '--token <value>' argument missing"],
-  ['load', ['plants.example.com'], 'BASE_URL was "plants.example.com"; it must be an http or https address.'],
-  ['load', ['http://a.example', '--duration', '9s'], '--duration was "9s"; it must be a number from 1 to 999999.'],
-  ['load', ['http://a.example', '--rate', '0'], '--rate was "0"; it must be a number from 1 to 999999.'],
-  ['load', ['http://a.example', '--rate', '1000000'], '--rate was "1000000"; it must be a number from 1 to 999999.'],
-  ['restore', [], '--from is missing.'],
-  ['token', ['create'], 'These arguments go together in none of the ways below.'],
-])('npm run %s with the arguments %j ends with what is wrong, and the usage', async (tool, args, sentence) => {
-  const { code, stdout, stderr } = await runTool(tool, args);
+test.each([
+  ['--slow', "Unknown option '--slow'."],
+  ['--name', "Option '--name <value>' argument missing"],
+  ['--fast=yes', "Option '--fast' does not take an argument"],
+])('the option %s ends a tool with what is wrong, and its usage', async (argument, sentence) => {
+  const { code, stdout, stderr } = await runHere([argument], () => command({ usage, options }, async () => {}));
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr.startsWith(sentence)).toBe(true);
-  expect(stderr).toContain(`\n\nUsage:`);
-  expect(stderr).not.toMatch(/^\s+at /m);
+  expect(stderr.endsWith(`\n\n${usage}\n`)).toBe(true);
 });
 
-test('--help prints the usage', async () => {
-  const { code, stdout, stderr } = await runTool('restore', ['--help']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^Usage: npm run restore -- --from TABLE /);
-});
-
-test.each<[string, string[]]>([
-  ['smoke', []],
-  ['load', ['--duration', '1', '--rate', '10']],
-])('npm run %s ends quietly where nobody reads on, with the exit status of SIGPIPE', async (tool, args) => {
-  const child = spawn(process.execPath, [join('operate', `${tool}.ts`), service.url, ...args], {
-    cwd: projectRoot,
-    env: { ...process.env, PLANT_STORE_TOKEN: DEVELOPMENT_TOKEN },
-    stdio: ['ignore', 'pipe', 'pipe'],
+test.each<[unknown, string]>([
+  [new Error('The table is gone.'), 'The table is gone.\n'],
+  ['The table is gone.', 'The table is gone.\n'],
+  [new TypeError('The table is no table.'), 'The table is no table.\n'],
+  [Object.assign(new TypeError('The table is odd.'), { code: 'ERR_TABLE' }), 'The table is odd.\n'],
+  [new WrongArguments('--table was "x".'), `--table was "x".\n\n${usage}\n`],
+])('%s ends a tool with its sentence, the usage only where the arguments are wrong', async (error, stderr) => {
+  expect(await runHere([], () => command({ usage }, () => Promise.reject(error)))).toEqual({
+    code: 1,
+    stdout: '',
+    stderr,
   });
-  child.stdout.destroy();
-  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  expect(stderr.replaceAll(/^\d+ s: .*\n/gm, '')).toBe('');
+});
+
+test('--help prints the usage, whatever stands beside it, and does nothing', async () => {
+  const body = vi.fn(async () => {});
+  const ended = await runHere(['--slow', '--help'], () => command({ usage, operands: ['A'] }, body));
+  expect(ended).toEqual({ code: 0, stdout: `${usage}\n`, stderr: '' });
+  expect(body).not.toHaveBeenCalled();
+});
+
+test('npm run restore has a usage, and wants to know where from', async () => {
+  const { stdout } = await runToolHere('restore', ['--help']);
+  expect(stdout).toMatch(/^Usage: npm run restore -- --from TABLE /);
+  expect(await runToolHere('restore', [])).toEqual({ code: 1, stdout: '', stderr: `--from is missing.\n\n${stdout}` });
+});
+
+test('a number is in digits, and from its least to its most', () => {
+  const number = fc.integer({ min: 0, max: 50 });
+  fc.assert(
+    fc.property(number, number, number, (value, one, other) => {
+      const [min, max] = [Math.min(one, other), Math.max(one, other)];
+      const read = () => checkedNumber('--rate', `0${value}`, min, max);
+      if (value >= min && value <= max) expect(read()).toBe(value);
+      else expect(read).toThrow(`--rate was "0${value}"; it must be a number from ${min} to ${max}.`);
+    }),
+    {
+      examples: [
+        [5, 5, 9],
+        [9, 5, 9],
+        [4, 5, 9],
+        [10, 5, 9],
+      ],
+    },
+  );
+  for (const value of ['', ' 5', '5 ', '5s', '+5', '-5', '5.0', '5e0', '0x5', '٥', 'five']) {
+    expect(() => checkedNumber('--rate', value, 0, 9)).toThrow(WrongArguments);
+  }
+});
+
+test('what does not match is told with what it must be', () => {
+  expect(checked('--name', 'ci', /^\w+$/, 'a word')).toBe('ci');
+  const wrong = () => checked('--name', 'c i', /^\w+$/, 'a word');
+  expect(wrong).toThrow(WrongArguments);
+  expect(wrong).toThrow('--name was "c i"; it must be a word.');
+});
+
+test.each<['stdout' | 'stderr', string[]]>([
+  ['stdout', ['--help']],
+  ['stderr', []],
+])('a tool ends quietly where nobody reads its %s on, with the exit status of SIGPIPE', async (stream, args) => {
+  const child = spawn(process.execPath, [join('operate', 'smoke.ts'), ...args], { cwd: projectRoot });
+  child[stream].destroy();
+  const other = child[stream === 'stdout' ? 'stderr' : 'stdout'];
+  const [written, [code]] = await Promise.all([text(other), once(child, 'exit')]);
+  expect(written).toBe('');
   expect(code).toBe(141);
+});
+
+test('another fault of its output ends a tool with what it is', async () => {
+  await runHere([], () =>
+    command({ usage }, async () => {
+      const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      expect(() => process.stdout.emit('error', full)).toThrow(full);
+    }),
+  );
 });

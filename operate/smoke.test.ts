@@ -1,11 +1,12 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { type OwnService, startOwnService } from '../test/support/own-service.ts';
-import { type Answered, type Change, startChanged } from '../test/support/stand-in-service.ts';
-import { runTool } from '../test/support/tool.ts';
+import { type Answered, type Change, startChanged, startStandIn } from '../test/support/stand-in-service.ts';
+import { runToolHere } from '../test/support/tool.ts';
 import { Caller } from './caller.ts';
 import { HIGHEST_ID } from './smoke/create-plant-rules.ts';
+import { outcomesOf } from './smoke/outcomes.ts';
 import { rules } from './smoke/rules.ts';
 
 // A whole smoke waits its turn on a busy machine; this ends a hang.
@@ -20,13 +21,33 @@ beforeAll(async () => {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const CONFLICT = { status: 400, body: '{"error":409,"message":"The id is in use by a different plant."}' };
 
-test('the smoke holds on a sound service, again and several times at once', async () => {
-  for (const { code, stdout } of await Promise.all([1, 2, 3].map(() => runTool('smoke', [service.url])))) {
-    expect(stdout).not.toContain('FAIL');
-    expect(stdout).toMatch(/\n\d+ rules hold, 0 do not; [\d.]+ s\.\n$/);
-    expect(stdout).not.toContain(DEVELOPMENT_TOKEN);
-    expect(code).toBe(0);
-  }
+test('the smoke holds on a sound service, and two at once do', async () => {
+  const caller = new Caller(service.url, DEVELOPMENT_TOKEN);
+  const [outcomes, { code, stdout, stderr }] = await Promise.all([
+    Array.fromAsync(outcomesOf(rules, caller)),
+    runToolHere('smoke', [service.url]),
+  ]);
+  expect(outcomes.filter(({ state }) => state !== 'ok')).toEqual([]);
+  expect(stdout).toMatch(
+    /^(ok {4}.+\n){50,}\nNot to be seen from outside: errors 429, 500, 503, 504\.\n\d+ rules hold, 0 do not; \d+\.\d s\.\n$/,
+  );
+  expect(stdout).not.toContain(DEVELOPMENT_TOKEN);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test('the smoke is not begun with a token that is not valid', async () => {
+  const { code, stdout, stderr } = await runToolHere('smoke', [service.url, '--token', 'wrong']);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `The token is not valid at ${service.url}.\n`,
+  });
+});
+
+test('the smoke has to be told where', async () => {
+  const { code, stdout, stderr } = await runToolHere('smoke', []);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^BASE_URL is missing\.\n\nUsage: npm run smoke -- BASE_URL --token TOKEN \[--json\]\n/);
 });
 
 /** Takes a request that it has seen for another plant's. */
@@ -193,61 +214,57 @@ test.each<[string, string, Change]>([
 });
 
 test('ids that other plants hold are passed over for others, or told as taken, the same each time', async () => {
-  const used = await startOwnService();
-  try {
-    const callers = [HIGHEST_ID, HIGHEST_ID - 1n, HIGHEST_ID - 2n, HIGHEST_ID - 7n, HIGHEST_ID - 8n, HIGHEST_ID - 9n];
-    const headers = { ...JSON_TYPE, authorization: `Bearer ${DEVELOPMENT_TOKEN}` };
-    for (const id of callers)
-      await fetch(`${used.url}/plants`, { method: 'POST', headers, body: `{"id":${id},"name":"a caller's own"}` });
-    const { code, stdout } = await runTool('smoke', [used.url]);
-    expect(stdout).toMatch(/^ok +a plant is a 200/m);
-    expect(stdout).toMatch(
-      /^taken +the highest int64 as id is a 200, and again: the id 9223372036854775807 is in use by a different plant; .*delete it/m,
-    );
-    expect(stdout).not.toContain('FAIL');
-    expect(code).toBe(0);
-
-    const plants = await stored();
-    const again = await runTool('smoke', [used.url, '--json']);
-    expect(again.code).toBe(0);
-    const report = JSON.parse(again.stdout);
-    expect(report).toMatchObject({ failed: 0, taken: 1 });
-    expect(report.rules).toContainEqual({
+  const { client, plantsTable: TableName } = service.engine;
+  const stored = async () => (await client.send(new ScanCommand({ TableName }))).Items ?? [];
+  for (const { id = { N: '' } } of await stored()) await client.send(new DeleteItemCommand({ TableName, Key: { id } }));
+  for (const offset of [0n, 1n, 2n, 7n, 8n, 9n]) {
+    const Item = { id: { N: String(HIGHEST_ID - offset) }, name: { S: 'a caller’s own' } };
+    await client.send(new PutItemCommand({ TableName, Item }));
+  }
+  const caller = new Caller(service.url, DEVELOPMENT_TOKEN);
+  const creating = rules.filter(({ creates }) => creates);
+  const first = await Array.fromAsync(outcomesOf(creating, caller));
+  expect(first.filter(({ state }) => state !== 'ok')).toEqual([
+    {
       rule: 'the highest int64 as id is a 200, and again',
       state: 'taken',
-      seen: expect.stringContaining('9223372036854775807'),
-    });
-    expect(await stored()).toEqual(plants);
-  } finally {
-    await used.close();
-  }
-  async function stored() {
-    const { client, plantsTable: TableName } = used.engine;
-    const { Items = [] } = await client.send(new ScanCommand({ TableName }));
-    return Items.toSorted((one, other) => Number(BigInt(one['id']?.N ?? 0) - BigInt(other['id']?.N ?? 0)));
-  }
+      seen: expect.stringMatching(/^the id 9223372036854775807 is in use by a different plant; .+ delete it /),
+    },
+  ]);
+  const plants = await stored();
+  expect(await Array.fromAsync(outcomesOf(creating, caller))).toEqual(first);
+  expect(new Set(await stored())).toEqual(new Set(plants));
 });
 
-test('a service that answers each plant with error 409 is not sound, whoever may hold the ids', async () => {
-  const url = await startChanged(service.url, ({ status }) => (status === 200 ? CONFLICT : {}));
-  const { code, stdout } = await runTool('smoke', [url]);
-  expect(stdout).toMatch(/^taken +a plant is a 200, and again: the ids \d+, .+ are in use by different plants; /m);
-  expect(stdout).toMatch(/^FAIL +some plant can be created/m);
-  expect(stdout).toMatch(/\n\d+ rules hold, 1 do not; /);
-  expect(code).toBe(1);
-});
-
-test('the report for programs has each rule, and what was seen where one fails', async () => {
-  const url = await startChanged(service.url, ({ body }) => ({ body: body.replace('"error":413', '"error":500') }));
-  const { code, stdout } = await runTool('smoke', [url, '--json']);
-  expect(code).toBe(1);
-  const report = JSON.parse(stdout);
-  expect(report).toMatchObject({ baseUrl: url, failed: 2, taken: 0, notChecked: [429, 500, 503, 504] });
-  expect(report.rules).toHaveLength(report.passed + report.failed);
-  expect(report.rules).toContainEqual({
-    rule: 'a body of 7 MB is error 413',
-    state: 'failed',
-    seen: expect.stringContaining('it must be {"status":400,"error":413}'),
+test('what does not hold, and what is not checked, is told to a person and to a program', async () => {
+  const url = await startStandIn(({ path, body }) => {
+    if (body.includes(`"id":${HIGHEST_ID},`)) return { ...CONFLICT, headers: JSON_TYPE };
+    return { status: 400, headers: JSON_TYPE, body: `{"error":${path === '/plants' ? 400 : 404},"message":"name"}` };
   });
-  expect(stdout).not.toContain(DEVELOPMENT_TOKEN);
+  const { code, stdout } = await runToolHere('smoke', [url]);
+  const count = (label: string) => stdout.split('\n').filter((line) => line.startsWith(label)).length;
+  const [passed, failed, taken] = [count('ok    '), count('FAIL  '), count('taken ')];
+  expect(stdout).toMatch(/^ok {4}null is error 400$/m);
+  expect(stdout).toMatch(
+    /^taken the highest int64 as id is a 200, and again: the id \d+ is in use by a different plant; /m,
+  );
+  expect(stdout).toMatch(/^FAIL {2}a body of 7 MB is error 413: .+; it must be \{"status":400,"error":413\}$/m);
+  expect(stdout).toContain(`\nRules not checked, since different plants hold their ids: ${taken}.\n`);
+  expect(stdout).toContain(`\n${passed} rules hold, ${failed} do not; `);
+  expect(code).toBe(1);
+
+  const before = Date.now();
+  const asked = await runToolHere('smoke', [url, '--json']);
+  const report = JSON.parse(asked.stdout);
+  expect(report).toMatchObject({ baseUrl: url, passed, failed, taken, notChecked: [429, 500, 503, 504] });
+  expect(report.rules).toHaveLength(passed + failed + taken);
+  for (const state of ['failed', 'taken']) {
+    expect(report.rules).toContainEqual({ rule: expect.any(String), state, seen: expect.any(String) });
+  }
+  expect(report.rules).toContainEqual({ rule: 'null is error 400', state: 'ok' });
+  expect(Date.parse(report.startedAt)).toBeGreaterThanOrEqual(before);
+  expect(report.durationMs).toBeGreaterThanOrEqual(0);
+  expect(report.durationMs).toBeLessThanOrEqual(Date.now() - before);
+  expect(asked.stdout).not.toContain(DEVELOPMENT_TOKEN);
+  expect(asked.code).toBe(1);
 });
