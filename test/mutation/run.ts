@@ -76,12 +76,8 @@ async function mutate(part: Part, places: Lines[]): Promise<Mutant[]> {
   return new Stryker({
     mutate: places.map(({ file, first, last }) => `${file}:${first}-${last}`),
     testRunner: 'vitest',
-    vitest: {
-      configFile: 'test/mutation/vitest.config.ts',
-      related: false,
-      // CDK hands its own output to what bundles, which a thread has none for.
-      pool: part.name === 'infra' ? 'forks' : 'threads',
-    },
+    // Processes, since autocannon and CDK's bundling do not work in a thread.
+    vitest: { configFile: 'test/mutation/vitest.config.ts', related: false, pool: 'forks' },
     coverageAnalysis: part.coverage,
     plugins: ['@stryker-mutator/*', './test/mutation/words.ts'],
     // What the function answers to callers is tested to the word.
