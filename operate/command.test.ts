@@ -57,6 +57,7 @@ test.each([
 test.each<[unknown, string]>([
   [new Error('The table is gone.'), 'The table is gone.\n'],
   ['The table is gone.', 'The table is gone.\n'],
+  [undefined, 'undefined\n'],
   [new TypeError('The table is no table.'), 'The table is no table.\n'],
   [Object.assign(new TypeError('The table is odd.'), { code: 'ERR_TABLE' }), 'The table is odd.\n'],
   [new WrongArguments('--table was "x".'), `--table was "x".\n\n${usage}\n`],
@@ -124,10 +125,7 @@ test.each<['stdout' | 'stderr', string[]]>([
 });
 
 test('another fault of its output ends a tool with what it is', async () => {
-  await runHere([], () =>
-    command({ usage }, async () => {
-      const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-      expect(() => process.stdout.emit('error', full)).toThrow(full);
-    }),
-  );
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  const write = async () => void process.stdout.emit('error', full);
+  expect(await runHere([], () => command({ usage }, write))).toMatchObject({ code: 1, stderr: `${full.message}\n` });
 });

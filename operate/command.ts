@@ -59,7 +59,7 @@ export function checkedNumber(name: string, value: string, min: number, max: num
 
 function areWrongArguments(error: unknown): boolean {
   if (error instanceof WrongArguments) return true;
-  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_');
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_');
 }
 
 function endWhereNobodyReads(error: NodeJS.ErrnoException): void {

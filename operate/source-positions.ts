@@ -11,7 +11,7 @@ import { WrongArguments } from './command.ts';
  */
 export function inSources(log: string, maps: Map<string, SourceMap>, folderOfOthers: string | undefined): string {
   return log.replaceAll(/[^\n]+/g, (line) => {
-    const [, operation] = /"operation": *"(\w+)"/.exec(line) ?? [];
+    const operation = /"operation": *"(\w+)"/.exec(line)?.[1];
     const folder = operation === undefined ? folderOfOthers : folderOf(operation);
     return line.replaceAll(/(?:file:\/\/)?[^\s()"]*index\.mjs:(\d+):(\d+)/g, (position, row, column) => {
       if (folder === undefined) {

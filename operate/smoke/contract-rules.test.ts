@@ -51,12 +51,80 @@ const NO_TOKEN_OF_GET_PLANT = [
 ];
 
 const getsPlant = ({ method, path }: Sent) => method === 'GET' && path === '/plants/1';
+const creates = ({ method, path, headers }: Sent) =>
+  method === 'POST' && path === '/plants' && headers.authorization === `Bearer ${TOKEN}`;
 
-test('all rules of two operations hold on a service that has both', async () => {
-  expect(await failing(twoOperations)).toEqual([]);
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A service as `twoOperations` that also lets pages of other origins in, if they ask as a browser does. */
+function twoOperationsForPages(sent: Sent): Answered {
+  const { method, path, headers } = sent;
+  const methods: Record<string, string> = { '/plants': 'POST', '/plants/1': 'GET' };
+  if (method !== 'OPTIONS' || !methods[path]) return twoOperations(sent);
+  const { origin = '', authorization, 'access-control-request-method': asked, 'content-type': type } = headers;
+  const isPreflight =
+    URL.canParse(origin) && asked === methods[path] && `${authorization}${type}` === 'undefinedundefined';
+  return isPreflight ? answer(200, {}, { 'access-control-allow-methods': `PUT , ${asked},OPTIONS` }) : refusal(401);
+}
+
+test.each([
+  ['has both', twoOperations],
+  ['lets pages of other origins in', twoOperationsForPages],
+])('all rules of two operations hold on a service that %s', async (_, service) => {
+  expect(await failing(service)).toEqual([]);
 });
 
-test.each<[string, (sent: Sent) => Answered | undefined, string[]]>([
+test('what a contract has not is every other method of its paths, and every method of the paths beside them', () => {
+  const rules = contractRules(TWO_OPERATIONS).map(({ rule }) => rule);
+  const all = 'POST, GET, PUT, PATCH, DELETE, OPTIONS, HEAD';
+  expect(rules.filter((rule) => rule.includes('whatever is sent'))).toEqual(
+    [
+      `/ by ${all}`,
+      `/none/a/b by ${all}`,
+      `/plant by ${all}`,
+      `/plants/1/none by ${all}`,
+      '/plants by GET, PUT, PATCH, DELETE, HEAD',
+      '/plants/{id} by POST, PUT, PATCH, DELETE, HEAD',
+    ].map((what) => `${what}, whatever is sent, is error 404`),
+  );
+  expect(new Set(rules).size).toBe(rules.length);
+});
+
+test('what is missing is asked for in every way, and not always by the same method', async () => {
+  const sent: Sent[] = [];
+  await failing((one) => {
+    sent.push(one);
+    return twoOperations(one);
+  });
+  const ways = (path: string) =>
+    sent
+      .filter((one) => one.path === path && !/GET|HEAD/.test(one.method))
+      .map(({ headers, bytes }) =>
+        [headers['content-type'], headers.authorization, bytes.toString('latin1')].join(' '),
+      );
+  const ALL_WAYS = [
+    `application/json Bearer ${TOKEN} {}`,
+    'text/plain  x',
+    `application/x-www-form-urlencoded Bearer ${TOKEN} id=1&name=x`,
+    `application/octet-stream Bearer ${TOKEN} \xff\x00`,
+    '  {}',
+  ];
+  const tried = ['/none/a/b', '/plant', '/plants/1/none'].map(ways);
+  for (const some of tried) for (const way of some) expect(ALL_WAYS).toContain(way);
+  expect(new Set(tried.flat())).toEqual(new Set(ALL_WAYS));
+  expect(new Set(tried.map(([first]) => first)).size).toBe(tried.length);
+});
+
+type Unsound = [string, (sent: Sent) => Answered | undefined, string[]];
+
+test.each<Unsound>([
   [
     'answers the second operation without a token',
     (sent) => (getsPlant(sent) ? answer(200, { name: 'seven' }) : undefined),
@@ -96,6 +164,53 @@ test.each<[string, (sent: Sent) => Answered | undefined, string[]]>([
     (sent) => {
       const { headers, ...answered } = twoOperations(sent);
       return getsPlant(sent) ? { ...answered, headers: { ...headers, 'x-amz-apigw-id': '' } } : undefined;
+    },
+    ['each refusal has a request id of its own (x-amz-apigw-id), which no caller chooses'],
+  ],
+  ...[
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'application/problem+json',
+    'application/vnd.api+json',
+  ].map(
+    (type): Unsound => [
+      `takes ${type} for JSON`,
+      (sent) => (creates(sent) && sent.headers['content-type'] === type ? refusal(400) : undefined),
+      [`POST /plants with the Content-Type ${type} is error 415`],
+    ],
+  ),
+  [
+    'takes for JSON what is not said to be',
+    (sent) => (creates(sent) && sent.headers['content-type'] === undefined ? refusal(400) : undefined),
+    ['POST /plants without Content-Type is error 415'],
+  ],
+  [
+    'looks at the body before the token',
+    ({ method, path, body }) =>
+      method === 'POST' && path === '/plants' && !isJson(body) && body !== '' ? refusal(400) : undefined,
+    ['POST /plants without a token, whatever the body, is error 401'],
+  ],
+  [
+    'takes a body that is no JSON',
+    (sent) => (creates(sent) && !isJson(sent.body) && sent.body !== '' ? answer(200, { name: '' }) : undefined),
+    ['POST /plants with a body that is no JSON is error 400'],
+  ],
+  [
+    'takes an empty body',
+    (sent) => (creates(sent) && sent.body === '' ? answer(200, { name: '' }) : undefined),
+    ['POST /plants with an empty body is error 400'],
+  ],
+  [
+    'gives no request id where there is nothing',
+    (sent) => (sent.path === '/' ? { ...refusal(404), headers: { 'content-type': 'application/json' } } : undefined),
+    ['each refusal has a request id of its own (x-amz-apigw-id), which no caller chooses'],
+  ],
+  [
+    'gives the request id that a caller sends',
+    (sent) => {
+      const { headers, ...answered } = twoOperations(sent);
+      return { ...answered, headers: { ...headers, 'x-amz-apigw-id': sent.headers['x-amz-apigw-id'] ?? 'none' } };
     },
     ['each refusal has a request id of its own (x-amz-apigw-id), which no caller chooses'],
   ],
