@@ -68,9 +68,53 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       because: 'The text "undefined" is no number either, so that none stays none; the types do not know.',
     },
   ],
+  'infra/operation-function.ts': [
+    {
+      code: '[]',
+      becomes: '["Stryker was here"]',
+      because: 'The hook before an installation never runs: none is made.',
+    },
+    {
+      code: '() => []',
+      becomes: '() => undefined',
+      because: 'The hook before an installation never runs: none is made.',
+    },
+  ],
+  'local/graceful-close.ts': [
+    {
+      code: '() => unanswered.delete(socket)',
+      becomes: '() => undefined',
+      because: 'It frees memory; to destroy a closed connection again does nothing.',
+    },
+  ],
+  'local/lambda-worker.ts': [
+    { code: "''", becomes: '"Stryker was here!"', because: 'Nobody reads what the init answers.' },
+  ],
+  'local/rest-api.ts': [
+    { code: '{ ref: false }', becomes: '{}', because: 'It lets a process end sooner.' },
+    { code: 'false', becomes: 'true', because: 'It lets a process end sooner.' },
+  ],
+  'local/service.ts': [
+    { code: "'plant-store-'", becomes: '""', because: 'It is only a name of a folder for a while.' },
+  ],
+  'local/synthesize.ts': [
+    { code: "'plant-store-'", becomes: '""', because: 'It is only a name of a folder for a while.' },
+    { code: "'false'", becomes: '""', because: 'It saves time; the template is the same.' },
+    { code: "'bin'", becomes: '""', because: 'It saves time; the template is the same.' },
+  ],
   'operate/access-tokens.ts': [
     { code: 'digest?.S', becomes: 'digest.S', because: 'Each item has its key; the types do not know.' },
     { code: "''", becomes: '"Stryker was here!"', because: 'Each item has its key; the types do not know.' },
+  ],
+  'operate/load-plants.ts': [
+    { code: 'next += 1n', becomes: 'next -= 1n', because: 'Downwards, too, a run has ids of its own.' },
+  ],
+  'operate/load.ts': [
+    {
+      code: 'alike[0]?.example',
+      becomes: 'alike[0].example',
+      because: 'A group has at least one; the types do not know.',
+    },
   ],
   'operate/restore-plants.ts': [
     {
@@ -110,40 +154,6 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       code: 'true',
       becomes: 'false',
       because: 'A keyword of our own is compiled where it stands, whatever its value.',
-    },
-  ],
-  'local/graceful-close.ts': [
-    {
-      code: '() => unanswered.delete(socket)',
-      becomes: '() => undefined',
-      because: 'It frees memory; to destroy a closed connection again does nothing.',
-    },
-  ],
-  'local/lambda-worker.ts': [
-    { code: "''", becomes: '"Stryker was here!"', because: 'Nobody reads what the init answers.' },
-  ],
-  'local/rest-api.ts': [
-    { code: '{ ref: false }', becomes: '{}', because: 'It lets a process end sooner.' },
-    { code: 'false', becomes: 'true', because: 'It lets a process end sooner.' },
-  ],
-  'local/service.ts': [
-    { code: "'plant-store-'", becomes: '""', because: 'It is only a name of a folder for a while.' },
-  ],
-  'local/synthesize.ts': [
-    { code: "'plant-store-'", becomes: '""', because: 'It is only a name of a folder for a while.' },
-    { code: "'false'", becomes: '""', because: 'It saves time; the template is the same.' },
-    { code: "'bin'", becomes: '""', because: 'It saves time; the template is the same.' },
-  ],
-  'infra/operation-function.ts': [
-    {
-      code: '[]',
-      becomes: '["Stryker was here"]',
-      because: 'The hook before an installation never runs: none is made.',
-    },
-    {
-      code: '() => []',
-      becomes: '() => undefined',
-      because: 'The hook before an installation never runs: none is made.',
     },
   ],
 };
