@@ -62,6 +62,15 @@ function refusingRepeats(): Change {
   };
 }
 
+/** Fails the third and each further of the same request. */
+function refusingMany(): Change {
+  const times = new Map<string, number>();
+  return (_, { body: sent }) => {
+    times.set(sent, (times.get(sent) ?? 0) + 1);
+    return Number(times.get(sent)) > 2 ? CONFLICT : {};
+  };
+}
+
 /** Takes the first plant for a different one once it has refused the second. */
 function changingWhatItRefuses(): Change {
   let changed = false;
@@ -96,7 +105,13 @@ test.each<[string, string, Change]>([
     ({ body }) => ({ body: body.replace('{"name":"smoke"}', '{"name":"smoke","tag":""}') }),
   ],
   ['refuses a plant of its own the second time', 'a plant is a 200, and again', refusingRepeats()],
-  ['creates one of ten at once', 'one plant ten times at once is a 200, and again', refusingRepeats()],
+  ['creates two of ten at once', 'one plant ten times at once is a 200, and again', refusingMany()],
+  [
+    'knows the scheme in one case alone',
+    'the scheme "bearer" in lower case is a 200, and again',
+    (_, { headers }) =>
+      headers.authorization?.startsWith('bearer ') ? { status: 400, body: '{"error":401,"message":"x"}' } : {},
+  ],
   [
     'takes any plant for an id',
     'a different plant under an id in use is error 409, and changes nothing',
@@ -171,6 +186,11 @@ test.each<[string, string, Change]>([
     'takes every type of JSON',
     'POST /plants with the Content-Type application/problem+json is error 415',
     ({ body }) => ({ body: body.replace('415', '400') }),
+  ],
+  [
+    'looks at what it is sent before the type of it',
+    'bytes that are no UTF-8, sent as application/vnd.api+json, is error 415, and nothing is stored',
+    ({ body }) => ({ body: body.replace('"error":415', '"error":400') }),
   ],
   [
     'stores bytes that it refuses',
