@@ -19,6 +19,8 @@ test.each<[string | undefined, number]>([
   ['0', 0],
   ['86400', 10_000],
   ['Wed, 21 Oct 2026 07:28:00 GMT', 1000],
+  ['3 s', 1000],
+  ['in 3', 1000],
   [undefined, 1000],
 ])('a request that is throttled with Retry-After %s is sent again after %d ms', async (retryAfter, ms) => {
   vi.mocked(sleep).mockClear().mockResolvedValueOnce(undefined);
@@ -40,9 +42,8 @@ test.each([
   ['https://a.example/v1/#/plants', 'https://a.example/v1/#/plants', 'https://a.example/v1'],
   ['https://me:secret@a.example', 'https://me:***@a.example/', 'https://a.example'],
 ])('the base URL %s is refused with what it must be', (given, shown, mustBe) => {
-  expect(() => new Caller(given, 'token')).toThrow(
-    `BASE_URL was "${shown}"; it must be the address before /plants, without user, password, query or fragment: ${mustBe}`,
-  );
+  const sentence = `BASE_URL was "${shown}"; it must be the address before /plants, without user, password, query or fragment: ${mustBe}`;
+  expect(() => new Caller(given, 'token')).toThrow(new WrongArguments(sentence));
 });
 
 test.each([

@@ -76,7 +76,7 @@ export class Caller {
       method,
       headers: Object.entries(all).filter(([, value]) => value !== ''),
       // As a Blob without a type: for a string, fetch adds a content type of its own.
-      body: body === undefined || /^(GET|HEAD)$/.test(method) ? null : new Blob([body]),
+      body: body === undefined || ['GET', 'HEAD'].includes(method) ? null : new Blob([body]),
       redirect: 'manual',
       signal: AbortSignal.timeout(SILENCE_MS),
     });
@@ -87,7 +87,7 @@ export class Caller {
 /** The base URL without slashes at its end. Throws a sentence where no request could reach the service by it. */
 function checkedBaseUrl(given: string): string {
   const url = URL.parse(given);
-  if (!url || !/^https?:$/.test(url.protocol)) {
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw new WrongArguments(`BASE_URL was "${given}"; it must be an http or https address.`);
   }
   const base = url.origin + url.pathname.replace(/\/+$/, '').replace(/\/+plants$/, '');

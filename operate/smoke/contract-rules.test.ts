@@ -180,6 +180,23 @@ test.each<Unsound>([
       [`POST /plants with the Content-Type ${type} is error 415`],
     ],
   ),
+  ...[/^$/, /^Basic /, /^Bearer (?!plantstore_)/, /^Bearer plantstore_\w{43}$/].map(
+    (form, index): Unsound => [
+      `lets in who sends an Authorization like ${form}`,
+      (sent) => {
+        const { authorization = '' } = sent.headers;
+        const letIn = getsPlant(sent) && form.test(authorization) && authorization !== `Bearer ${TOKEN}`;
+        return letIn ? answer(200, { name: 'seven' }) : undefined;
+      },
+      NO_TOKEN_OF_GET_PLANT.slice(index, index + 1),
+    ],
+  ),
+  [
+    'fails where it is asked for a preflight',
+    ({ method, path }) =>
+      method === 'OPTIONS' && path === '/plants' ? refusal(500, { 'access-control-allow-methods': 'POST' }) : undefined,
+    ['OPTIONS /plants is error 404, or a preflight that lets pages of other origins send POST'],
+  ],
   [
     'takes for JSON what is not said to be',
     (sent) => (creates(sent) && sent.headers['content-type'] === undefined ? refusal(400) : undefined),
@@ -210,7 +227,8 @@ test.each<Unsound>([
     'gives the request id that a caller sends',
     (sent) => {
       const { headers, ...answered } = twoOperations(sent);
-      return { ...answered, headers: { ...headers, 'x-amz-apigw-id': sent.headers['x-amz-apigw-id'] ?? 'none' } };
+      const chosen = sent.headers['x-amz-apigw-id'];
+      return { ...answered, headers: { ...headers, ...(chosen !== undefined && { 'x-amz-apigw-id': chosen }) } };
     },
     ['each refusal has a request id of its own (x-amz-apigw-id), which no caller chooses'],
   ],

@@ -29,7 +29,3 @@ test.each([
 ])('the message "%s" names id: %s', (message, names) => {
   expect(namedIn(refusal(message), 'id')).toBe(names);
 });
-
-test('an answer that is no Error names nothing', () => {
-  expect(namedIn({ status: 200, plant: { name: 'id' }, headers }, 'id')).toBe(false);
-});
