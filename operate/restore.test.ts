@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vites
 import { LOCAL_REGION } from '../local/template.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { ownTable } from '../test/support/own-table.ts';
-import { runInProcess } from '../test/support/tool-in-process.ts';
+import { runToolHere } from '../test/support/tool.ts';
 
 // The assembly that all tests share: to synthesize another one takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
@@ -32,7 +32,7 @@ beforeEach(async () => {
   await put(engine.plantsTable, 'moss', [5, 6, 7]);
 });
 
-const restore = (...args: string[]) => runInProcess(() => import('./restore.ts'), args);
+const restore = (...args: string[]) => runToolHere('restore', args);
 
 async function put(TableName: string, name: string, ids: number[]): Promise<void> {
   for (const id of ids) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
 import { type Engine, startEngine } from '../test/support/engine.ts';
-import { runInProcess } from '../test/support/tool-in-process.ts';
+import { runToolHere } from '../test/support/tool.ts';
 import { listTokens, revokeToken } from './access-tokens.ts';
 import type { Table } from './table.ts';
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
   for (const { name } of await listTokens(table)) await revokeToken(table, name);
 });
 
-const token = (...args: string[]) => runInProcess(() => import('./token.ts'), args);
+const token = (...args: string[]) => runToolHere('token', args);
 
 test.each<[string[], number]>([
   [[], 90 * 24 * 60 * 60],

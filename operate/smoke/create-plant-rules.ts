@@ -24,7 +24,7 @@ const id = (offset: number) => HIGHEST_ID - BigInt(offset);
 /** A rule's own id, and where that is taken, the others that it tries in this order. */
 const idsOf = (offset: number) => [0, 100, 200, 300, 400].map((further) => id(offset + further));
 const SMOKE_PLANT = { name: 'smoke', tag: 'check' };
-const OTHER_MEMBERS = { height: 7 };
+const OTHER_MEMBERS = { colour: { red: [1] } };
 
 /** A plant whose name has a byte that no UTF-8 has. */
 const notUtf8 = (plantId: bigint) => Uint8Array.from(Buffer.from(`{"id":${plantId},"name":"\xff"}`, 'latin1'));
