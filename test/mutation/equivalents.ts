@@ -9,13 +9,6 @@ export interface Equivalent {
 
 /** By file. */
 export const EQUIVALENTS: Record<string, Equivalent[]> = {
-  'functions/create-plant/index.ts': [
-    {
-      code: '[accessTokens.prime(), plants.prime()]',
-      becomes: '[]',
-      because: 'It only saves the first request time; the tests of the built bundle see it, which no mutant reaches.',
-    },
-  ],
   'functions/create-plant/plants-table.ts': [
     {
       code: 'Buffer.byteLength(texts) > MAX_ITEM_BYTES',
@@ -29,18 +22,6 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       becomes: 'false',
       because: 'The form of a token is not that of the text "undefined"; the types do not know.',
     },
-  ],
-  'functions/shared/database.ts': [
-    { code: "'standard'", becomes: '""', because: 'What is stated is the SDK’s own default.' },
-    { code: "'legacy'", becomes: '""', because: 'What is stated is the SDK’s own default.' },
-    {
-      code: '() => Promise.resolve(undefined)',
-      becomes: '() => undefined',
-      because: 'The SDK awaits it, and undefined is awaited as its promise is.',
-    },
-    { code: "'giveUpInTime'", becomes: '""', because: 'Nothing asks for it by its name.' },
-    { code: "'loggerMiddleware'", becomes: '""', because: 'A log that is off takes only time.' },
-    { code: "'The time for this call is up.'", becomes: '""', because: 'The call is over, so that nobody is told.' },
   ],
   'functions/shared/error-response.ts': [
     {
@@ -62,6 +43,11 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
     },
   ],
   'functions/shared/typed-parameters.ts': [
+    {
+      code: 'text !== undefined',
+      becomes: 'true',
+      because: 'The text "undefined" is no number either, so that none stays none; the types do not know.',
+    },
     {
       code: 'text !== undefined',
       becomes: 'true',

@@ -13,7 +13,8 @@ import { PARTS, type Part } from './parts.ts';
 
 const MAX_MINUTES = 10;
 const UNNOTICED = ['Survived', 'NoCoverage'];
-const TESTED = ['Killed', 'Timeout', ...UNNOTICED];
+/** `RuntimeError` is that of a test file which does not even load: nobody overlooks it. */
+const TESTED = ['Killed', 'Timeout', 'RuntimeError', ...UNNOTICED];
 
 type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
 
