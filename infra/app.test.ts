@@ -39,3 +39,13 @@ test('a synthesis that is refused ends with a sentence', async () => {
     directories: [],
   });
 });
+
+test('a deployment has the settings of infra/stages.ts, and tells where a context key is used in their place', async () => {
+  vi.stubEnv('IGNORE_STAGES', undefined);
+  vi.doMock('./stages.ts', () => ({ stages: { staging: { requestsPerSecond: 500, cloudWatchRole: false } } }));
+  const { directories } = await run({ stage: 'staging', cloudWatchRole: true });
+  vi.doUnmock('./stages.ts');
+  const read = (file: string) => readFileSync(join(directories[0], file), 'utf8');
+  expect(read('PlantStore-staging.template.json')).toContain('"ThrottlingRateLimit": 500');
+  expect(read('PlantStore-staging.metadata.json')).toContain('The context key \\"cloudWatchRole\\" is \\"true\\" for');
+});

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { WEB_ACL_ARN } from '../test/support/stack.ts';
-import { readContext } from './context.ts';
+import { readContext, type Stages, warningsOf } from './context.ts';
 
 test.each([
   ['throwaway', undefined, false],
@@ -47,6 +47,7 @@ test.each([
   ['stage', 'a_b', 'up to 31 letters'],
   ['stage', '1', 'a letter first'],
   ['stage', '-a', 'a letter first'],
+  ['stage', 'default', 'the stack without a stage'],
   ['alarmEmail', '', 'an e-mail address'],
   ['alarmEmail', 'ops@example', 'an e-mail address'],
   ['alarmEmail', '@example.com', 'an e-mail address'],
@@ -96,6 +97,120 @@ test('the domain’s two keys together are a domain', () => {
 test.each(['domainName', 'hostedZoneId'])('of the domain’s two keys, %s alone is refused', (key) => {
   const value = key === 'domainName' ? 'plants.example.com' : 'Z0123456789ABC';
   expect(() => readContext(new App({ context: { [key]: value } }))).toThrow(/must be both or none/);
+});
+
+const STAGES: Stages = {
+  default: { domainName: 'p.example.com', hostedZoneId: 'Z1', requestsPerSecond: 500, cloudWatchRole: true },
+  staging: {
+    alarmEmail: 'ops@example.com',
+    allowOrigins: 'https://a.example,https://b.example',
+    cloudWatchRole: false,
+  },
+};
+const PRODUCTION = { domainName: 'p.example.com', hostedZoneId: 'Z1' };
+
+const contextWith = (context: Record<string, unknown>, stages = STAGES) => readContext(new App({ context }), stages);
+
+test('a stack has its stage’s settings', () => {
+  expect(contextWith({})).toMatchObject({ domain: PRODUCTION, requestsPerSecond: 500, cloudWatchRole: true });
+  expect(contextWith({ stage: 'staging' })).toMatchObject({
+    alarmEmail: 'ops@example.com',
+    allowOrigins: ['https://a.example', 'https://b.example'],
+    domain: undefined,
+    requestsPerSecond: 100,
+    cloudWatchRole: false,
+  });
+});
+
+test.each([
+  { stage: 'dev' },
+  { stage: 'Staging' },
+  { stage: 'constructor' },
+  { throwaway: true },
+  { stage: 'staging', throwaway: 'true' },
+  { emulator: true },
+  { stage: 'staging', emulator: 'true' },
+])('%j is no stage of the file, and has none of its settings', (context) => {
+  expect(contextWith(context)).toEqual(contextWith(context, {}));
+});
+
+test('a context key is used in place of the stage’s setting, and the others stay', () => {
+  expect(contextWith({ requestsPerSecond: '5', cloudWatchRole: 'false' })).toMatchObject({
+    domain: PRODUCTION,
+    requestsPerSecond: 5,
+    cloudWatchRole: false,
+  });
+  expect(contextWith({ domainName: 'try.example.com' }).domain).toEqual({
+    ...PRODUCTION,
+    domainName: 'try.example.com',
+  });
+});
+
+test.each<[string, Stages[string], string]>([
+  ['staging', { alarmEmail: 'ops' }, 'The context key "alarmEmail" was "ops"; it must be an e-mail address.'],
+  ['staging', { requestsPerSecond: 0 }, 'The context key "requestsPerSecond" was 0; it must be a number from 1'],
+  ['staging', { cloudWatchRole: 'yes' }, 'The context key "cloudWatchRole" was "yes"; it must be true or false.'],
+  [
+    'default',
+    { allowOrigins: 'a.example' },
+    'The context key "allowOrigins" was "a.example"; it must be origins as in',
+  ],
+  ['default', { hostedZoneId: 'Z1' }, 'Of the context keys "domainName" and "hostedZoneId" one was given; it must be'],
+])('in the stage %s, %j is refused whichever stage is synthesized', (name, settings, refusal) => {
+  for (const stage of ['dev', 'staging', undefined]) {
+    expect(() => contextWith({ stage }, { [name]: settings })).toThrow(
+      `In infra/stages.ts, in the stage "${name}": ${refusal}`,
+    );
+  }
+});
+
+test.each(['alarmMail', 'toString', 'stage', 'throwaway', 'emulator'])(
+  'the key %s is none that a stage can set',
+  (key) => {
+    expect(() => contextWith({}, { staging: Object.fromEntries([[key, 'on']]) })).toThrow(
+      `In infra/stages.ts, in the stage "staging": The key "${key}" (here "on") is unknown; it must be one of alarmEmail, `,
+    );
+  },
+);
+
+test.each(['a_b', '', 'a'.repeat(32)])('a stage of the file cannot be called %j', (name) => {
+  expect(() => contextWith({}, { [name]: {} })).toThrow(
+    `In infra/stages.ts, a stage was "${name}"; it must be "default", or up to 31 letters`,
+  );
+});
+
+const warnings = (context: Record<string, unknown>) => [...warningsOf(new App({ context }), STAGES).values()];
+
+test('a context key that is not as the stage has it is told, with what the next deployment goes back to', () => {
+  expect(warnings({ requestsPerSecond: '5', alarmEmail: 'o@e.x' })).toEqual([
+    'The context key "alarmEmail" is "o@e.x" for this deployment only. The stage "default" has none in ' +
+      'infra/stages.ts, and the next deployment without the key goes back to that.',
+    'The context key "requestsPerSecond" is "5" for this deployment only. The stage "default" has "500" in ' +
+      'infra/stages.ts, and the next deployment without the key goes back to that.',
+  ]);
+  expect(warnings({ stage: 'staging', cloudWatchRole: true })).toEqual([
+    expect.stringMatching(/"cloudWatchRole" is "true" for this deployment only. The stage "staging" has "false"/),
+  ]);
+});
+
+test('a stage’s own settings, also where a context key repeats one, are told nobody', () => {
+  expect(warnings({})).toEqual([]);
+  expect(warnings({ requestsPerSecond: 500 })).toEqual([]);
+  expect(warnings({ stage: 'staging' })).toEqual([]);
+});
+
+test('of a throw-away stack and one for an emulator, which have context keys alone, these are told nobody', () => {
+  expect(warnings({ throwaway: true, cloudWatchRole: true, alarmEmail: 'o@e.x' })).toEqual([]);
+  expect(warnings({ emulator: true, cloudWatchRole: true, alarmEmail: 'o@e.x' })).toEqual([]);
+});
+
+test('whoever has not said whether the role for logs is there is asked, before anything is made', () => {
+  const question = expect.stringMatching(/^It is not said whether .* Run: aws apigateway get-account /);
+  expect(warnings({ stage: 'dev' })).toEqual([question]);
+  expect(warnings({ stage: 'dev' })[0]).toMatch(/ Set it by -c, or for the stage "dev" in infra\/stages.ts.$/);
+  expect(warnings({ throwaway: true })).toEqual([question]);
+  expect(warnings({ throwaway: true })[0]).toMatch(/ Set it by -c\.$/);
+  expect(warnings({ stage: 'dev', emulator: true })).toEqual([]);
 });
 
 test('docs/deploying.md lists every context key', () => {

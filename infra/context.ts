@@ -1,6 +1,6 @@
 import type { App } from 'aws-cdk-lib';
 
-/** What can be set with `-c KEY=VALUE`, each with its default; docs/deploying.md lists the keys. */
+/** What a stack is made by, each with its default; docs/deploying.md lists the keys. */
 export interface StackContext {
   /** A name for a stack beside the default one. Default: none. */
   stage: string | undefined;
@@ -27,59 +27,158 @@ export interface Domain {
   hostedZoneId: string;
 }
 
-const WEB_ACL_ARN = /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/;
+const DEFAULT = 'default';
 
-/** Reads all context keys of the app. Throws a sentence that names the key where a value is not of its kind. */
-export function readContext(app: App): StackContext {
+/** What a value must be. */
+interface Kind {
+  pattern: RegExp;
+  words: string;
+}
+
+const FLAG: Kind = { pattern: /^(true|false)$/, words: 'true or false' };
+
+/** They say which stack it is, not how it is made: in infra/stages.ts they would make another one beside it. */
+const OF_COMMAND = {
+  stage: {
+    pattern: /^(?!default$)[a-z][a-z0-9-]{0,30}$/i,
+    words: 'up to 31 letters, digits or hyphens, a letter first; and not "default", which is the stack without a stage',
+  },
+  throwaway: FLAG,
+  emulator: FLAG,
+};
+
+const SETTINGS = {
+  alarmEmail: { pattern: /^[^@\s]+@[^@\s]+\.[^@\s]+$/, words: 'an e-mail address' },
+  domainName: { pattern: /^([a-z0-9-]+\.)+[a-z]{2,}$/, words: 'a host name in lower case' },
+  hostedZoneId: { pattern: /^Z[A-Z0-9]+$/, words: 'the id of a Route 53 hosted zone, as in Z0123456789ABC' },
+  allowOrigins: { pattern: /./, words: 'origins, separated by commas' },
+  requestsPerSecond: { pattern: /^[1-9]\d{0,5}$/, words: 'a number from 1 to 999999' },
+  webAclArn: {
+    pattern: /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/,
+    words: 'the ARN of a regional web ACL',
+  },
+  cloudWatchRole: FLAG,
+};
+
+/** The settings of a stage: context keys, each with the value that `-c` would give it. */
+export type Settings = Partial<Record<keyof typeof SETTINGS, string | number | boolean>>;
+
+/** Settings by the stage's name; `default` is the stack without a stage. */
+export type Stages = Record<string, Settings>;
+
+/** Checked values, as text. */
+type Values<Key extends string> = Partial<Record<Key, string>>;
+
+/**
+ * Reads the context keys of `-c` and cdk.json, and for those that are not given the stage's settings. A throw-away
+ * stack, and one for an emulator, is none of the stages: it must not ask for the domain of one.
+ *
+ * Throws a sentence that names the key, and the stage where it is one's, where a value is not of its kind. All stages
+ * are checked each time, so that a mistake is found before the stage's turn comes.
+ */
+export function readContext(app: App, stages: Stages = {}): StackContext {
+  for (const [stage, settings] of Object.entries(stages)) checkStage(stage, settings);
+  const { stage, throwaway, emulator } = given(app, OF_COMMAND);
+  const values = { ...settingsOf(app, stages), ...given(app, SETTINGS) };
   return {
-    stage: text(app, 'stage', /^[a-z][a-z0-9-]{0,30}$/i, 'up to 31 letters, digits or hyphens, a letter first'),
-    throwaway: flag(app, 'throwaway'),
-    alarmEmail: text(app, 'alarmEmail', /^[^@\s]+@[^@\s]+\.[^@\s]+$/, 'an e-mail address'),
-    domain: domain(app),
-    allowOrigins: origins(app),
-    requestsPerSecond: Number(text(app, 'requestsPerSecond', /^[1-9]\d{0,5}$/, 'a number from 1 to 999999') ?? 100),
-    webAclArn: text(app, 'webAclArn', WEB_ACL_ARN, 'the ARN of a regional web ACL'),
-    cloudWatchRole: flag(app, 'cloudWatchRole'),
-    emulator: flag(app, 'emulator'),
+    stage,
+    throwaway: throwaway === 'true',
+    alarmEmail: values.alarmEmail,
+    domain: domain(values, ''),
+    allowOrigins: origins(values, ''),
+    requestsPerSecond: Number(values.requestsPerSecond ?? 100),
+    webAclArn: values.webAclArn,
+    cloudWatchRole: values.cloudWatchRole === 'true',
+    emulator: emulator === 'true',
   };
 }
 
-function domain(app: App): Domain | undefined {
-  const domainName = text(app, 'domainName', /^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name in lower case');
-  const hostedZoneId = text(
-    app,
-    'hostedZoneId',
-    /^Z[A-Z0-9]+$/,
-    'the id of a Route 53 hosted zone, as in Z0123456789ABC',
-  );
-  if (domainName !== undefined && hostedZoneId !== undefined) return { domainName, hostedZoneId };
-  if (domainName === undefined && hostedZoneId === undefined) return undefined;
-  throw new Error('Of the context keys "domainName" and "hostedZoneId" one was given; it must be both or none.');
+/** What whoever deploys must know before anything is made or taken away: sentences, by the key that each is about. */
+export function warningsOf(app: App, stages: Stages): Map<string, string> {
+  const { stage = DEFAULT, throwaway, emulator } = given(app, OF_COMMAND);
+  const warnings = new Map<string, string>();
+  if (emulator === 'true') return warnings;
+  const settings: Values<string> = settingsOf(app, stages);
+  const asked: Values<string> = given(app, SETTINGS);
+  for (const [key, value] of throwaway === 'true' ? [] : Object.entries(asked)) {
+    if (value === settings[key]) continue;
+    const kept = settings[key] === undefined ? 'none' : JSON.stringify(settings[key]);
+    warnings.set(
+      key,
+      `The context key "${key}" is ${JSON.stringify(value)} for this deployment only. The stage "${stage}" has ${kept} in ` +
+        'infra/stages.ts, and the next deployment without the key goes back to that.',
+    );
+  }
+  if ({ ...settings, ...asked }['cloudWatchRole'] === undefined) {
+    warnings.set(
+      'cloudWatchRole',
+      'It is not said whether this account and region have the role by which API Gateway writes logs; without it a ' +
+        'first deployment fails halfway. Run: aws apigateway get-account --query cloudwatchRoleArn. Where it prints ' +
+        'null, set cloudWatchRole to true, which makes the role; where it prints a role, to false, since true would ' +
+        `replace that one. Set it by -c${throwaway === 'true' ? '' : `, or for the stage "${stage}" in infra/stages.ts`}.`,
+    );
+  }
+  return warnings;
 }
 
-function origins(app: App): string[] {
-  const list = text(app, 'allowOrigins', /./, 'origins, separated by commas')?.split(',') ?? [];
+/** The settings of the stage that the context keys name, none where it is no stage of the file. */
+function settingsOf(app: App, stages: Stages): Values<keyof typeof SETTINGS> {
+  const { stage = DEFAULT, throwaway, emulator } = given(app, OF_COMMAND);
+  if (throwaway === 'true' || emulator === 'true') return {};
+  return checked(SETTINGS, (key) => stages[stage]?.[key], '');
+}
+
+function checkStage(stage: string, settings: Settings): void {
+  const at = `In infra/stages.ts, in the stage ${JSON.stringify(stage)}: `;
+  const { pattern, words } = OF_COMMAND.stage;
+  if (stage !== DEFAULT && !pattern.test(stage)) {
+    throw new Error(`In infra/stages.ts, a stage was ${JSON.stringify(stage)}; it must be "default", or ${words}.`);
+  }
+  for (const [key, value] of Object.entries(settings)) {
+    if (Object.hasOwn(SETTINGS, key)) continue;
+    const keys = Object.keys(SETTINGS).join(', ');
+    throw new Error(`${at}The key "${key}" (here ${JSON.stringify(value)}) is unknown; it must be one of ${keys}.`);
+  }
+  const values = checked(SETTINGS, (key) => settings[key], at);
+  domain(values, at);
+  origins(values, at);
+}
+
+function given<Key extends string>(app: App, kinds: Record<Key, Kind>): Values<Key> {
+  return checked(kinds, (key) => app.node.tryGetContext(key), '');
+}
+
+/** The values there are, as text: a flag or a number is one from the command line, and none from a file. */
+function checked<Key extends string>(kinds: Record<Key, Kind>, read: (key: Key) => unknown, at: string): Values<Key> {
+  const values: Values<Key> = {};
+  for (const key in kinds) {
+    const value = read(key);
+    if (value === undefined) continue;
+    const { pattern, words } = kinds[key];
+    if (!pattern.test(String(value))) throw refusal(at, key, value, words);
+    values[key] = String(value);
+  }
+  return values;
+}
+
+function domain({ domainName, hostedZoneId }: Values<keyof Domain>, at: string): Domain | undefined {
+  if (domainName !== undefined && hostedZoneId !== undefined) return { domainName, hostedZoneId };
+  if (domainName === undefined && hostedZoneId === undefined) return undefined;
+  throw new Error(`${at}Of the context keys "domainName" and "hostedZoneId" one was given; it must be both or none.`);
+}
+
+function origins({ allowOrigins }: Values<'allowOrigins'>, at: string): string[] {
+  const list = allowOrigins?.split(',') ?? [];
   if (list.join() === '*') return list;
   for (const origin of list) {
     if (!origin.startsWith('http') || URL.parse(origin)?.origin !== origin) {
-      throw refusal('allowOrigins', list.join(), 'origins as in https://app.example.com, separated by commas, or *');
+      const words = 'origins as in https://app.example.com, separated by commas, or *';
+      throw refusal(at, 'allowOrigins', allowOrigins, words);
     }
   }
   return list;
 }
 
-function text(app: App, key: string, pattern: RegExp, kind: string): string | undefined {
-  const value: unknown = app.node.tryGetContext(key);
-  if (value === undefined) return undefined;
-  // From the command line it is a string, from cdk.json perhaps a number.
-  if (!pattern.test(String(value))) throw refusal(key, value, kind);
-  return String(value);
-}
-
-function flag(app: App, key: string): boolean {
-  return text(app, key, /^(true|false)$/, 'true or false') === 'true';
-}
-
-function refusal(key: string, value: unknown, kind: string): Error {
-  return new Error(`The context key "${key}" was ${JSON.stringify(value)}; it must be ${kind}.`);
+function refusal(at: string, key: string, value: unknown, words: string): Error {
+  return new Error(`${at}The context key "${key}" was ${JSON.stringify(value)}; it must be ${words}.`);
 }

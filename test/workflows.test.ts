@@ -28,8 +28,34 @@ test.each(workflows)('%s has no more rights than it uses, and runs only scripts 
     expect(scripts).toHaveProperty([String(script)]);
 });
 
-test('a pull request’s diff needs no role that could change or read more than the template', () => {
-  expect(text('deploy.yml')).toMatch(/cdk diff --method=template /);
+test('a pull request’s diff asks AWS for this stack’s template and for nothing else', () => {
+  const { diff } = parse(text('deploy.yml')).jobs;
+  const commands: string[] = diff.steps.flatMap(
+    ({ run = '' }: { run?: string }) => run.match(/(aws|npx cdk) .+/g) ?? [],
+  );
+  expect(commands).toEqual([
+    expect.stringMatching(/^aws cloudformation get-template --stack-name PlantStore .* > deployed.json$/),
+    // With a template to compare with, it needs no credentials.
+    expect.stringMatching(/^npx cdk diff --template deployed.json PlantStore /),
+  ]);
+});
+
+test('main is checked, synthesized once, released to staging where there is one, then to production', () => {
+  const { jobs } = parse(text('deploy.yml'));
+  const release = { uses: './.github/workflows/release.yml' };
+  expect(jobs.synthesize).toMatchObject({ needs: 'check' });
+  expect(jobs.staging).toMatchObject({ ...release, needs: 'synthesize', if: "vars.AWS_STAGING_DEPLOY_ROLE != ''" });
+  expect(jobs.production).toMatchObject({ ...release, needs: ['synthesize', 'staging'] });
+  for (const condition of ["needs.synthesize.result == 'success'", "needs.staging.result == 'success' ||"])
+    expect(jobs.production.if).toContain(condition);
+  // Both deploy what was synthesized, into the folder that is theirs, and stop where a setting is open.
+  const synthesized = text('deploy.yml').match(/cdk synth .+/g);
+  for (const { environment, stack } of [jobs.staging.with, jobs.production.with]) {
+    const stage = stack === 'PlantStore' ? '' : ` -c stage=${stack.replace('PlantStore-', '')}`;
+    expect(synthesized).toContain(`cdk synth --quiet --strict${stage} --output assemblies/${environment}`);
+  }
+  expect(text('release.yml')).toMatch(/ASSEMBLY: assemblies\/\$\{\{ inputs.environment \}\}/);
+  expect(text('release.yml')).toMatch(/cdk deploy --app "\$ASSEMBLY" "\$STACK" /);
 });
 
 test('the hourly smoke runs by schedule and by hand, one at a time, and not before it has an address', () => {

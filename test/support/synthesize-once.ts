@@ -12,6 +12,8 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => void> {
+  // For all that the tests run: they are about the stack as it is by default, whatever a user's stages have.
+  process.env['IGNORE_STAGES'] = 'true';
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
   project.provide('assembly', await synthesize(join(directory, 'cdk.out')));
   return () => rmSync(directory, { recursive: true });
