@@ -57,7 +57,6 @@ test('the access log is kept for a month, and holds neither a header nor an id t
   expect(JSON.stringify(DestinationArn)).toContain('"ApiAccessLog713001CC"');
   expect(template.findResources('AWS::Logs::LogGroup')['ApiAccessLog713001CC']).toMatchObject({
     Properties: { RetentionInDays: 30 },
-    DeletionPolicy: 'Retain',
   });
   expect(JSON.parse(Format)).toEqual({
     extendedRequestId: '$context.extendedRequestId',

@@ -1,27 +1,17 @@
-import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import { defaultTemplate, functionOf, templateWith, waterPlant, withWaterPlant } from '../test/support/stack.ts';
+import {
+  defaultTemplate,
+  functionOf,
+  permissionsOf,
+  templateWith,
+  waterPlant,
+  withWaterPlant,
+} from '../test/support/stack.ts';
 import { type GrantedOperation, grantedOperations } from './operations.ts';
 
 const PLANTS = 'DataPlants8CBE6BEF';
 const ACCESS_TOKENS = 'DataAccessTokens854BD336';
-
-/** All that a function's role may do, as `ACTION RESOURCE`, sorted. */
-function permissionsOf(template: Template, roleId: string): string[] {
-  const policies = Object.values(template.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
-    Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === roleId),
-  );
-  return policies
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-    .flatMap(({ Effect, Action, Resource, ...conditions }) => {
-      expect({ Effect, ...conditions }).toEqual({ Effect: 'Allow' });
-      return [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${named(resource)}`));
-    })
-    .toSorted();
-}
-
-const named = (resource: string | { 'Fn::GetAtt': [string, 'Arn'] }) =>
-  typeof resource === 'string' ? resource : resource['Fn::GetAtt'].join('.');
 
 test('createPlant may put plants, get tokens, write its own logs and traces, and nothing else', () => {
   const template = defaultTemplate();
@@ -57,7 +47,6 @@ describe.each([
       expect(properties.LoggingConfig).toEqual({ LogFormat: 'JSON', LogGroup: { Ref: logGroup } });
       expect(template.findResources('AWS::Logs::LogGroup')[logGroup]).toMatchObject({
         Properties: { RetentionInDays: 30 },
-        DeletionPolicy: 'Retain',
       });
     },
   );
@@ -103,10 +92,15 @@ test('a function that uses no plants is neither granted the table nor told its n
   expect(permissionsOf(template, properties.Role['Fn::GetAtt'][0]).join()).not.toContain(PLANTS);
 });
 
-test('functions are named by CloudFormation and know the origins that may call them', () => {
-  const template = templateWith({ allowOrigins: 'https://a.example' }, withWaterPlant());
-  template.allResourcesProperties('AWS::Lambda::Function', {
-    FunctionName: Match.absent(),
-    Environment: { Variables: Match.objectLike({ ALLOW_ORIGINS: 'https://a.example' }) },
-  });
+test('a function knows the origins that may call it', () => {
+  const operations = withWaterPlant();
+  const template = templateWith({ allowOrigins: 'https://a.example' }, operations);
+  for (const operation of operations) {
+    const { properties } = functionOf(template, operation);
+    expect(properties.Environment.Variables).toMatchObject({ ALLOW_ORIGINS: 'https://a.example' });
+  }
+});
+
+test('functions are named by CloudFormation', () => {
+  templateWith({}, withWaterPlant()).allResourcesProperties('AWS::Lambda::Function', { FunctionName: Match.absent() });
 });

@@ -12,10 +12,13 @@ import { Release } from './release.ts';
 export class PlantStoreStack extends Stack {
   constructor(scope: Construct, context: StackContext, operations = grantedOperations()) {
     super(scope, stackName(context), { description: 'Plant Store, a serverless API' });
-    RemovalPolicies.of(this).apply(context.throwaway ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN, {
-      // The data, and what is needed with it: logs, the versions that a release goes back to, the key of the alarms.
-      applyToResourceTypes: ['AWS::DynamoDB::Table', 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key'],
-    });
+    const keep = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
+      RemovalPolicies.of(this).apply(context.throwaway ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
+    // After a creation that failed too: CloudFormation could not delete a protected table, and would be stuck.
+    keep(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
+    // What is needed with the data: logs, the versions that a release goes back to, the key of the alarms. What a
+    // creation made that failed goes with it: a key is billed, and a version that stays could not be published again.
+    keep(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key');
 
     // `Data` is a part of the tables' logical ids; without it CloudFormation would make new, empty tables.
     const tables = createTables(new Construct(this, 'Data'), context.throwaway, operations);
@@ -24,7 +27,7 @@ export class PlantStoreStack extends Stack {
     );
     const releases = context.emulator
       ? []
-      : functions.map((each) => new Release(this, ownId(each.operation, 'Release'), each, context));
+      : functions.map((each) => new Release(this, ownId(each.operation, 'Release'), each, tables, context));
     const routes = context.emulator
       ? functions.map(({ operation, lambda }) => ({ operation, target: lambda }))
       : releases.map(({ function: { operation }, live }) => ({ operation, target: live }));

@@ -17,8 +17,12 @@ export async function deploy(
   { endpoint }: Pick<LocalDynamoDb, 'endpoint'>,
   onLog: (line: LogLine) => void,
 ): Promise<Deployment> {
+  // The others are called by a release, not by a request.
+  const served = template.functions.filter(({ name }) =>
+    template.routes.some(({ integration }) => 'functionName' in integration && integration.functionName === name),
+  );
   const functions = await Promise.all(
-    template.functions.map(async (configuration) => {
+    served.map(async (configuration) => {
       const { name } = configuration;
       const environment = { ...lambdaEnvironment(name, endpoint), ...configuration.environment };
       return { name, lambda: await startFunction({ ...configuration, environment }, onLog) };
@@ -37,7 +41,7 @@ export async function deploy(
 }
 
 /** What Lambda sets by itself ("Using Lambda environment variables"); nothing of this machine's own gets in. */
-function lambdaEnvironment(functionName: string, dynamoDbEndpoint: string): Record<string, string> {
+export function lambdaEnvironment(functionName: string, dynamoDbEndpoint: string): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
     AWS_LAMBDA_FUNCTION_NAME: functionName,

@@ -182,12 +182,16 @@ test('a route leads to its function, by its method or by any', () => {
   );
 });
 
-test('each function of the stack is behind a route, its bundle in the assembly', () => {
-  const template = readTemplate(inject('assembly'));
-  const routes = template.routes.filter(({ integration }) => 'functionName' in integration);
-  const behind = routes.map(({ method, resource }) => functionBehind(template, method, resource));
-  expect(behind.map(({ name }) => name).toSorted()).toEqual(template.functions.map(({ name }) => name).toSorted());
-  for (const { assetDirectory } of behind) expect(existsSync(join(assetDirectory, 'index.mjs'))).toBe(true);
+test('each function of the stack is behind a route, or asks one that is before a release; its bundle in the assembly', () => {
+  const { routes, functions } = readTemplate(inject('assembly'));
+  const served = routes.filter(({ integration }) => 'functionName' in integration);
+  const behind = served.map(({ method, resource }) => functionBehind({ routes, functions }, method, resource));
+  const asking = functions.filter(({ environment }) => environment['FUNCTION_VERSION_ARN'] !== undefined);
+  expect(asking).toHaveLength(behind.length);
+  expect([...behind, ...asking].map(({ name }) => name).toSorted()).toEqual(
+    functions.map(({ name }) => name).toSorted(),
+  );
+  for (const { assetDirectory } of functions) expect(existsSync(join(assetDirectory, 'index.mjs'))).toBe(true);
 });
 
 test('a function is configured as the stack has it, a table’s name in its variables', () => {

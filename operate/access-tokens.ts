@@ -6,6 +6,19 @@ import type { Table } from './table.ts';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_CHARACTERS = 43;
 
+/** A new token, which nobody can guess, and its item; times in seconds since 1970. */
+export function newToken(name: string, createdAt: number, expiresAt: number) {
+  const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
+  const token = ACCESS_TOKEN_PREFIX + characters.join('');
+  const item = {
+    digest: { S: digestOf(token) },
+    name: { S: name },
+    createdAt: { N: String(createdAt) },
+    expiresAt: { N: String(expiresAt) },
+  };
+  return { token, item };
+}
+
 /**
  * Issues a token under a free name and returns it, the only time that it is seen.
  * Times are in seconds since 1970. Throws where the name is in use.
@@ -14,19 +27,8 @@ export async function createToken(table: Table, name: string, createdAt: number,
   if ((await listTokens(table)).some((item) => item.name === name)) {
     throw new Error(`The name "${name}" is in use; revoke that token first, or choose another name.`);
   }
-  const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
-  const token = ACCESS_TOKEN_PREFIX + characters.join('');
-  await table.client.send(
-    new PutItemCommand({
-      TableName: table.tableName,
-      Item: {
-        digest: { S: digestOf(token) },
-        name: { S: name },
-        createdAt: { N: String(createdAt) },
-        expiresAt: { N: String(expiresAt) },
-      },
-    }),
-  );
+  const { token, item } = newToken(name, createdAt, expiresAt);
+  await table.client.send(new PutItemCommand({ TableName: table.tableName, Item: item }));
   return token;
 }
 

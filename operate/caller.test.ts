@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { inContract as inOpenApi } from '../test/support/contract.ts';
 import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
-import { Caller, inContract, type Request } from './caller.ts';
+import { HttpCaller, inContract, type Request } from './caller.ts';
 import { WrongArguments } from './command.ts';
 
 vi.mock('node:timers/promises', { spy: true });
@@ -31,7 +31,7 @@ test.each<[string | undefined, number]>([
     const headers = { ...JSON_TYPE, ...(retryAfter !== undefined && { 'retry-after': retryAfter }) };
     return { status: 400, headers, body: '{"error":429,"message":"x"}' };
   });
-  expect(await new Caller(url, 'token').send({ body: '{}' })).toMatchObject({ status: 200, plant: { name: 'x' } });
+  expect(await new HttpCaller(url, 'token').send({ body: '{}' })).toMatchObject({ status: 200, plant: { name: 'x' } });
   expect(vi.mocked(sleep).mock.calls).toEqual([[ms]]);
 });
 
@@ -43,7 +43,7 @@ test.each([
   ['https://me:secret@a.example', 'https://me:***@a.example/', 'https://a.example'],
 ])('the base URL %s is refused with what it must be', (given, shown, mustBe) => {
   const sentence = `BASE_URL was "${shown}"; it must be the address before /plants, without user, password, query or fragment: ${mustBe}`;
-  expect(() => new Caller(given, 'token')).toThrow(new WrongArguments(sentence));
+  expect(() => new HttpCaller(given, 'token')).toThrow(new WrongArguments(sentence));
 });
 
 test.each([
@@ -51,7 +51,7 @@ test.each([
   ['http://127.0.0.1:3000//', 'http://127.0.0.1:3000'],
   [' https://a.example/plants/v1 ', 'https://a.example/plants/v1'],
 ])('the base URL "%s" is as good as %s', (given, baseUrl) => {
-  expect(new Caller(given, 'token').baseUrl).toBe(baseUrl);
+  expect(new HttpCaller(given, 'token').baseUrl).toBe(baseUrl);
 });
 
 test('what is throttled five times more is answered so', async () => {
@@ -61,7 +61,7 @@ test('what is throttled five times more is answered so', async () => {
     requests += 1;
     return refusal(429);
   });
-  expect(await new Caller(url, 'token').send({ body: '{}' })).toMatchObject({ status: 400, error: 429 });
+  expect(await new HttpCaller(url, 'token').send({ body: '{}' })).toMatchObject({ status: 400, error: 429 });
   expect(requests).toBe(6);
   vi.mocked(sleep).mockReset();
 });
@@ -94,7 +94,7 @@ test.each<[string, Request, Partial<Sent>, Record<string, string | undefined>]>(
     seen.push(one);
     return { status: 200, headers: { ...JSON_TYPE, 'X-Amz-Apigw-Id': 'id' }, body: '{"name":"x"}' };
   });
-  const answer = await new Caller(`${url}/v1/`, 'the-token').exchange(request);
+  const answer = await new HttpCaller(`${url}/v1/`, 'the-token').exchange(request);
   expect(answer).toMatchObject({ status: 200, headers: { 'x-amz-apigw-id': 'id' } });
   expect(answer.text).toBe(request.method === 'HEAD' ? '' : '{"name":"x"}');
   expect(seen).toHaveLength(1);
@@ -184,7 +184,7 @@ test.each<[string, Answered | undefined, string | undefined]>([
   ['nobody answers', undefined, 'URL does not answer: '],
 ])('before all else a caller tells where %s', async (_, answer, sentence) => {
   const url = answer ? await startStandIn(() => answer) : 'http://127.0.0.1:9';
-  const access = new Caller(url, 'token').checkAccess();
+  const access = new HttpCaller(url, 'token').checkAccess();
   if (sentence === undefined) await expect(access).resolves.toBeUndefined();
   else await expect(access).rejects.toThrow(sentence.replace('URL', url));
 });
@@ -195,14 +195,14 @@ test('who does not answer in 30 s does not answer', async () => {
     return AbortSignal.abort(new DOMException('too late', 'TimeoutError'));
   });
   const url = await startStandIn(() => new Promise(() => {}));
-  await expect(new Caller(url, 'token').checkAccess()).rejects.toThrow(`${url} does not answer in 30 s.`);
+  await expect(new HttpCaller(url, 'token').checkAccess()).rejects.toThrow(`${url} does not answer in 30 s.`);
   vi.mocked(AbortSignal.timeout).mockRestore();
 });
 
 test.each([undefined, 'plants.example.com', 'ftp://a.example', 'file:///xhttp://', 'httpx://a.example'])(
   'the base URL %s is no address of a service',
   (given) => {
-    const wrong = () => new Caller(given, 'token');
+    const wrong = () => new HttpCaller(given, 'token');
     expect(wrong).toThrow(WrongArguments);
     expect(wrong).toThrow(`BASE_URL was "${given ?? ''}"; it must be an http or https address.`);
   },
@@ -210,12 +210,12 @@ test.each([undefined, 'plants.example.com', 'ftp://a.example', 'file:///xhttp://
 
 test('the token is the one that is given, or else that of the environment; without one there is a sentence', () => {
   vi.stubEnv('PLANT_STORE_TOKEN', 'of the environment');
-  expect(new Caller('http://a.example').token).toBe('of the environment');
-  expect(new Caller('http://a.example', 'given').token).toBe('given');
+  expect(new HttpCaller('http://a.example').token).toBe('of the environment');
+  expect(new HttpCaller('http://a.example', 'given').token).toBe('given');
   vi.unstubAllEnvs();
   for (const missing of ['', undefined]) {
     vi.stubEnv('PLANT_STORE_TOKEN', missing);
-    const without = () => new Caller('http://a.example', missing);
+    const without = () => new HttpCaller('http://a.example', missing);
     expect(without).toThrow(WrongArguments);
     expect(without).toThrow('There is no token, neither after --token nor in PLANT_STORE_TOKEN.');
     vi.unstubAllEnvs();

@@ -26,19 +26,30 @@ const MAX_THROTTLED = 5;
 const THROTTLED_MS = 1000;
 const MAX_RETRY_AFTER_MS = 10_000;
 
-/** Who calls the service at a base URL, with a token. */
-export class Caller {
-  readonly baseUrl: string;
-  readonly token: string;
+/** A request with all that is sent, and what is answered, in the contract or not. Names of headers in lower case. */
+export interface Sent {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: Uint8Array<ArrayBuffer>;
+}
+interface Answered {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
 
-  /**
-   * The token may stand in PLANT_STORE_TOKEN instead, where others cannot read it. Throws a sentence where there
-   * is none, or the base URL cannot be one.
-   */
-  constructor(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']) {
-    if (!token) throw new WrongArguments('There is no token, neither after --token nor in PLANT_STORE_TOKEN.');
-    this.baseUrl = checkedBaseUrl(baseUrl);
+/** Sends a request once. Throws where no answer comes. */
+type Deliver = (sent: Sent) => Promise<Answered>;
+
+/** Who calls the service with a token, over HTTP or otherwise. */
+export class Caller {
+  readonly token: string;
+  readonly #deliver: Deliver;
+
+  constructor(token: string, deliver: Deliver) {
     this.token = token;
+    this.#deliver = deliver;
   }
 
   /**
@@ -55,6 +66,33 @@ export class Caller {
     }
   }
 
+  /** Sends a request once, without its body where the method is GET or HEAD. Returns whatever is answered. */
+  async exchange({ method = 'POST', path = '/plants', headers = {}, body = '' }: Request): Promise<Answered> {
+    const all = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers };
+    return this.#deliver({
+      method,
+      path,
+      headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
+      body: ['GET', 'HEAD'].includes(method) ? new Uint8Array() : Uint8Array.from(Buffer.from(body)),
+    });
+  }
+}
+
+/** Who calls the service at a base URL. */
+export class HttpCaller extends Caller {
+  readonly baseUrl: string;
+
+  /**
+   * The token may stand in PLANT_STORE_TOKEN instead, where others cannot read it. Throws a sentence where there
+   * is none, or the base URL cannot be one.
+   */
+  constructor(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']) {
+    if (!token) throw new WrongArguments('There is no token, neither after --token nor in PLANT_STORE_TOKEN.');
+    const checked = checkedBaseUrl(baseUrl);
+    super(token, (sent) => deliverTo(checked, sent));
+    this.baseUrl = checked;
+  }
+
   /** Throws a sentence where nobody answers, there is no service, or the token is not valid. */
   async checkAccess(): Promise<void> {
     const answer = await this.send({ body: '{}' }).catch((error: Error) => {
@@ -68,20 +106,18 @@ export class Caller {
       throw new Error(`There is no POST /plants at ${this.baseUrl}; BASE_URL must be the address before /plants.`);
     }
   }
+}
 
-  /** Sends a request once, without its body where the method is GET or HEAD. Returns whatever is answered. */
-  async exchange({ method = 'POST', path = '/plants', headers = {}, body }: Request) {
-    const all = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers };
-    const response = await fetch(this.baseUrl + path, {
-      method,
-      headers: Object.entries(all).filter(([, value]) => value !== ''),
-      // As a Blob without a type: for a string, fetch adds a content type of its own.
-      body: body === undefined || ['GET', 'HEAD'].includes(method) ? null : new Blob([body]),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(SILENCE_MS),
-    });
-    return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
-  }
+async function deliverTo(baseUrl: string, { method, path, headers, body }: Sent): Promise<Answered> {
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers,
+    // As a Blob without a type: for a string, fetch adds a content type of its own.
+    body: body.length > 0 ? new Blob([body]) : null,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(SILENCE_MS),
+  });
+  return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
 }
 
 /** The base URL without slashes at its end. Throws a sentence where no request could reach the service by it. */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import autocannon from 'autocannon';
-import { type Caller, inContract } from './caller.ts';
+import { type HttpCaller, inContract } from './caller.ts';
 import { plantsById, type Table } from './table.ts';
 
 const FIRST_ID = 8_000_000_000_000_000_000n;
@@ -33,7 +33,7 @@ interface NotCreated {
 
 /** Creates plants as fast as they are taken, until the time is over or SIGINT ends it. */
 export async function loadPlants(
-  { baseUrl, token }: Caller,
+  { baseUrl, token }: HttpCaller,
   { duration, connections, rate, onProgress }: Load,
 ): Promise<LoadSum & { result: autocannon.Result }> {
   const sum: LoadSum = { created: new Set(), refused: [] };

@@ -1,4 +1,4 @@
-import { Caller } from './caller.ts';
+import { HttpCaller } from './caller.ts';
 import { checkedNumber, command } from './command.ts';
 import { loadPlants, notStored } from './load-plants.ts';
 import { withTable } from './table.ts';
@@ -24,7 +24,7 @@ const OPTIONS = {
 } as const;
 
 await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
-  const caller = new Caller(baseUrl, values.token);
+  const caller = new HttpCaller(baseUrl, values.token);
   const duration = count('duration', values.duration);
   const connections = count('connections', values.connections);
   const rate = values.rate === undefined ? undefined : count('rate', values.rate);

@@ -4,7 +4,7 @@ import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { type OwnService, startOwnService } from '../test/support/own-service.ts';
 import { type Answered, type Change, startChanged, startStandIn } from '../test/support/stand-in-service.ts';
 import { runToolHere } from '../test/support/tool.ts';
-import { Caller } from './caller.ts';
+import { HttpCaller } from './caller.ts';
 import { createPlantRules, HIGHEST_ID } from './smoke/create-plant-rules.ts';
 import { outcomesOf } from './smoke/outcomes.ts';
 import { rules } from './smoke/rules.ts';
@@ -22,7 +22,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const CONFLICT = { status: 400, body: '{"error":409,"message":"The id is in use by a different plant."}' };
 
 test('the smoke holds on a sound service, and two at once do', async () => {
-  const caller = new Caller(service.url, DEVELOPMENT_TOKEN);
+  const caller = new HttpCaller(service.url, DEVELOPMENT_TOKEN);
   const [outcomes, { code, stdout, stderr }] = await Promise.all([
     Array.fromAsync(outcomesOf(rules, caller)),
     runToolHere('smoke', [service.url]),
@@ -260,7 +260,7 @@ test.each<[string, string, Change]>([
     () => ({ status: 307, headers: { location: `${service.url}/plants` } }),
   ],
 ])('the smoke fails on a service that %s', async (_, rule, change) => {
-  const caller = new Caller(await startChanged(service.url, change), DEVELOPMENT_TOKEN);
+  const caller = new HttpCaller(await startChanged(service.url, change), DEVELOPMENT_TOKEN);
   const found = rules.find((candidate) => candidate.rule.startsWith(rule));
   expect(found, rule).toBeDefined();
   await expect(found?.check(caller)).rejects.toThrow(/; .+ must /);
@@ -281,7 +281,7 @@ async function storeOnly(plants: Record<string, AttributeValue>[]): Promise<void
 
 test('a smoke leaves the same plants behind as each before it, or it would find its ids taken', async () => {
   await storeOnly([]);
-  const caller = new Caller(service.url, DEVELOPMENT_TOKEN);
+  const caller = new HttpCaller(service.url, DEVELOPMENT_TOKEN);
   for (const { check } of creating) await check(caller);
   const left = (await stored()).map(({ id, name, tag }) => [id?.N, name?.S, ...(tag ? [tag.S] : [])]);
   expect(Object.fromEntries(left.map(([id, ...plant]) => [id, plant]))).toEqual({
@@ -307,7 +307,7 @@ test('ids that other plants hold are passed over for others, or told as taken, t
       name: { S: 'a caller’s own' },
     })),
   );
-  const caller = new Caller(service.url, DEVELOPMENT_TOKEN);
+  const caller = new HttpCaller(service.url, DEVELOPMENT_TOKEN);
   const first = await Array.fromAsync(outcomesOf(creating, caller));
   expect(first.filter(({ state }) => state !== 'ok')).toEqual([
     {
@@ -323,7 +323,7 @@ test('ids that other plants hold are passed over for others, or told as taken, t
 
 test('where each plant is answered with error 409, just the rules that create some are not checked', async () => {
   const url = await startChanged(service.url, ({ status }) => (status === 200 ? CONFLICT : {}));
-  const outcomes = await Array.fromAsync(outcomesOf(createPlantRules, new Caller(url, DEVELOPMENT_TOKEN)));
+  const outcomes = await Array.fromAsync(outcomesOf(createPlantRules, new HttpCaller(url, DEVELOPMENT_TOKEN)));
   const taken = outcomes.filter(({ state }) => state === 'taken');
   expect(taken.map(({ rule }) => rule)).toEqual(creating.map(({ rule }) => rule));
   expect(taken.find(({ rule }) => rule.startsWith('a plant is'))?.seen).toMatch(

@@ -1,4 +1,4 @@
-import { Caller } from './caller.ts';
+import { HttpCaller } from './caller.ts';
 import { command } from './command.ts';
 import { LEFT_BEHIND, NOT_CHECKED } from './smoke/create-plant-rules.ts';
 import { type Outcome, outcomesOf } from './smoke/outcomes.ts';
@@ -17,7 +17,7 @@ const LABELS = { ok: 'ok   ', failed: 'FAIL ', taken: 'taken' };
 const OPTIONS = { token: { type: 'string' }, json: { type: 'boolean', default: false } } as const;
 
 await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async ({ token, json }, [baseUrl]) => {
-  const caller = new Caller(baseUrl, token);
+  const caller = new HttpCaller(baseUrl, token);
   const startedAt = new Date();
   await caller.checkAccess();
   const outcomes: Outcome[] = [];

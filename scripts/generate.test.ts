@@ -168,8 +168,8 @@ test('the smoke is told of each operation', () => {
   const operations = JSON.parse(generate(CONTRACT)['operate/smoke/operations.generated.json'] ?? '');
   const path = '/beds/{bed}/plants';
   expect(operations).toEqual([
-    { method: 'GET', path, needsJson: false },
-    { method: 'PUT', path, needsJson: true },
+    { operationId: 'listPlants', method: 'GET', path, needsJson: false },
+    { operationId: 'putPlants', method: 'PUT', path, needsJson: true },
   ]);
 });
 

@@ -107,7 +107,7 @@ export function generate(contractText: string): Record<string, string> {
       "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
       'export default validate;\n',
     ].join('\n');
-    smokeOperations.push({ method, path, needsJson: requestBody !== undefined });
+    smokeOperations.push({ operationId, method, path, needsJson: requestBody !== undefined });
   }
   files['operate/smoke/operations.generated.json'] = `${JSON.stringify(smokeOperations, null, 2)}\n`;
   return files;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
-import { Caller } from '../operate/caller.ts';
+import { HttpCaller } from '../operate/caller.ts';
 import { rules } from '../operate/smoke/rules.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { type Service, startService } from './support/service.ts';
@@ -88,6 +88,6 @@ test.each(['text/plain', 'image/png'])('a preflight declared as %s is no preflig
 });
 
 test('the smoke’s rules hold for an API that pages may call', async () => {
-  const caller = new Caller(service.url, DEVELOPMENT_TOKEN);
+  const caller = new HttpCaller(service.url, DEVELOPMENT_TOKEN);
   for (const { rule, check } of rules) await expect(check(caller), rule).resolves.toBeUndefined();
 });

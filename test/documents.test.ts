@@ -67,6 +67,11 @@ test('each context key that a document gives is one of the stack’s', () => {
   expect(inDocuments(/-c ([a-z]\w*)=/g).filter(([, key]) => !keys.includes(key))).toEqual([]);
 });
 
+test('each logical id that a document names is one of the stack’s', () => {
+  const ids = Object.keys(template.toJSON()['Resources']);
+  expect(inDocuments(/\b([A-Z][a-z]\w*[0-9A-F]{8})\b/g).filter(([, id]) => !ids.includes(id))).toEqual([]);
+});
+
 test('the policy for deploying names each service of the stack', () => {
   const [, policy = ''] = /```json\n(\{\s*"Version".*?)```/s.exec(read('docs/deploying.md')) ?? [];
   const actions: string[] = JSON.parse(policy).Statement.flatMap(({ Action }: { Action: string[] }) => Action);
@@ -76,8 +81,9 @@ test('the policy for deploying names each service of the stack', () => {
   expect(allowed).toEqual(expect.arrayContaining([...new Set(services)]));
 });
 
-test('the runbook has a row for each alarm of the stack, and for no other', () => {
-  const ids = Object.keys(template.findResources('AWS::CloudWatch::Alarm'));
+test('the runbook has a row for each alarm that calls a person, and for no other', () => {
+  const all = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
+  const ids = all.filter(([, { Properties }]) => Properties.AlarmActions).map(([id]) => id);
   // One row is for the functions of all operations: GetPlantFunctionErrors is a FunctionErrors.
   const names = ids.map((id) => id.replace(/^MonitoringAlarms(?:\w+(?=Function))?(\w+?)[0-9A-F]{8}$/, '$1'));
   const alarms = [...new Set(names)];

@@ -71,7 +71,7 @@ async function serviceBehind(operation: Operation, ...plans: Plan[]) {
 }
 
 /** The error number where a fault lasts. */
-const faults: Record<Fault, number> = {
+const faults: Record<Exclude<Fault, 'refuses access'>, number> = {
   hangs: 503,
   'stalls in the middle of its answer': 503,
   drips: 504,

@@ -39,6 +39,7 @@ test('a request that succeeded is one line at INFO', async () => {
       [
         {
           operation: 'createPlant',
+          version: '7',
           outcome: 'succeeded',
           extendedRequestId,
           tokenName: 'ci',
@@ -56,6 +57,7 @@ test('a refused request is one line at INFO with its error number', async () => 
       [
         {
           operation: 'createPlant',
+          version: '7',
           outcome: 'refused',
           error: 409,
           extendedRequestId,
@@ -76,6 +78,7 @@ test.each([500, 503, 504] as const)('a %i is one line at ERROR with the cause an
       [
         {
           operation: 'createPlant',
+          version: '7',
           outcome: 'failed',
           error,
           extendedRequestId,

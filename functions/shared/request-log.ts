@@ -2,18 +2,20 @@ import { PlantStoreError } from './errors.ts';
 import type { Middleware, Request } from './request.ts';
 
 /**
- * Logs one line a request, as an object that Lambda's JSON log format takes up: the operation's id, the
- * outcome (`succeeded`, `refused`, or `failed` by a fault of ours, 5xx), the `error` number, the gateway's extended request id, which no caller can choose ("Variables for access
- * logging for API Gateway"), the token's name and the duration in ms; what failed at
- * level ERROR with the cause and its stack. Never a token, a digest or a body.
+ * Logs one line a request, as an object that Lambda's JSON log format takes up: the operation's id, the function's
+ * `version`, the outcome (`succeeded`, `refused`, or `failed` by a fault of ours, 5xx), the `error` number, the
+ * gateway's extended request id, which no caller can choose ("Variables for access logging for API Gateway"), the
+ * token's name and the duration in ms; what failed at level ERROR with the cause and its stack. Never a token, a digest
+ * or a body.
  */
 export function requestLog(operation: string): Middleware {
   const starts = new WeakMap<Request, number>();
 
   function line(request: Request, outcome: string, error?: number) {
-    const { event, internal } = request;
+    const { event, context, internal } = request;
     return {
       operation,
+      version: context?.functionVersion,
       outcome,
       error,
       extendedRequestId: event?.requestContext?.extendedRequestId,

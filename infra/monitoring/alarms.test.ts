@@ -5,6 +5,8 @@ import {
   alarmName,
   defaultTemplate,
   functionOf,
+  permissionsOf,
+  releaseOf,
   templateWith,
   waterPlant,
   withWaterPlant,
@@ -14,6 +16,8 @@ import { ACTIONS, type Action, type GrantedOperation, grantedOperations, ownId }
 const template = defaultTemplate();
 const operations = grantedOperations();
 const alarms = alarmsOf(template);
+/** Those that call a person. */
+const telling = Object.fromEntries(Object.entries(alarms).filter(([, { AlarmActions }]) => AlarmActions));
 
 function alarmsOf(
   stack: Template,
@@ -27,20 +31,14 @@ const THROTTLED = 'PlantStore Throttled';
 const UNAUTHORIZED = 'PlantStore Unauthorized';
 const LATENCY = 'AWS/ApiGateway Latency ApiName=PlantStore';
 
-/** The metrics that DynamoDB has of what the functions may do on the tables, by their roles. */
-function databaseMetrics(stack: Template) {
-  const calls = Object.values(stack.findResources('AWS::IAM::Policy'))
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-    .flatMap(({ Action, Resource }) =>
-      [Action].flat().flatMap((action: string) =>
-        action.startsWith('dynamodb:')
-          ? [Resource].flat().map((resource) => ({
-              action: action.replace('dynamodb:', ''),
-              table: resource['Fn::GetAtt'][0],
-            }))
-          : [],
-      ),
-    );
+/** The metrics that DynamoDB has of what the functions of operations may do on the tables, by their roles. */
+function databaseMetrics(stack: Template, ofStack: GrantedOperation[]) {
+  const calls = ofStack
+    .flatMap((operation) => permissionsOf(stack, functionOf(stack, operation).properties.Role['Fn::GetAtt'][0]))
+    .flatMap((permission) => {
+      const [, action = '', table = ''] = /^dynamodb:(\w+) (\w+)\.Arn$/.exec(permission) ?? [];
+      return action === '' ? [] : [{ action, table }];
+    });
   const unique = (names: string[]) => [...new Set(names)].toSorted();
   return {
     errors: unique(
@@ -55,7 +53,7 @@ function databaseMetrics(stack: Template) {
   };
 }
 
-const { errors: databaseErrors, throttles: databaseThrottles } = databaseMetrics(template);
+const { errors: databaseErrors, throttles: databaseThrottles } = databaseMetrics(template, operations);
 
 /** A minute without data. */
 const _ = undefined;
@@ -67,6 +65,24 @@ const minutes = (length: number, { requests, slow }: { requests: number; slow: n
   Array.from({ length }, () => [...Array<number>(slow).fill(2001), ...Array<number>(requests - slow).fill(1999)]);
 
 type Row = [alarm: string, what: string, samples: Samples, states: string];
+
+/** The alarms that take a release back. The version is the new one's; what others answer are other metrics. */
+function rowsOfRelease(operation: GrantedOperation): Row[] {
+  const { versionId } = releaseOf(template, operation);
+  const { id } = functionOf(template, operation);
+  const internalErrors = `PlantStore InternalErrors operation=${operation.operationId} version=${versionId}.Version`;
+  const crashes = `AWS/Lambda Errors ExecutedVersion=${versionId}.Version FunctionName=${id} Resource=${id}:live`;
+  return [
+    [ownId(operation, 'ReleaseInternalErrors'), internalErrors],
+    [ownId(operation, 'ReleaseCrashes'), crashes],
+  ].flatMap(([alarm = '', metric = '']): Row[] => [
+    // A canary has ten minutes and a tenth of the traffic: it cannot wait for a second one.
+    [alarm, 'one request fails', { [metric]: counts(_, 0, 1, 0, _) }, '..!..'],
+    [alarm, 'each request fails', { [metric]: counts(9, 9, 9) }, '!!!'],
+    [alarm, 'no request fails', { [metric]: counts(0, 0, _, 0) }, '....'],
+    [alarm, 'no request comes', { [metric]: counts(_, _, _) }, '...'],
+  ]);
+}
 
 function rowsOf(operation: GrantedOperation): Row[] {
   const metric = (name: string) => `AWS/Lambda ${name} FunctionName=${functionOf(template, operation).id}`;
@@ -91,6 +107,7 @@ const rows: Row[] = [
   ['Faults', 'the gateway cannot reach a function', { [FAULTS]: counts(0, 1, 9, 9, 0) }, '..!!!'],
   ['Faults', 'all is well', { [FAULTS]: counts(0, 0, 0, 0, 0) }, '.....'],
   ...operations.flatMap(rowsOf),
+  ...operations.flatMap(rowsOfRelease),
   ['Throttled', 'ten in three of five', { [THROTTLED]: counts(10, _, 10, _, 10, _) }, '....!.'],
   ['Throttled', 'ten in three of six', { [THROTTLED]: counts(10, _, 10, _, _, 10, _) }, '.......'],
   ['Throttled', 'nine in each', { [THROTTLED]: counts(9, 9, 9, 9, 9) }, '.....'],
@@ -141,7 +158,7 @@ const rows: Row[] = [
 ];
 
 test('there is an alarm for each thing that a person is called for', () => {
-  expect(Object.keys(alarms).toSorted()).toEqual(
+  expect(Object.keys(telling).toSorted()).toEqual(
     [
       'DatabaseErrors',
       'DatabaseThrottles',
@@ -171,7 +188,7 @@ test.each([
   const stack = templateWith({}, those);
   const watched = (name: string) =>
     alarmsOf(stack)[name]?.Metrics?.flatMap(({ MetricStat }) => (MetricStat ? nameOf(MetricStat.Metric) : []));
-  const { errors, throttles } = databaseMetrics(stack);
+  const { errors, throttles } = databaseMetrics(stack, those);
   expect(watched('DatabaseErrors')?.toSorted()).toEqual(errors);
   expect(watched('DatabaseThrottles')?.toSorted()).toEqual(throttles);
 });
@@ -184,7 +201,7 @@ test('an alarm watches ten ways in which operations use the tables; an eleventh 
   );
 });
 
-test.each(Object.entries(alarms))(
+test.each(Object.entries(telling))(
   'the alarm %s says what it means and what to do first, and tells the topic when it goes on and off',
   (_name, each) => {
     expect(each.AlarmDescription).toMatch(/^[A-Z].*\. First: .*docs\/operations\.md\.$/s);

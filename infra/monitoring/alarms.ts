@@ -24,32 +24,28 @@ const MINUTE = Duration.minutes(1);
 const MAX_METRICS = 10;
 
 /**
- * What a person is called for, and what a release goes back on. Each alarm's description says what it means and what
- * to do first; all go to one encrypted topic, and from there to an e-mail address where one is given.
+ * What a person is called for. Each alarm's description says what it means and what to do first; all go to one encrypted topic, and from there to an e-mail address where one is given.
  */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];
   readonly topic: Topic;
 
-  constructor(scope: Construct, id: string, { tables, releases, api, alarmEmail }: Watched, outcomes: Outcomes) {
+  constructor(scope: Construct, id: string, { tables, functions, api, alarmEmail }: Watched, outcomes: Outcomes) {
     super(scope, id);
     this.topic = this.#encryptedTopic(alarmEmail);
 
-    // Those that a release goes back on must not depend on the API, which depends on the release.
-    const faults = this.#alarm('Faults', total([outcomes.faults]), {
+    this.#alarm('Faults', total([outcomes.faults]), {
       threshold: 1,
       datapointsToAlarm: 2,
       alarmDescription:
         'Requests fail through faults of ours: error 500, 503 or 504. First: run the saved query "faults". Its cause names the step that failed, its gatewayResponse what the gateway answered itself. A 503 or 504 is a fault of DynamoDB: see the alarms DatabaseThrottles and DatabaseErrors and the AWS Health Dashboard.',
     });
-    for (const release of releases) {
-      const { operation, lambda } = release.function;
-      const functionErrors = this.#alarm(ownId(operation, 'FunctionErrors'), lambda.metricErrors({ period: MINUTE }), {
+    for (const { operation, lambda } of functions) {
+      this.#alarm(ownId(operation, 'FunctionErrors'), lambda.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
         alarmDescription: `The function of ${operation.operationId} crashed, ran out of memory or failed to start, which it never should. First: look into its log for lines of level ERROR or FATAL, and roll back a release that came between the last good request and the first of them.`,
       });
-      for (const alarm of [faults, functionErrors]) release.deployments.addAlarm(alarm);
       this.#alarm(ownId(operation, 'FunctionThrottles'), lambda.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,

@@ -24,7 +24,9 @@ const HALF = 12;
 
 /** One page that answers, from top to bottom: is it up, is it fast, what are callers getting wrong, what does it cost. */
 export function addDashboard(scope: Construct, watched: Watched, outcomes: Outcomes, alarms: Alarm[]): void {
-  const { tables, functions, api } = watched;
+  const { tables, functions, releases, api } = watched;
+  const functionLogs = functions.map(({ logGroup }) => logGroup);
+  const proofLogs = releases.map(({ proofLog }) => proofLog);
   const callersErrors = (Object.keys(errors).map(Number) as ErrorNumber[]).filter((error) => error < 500);
   const durations = (options: MetricOptions) =>
     functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));
@@ -81,7 +83,7 @@ export function addDashboard(scope: Construct, watched: Watched, outcomes: Outco
         ),
         graph(
           'Logs, bytes an hour',
-          [...functions.map(({ logGroup }) => logGroup), api.accessLog].map((logGroup) =>
+          [...functionLogs, api.accessLog, ...proofLogs].map((logGroup) =>
             logGroup.metricIncomingBytes({
               // Without it, the metric is that of all log groups of the account.
               dimensionsMap: { LogGroupName: logGroup.logGroupName },

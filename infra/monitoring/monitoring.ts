@@ -20,7 +20,7 @@ export interface Watched extends Pick<StackContext, 'alarmEmail'> {
 
 /**
  * What shows how the service does: outcomes counted from the logs, alarms, a dashboard named after the
- * stack and its region, saved queries. A release goes back on the alarms that show it to be bad.
+ * stack and its region, saved queries.
  *
  * Defaults: nobody is mailed until an address is given.
  */

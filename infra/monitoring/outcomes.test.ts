@@ -47,9 +47,11 @@ describe.each([
     test.each(errorNumbers)('a request that was answered error $error is counted by it', async ({ error }) => {
       // What alarms watch has no dimensions, so that CloudWatch adds up what all logs count.
       const watched = error >= 500 ? ['Faults'] : { 401: ['Unauthorized'], 429: ['Throttled'] }[error as number];
-      expect(countedFrom(template, logGroup, await answered(operationId, error))).toEqual([
+      expect(countedFrom(template, logGroup, await answered(operationId, error, '12'))).toEqual([
         `Errors operation=${operationId} error=${error}`,
         ...(watched ?? []),
+        // For this alone a release goes back: to do so for 429, 503 and 504 would not mend the database.
+        ...(error === 500 ? [`InternalErrors operation=${operationId} version=12`] : []),
       ]);
     });
 

@@ -10,7 +10,7 @@ import {
   stray,
   succeeded,
 } from '../../test/support/log-lines.ts';
-import { functionOf, templateWith, waterPlant, withWaterPlant } from '../../test/support/stack.ts';
+import { functionOf, releaseOf, templateWith, waterPlant, withWaterPlant } from '../../test/support/stack.ts';
 
 const ACCESS_LOG = 'ApiAccessLog713001CC';
 
@@ -62,6 +62,14 @@ const functionLines: Record<string, LogLine> = {
 };
 for (const error of [400, 401, 429, 500, 503] as const) functionLines[error] = await answered(operationId, error);
 
+/** What stands in the log of a function that proves a release. */
+const proofLines: Record<string, LogLine> = {
+  rule: { level: 'ERROR', message: { rule: 'a plant is a 200, and again', seen: '400' } },
+  proved: { level: 'INFO', message: { operation: operationId, failed: 1 } },
+  crash: crash(),
+  report: report(),
+};
+
 /** What stands in the access log, the line of the same request as those of the function among it. */
 const accessLines: Record<string, LogLine> = {
   ...Object.fromEntries(
@@ -82,9 +90,14 @@ const accessLines: Record<string, LogLine> = {
 };
 const gatewayResponses = Object.keys(accessLines).filter((name) => /^[A-Z_0-9]+$/.test(name));
 
+const proofLogs = withWaterPlant().map(
+  (operation) => releaseOf(template, operation).hook.LoggingConfig.LogGroup.Ref as string,
+);
+
 /** The lines that a query looks at, by their names. */
 const linesOf = (logGroups: string[]): Record<string, LogLine> => ({
-  ...(logGroups.some((logGroup) => logGroup !== ACCESS_LOG) && functionLines),
+  ...(logGroups.some((logGroup) => logGroup !== ACCESS_LOG && !proofLogs.includes(logGroup)) && functionLines),
+  ...(logGroups.some((logGroup) => proofLogs.includes(logGroup)) && proofLines),
   ...(logGroups.includes(ACCESS_LOG) && accessLines),
 });
 
@@ -118,6 +131,7 @@ const rows: [name: string, picked: string[], shown: string[]][] = [
     // As it went.
     ['sort @timestamp asc'],
   ],
+  ['proof of a release', ['rule', 'proved', 'crash'], ['sort @timestamp asc']],
   ['errors by token', ['400', '401', '429', '500', '503'], MOST_FIRST],
   ['callers without a token', ['401'], MOST_FIRST],
   ['answers of the gateway', ['no method', 'no path', ...gatewayResponses], [...MOST_FIRST, 'limit 100']],
@@ -159,9 +173,9 @@ function isFault(type: string): boolean {
   return JSON.parse(response?.['Properties'].ResponseTemplates['application/json']).error >= 500;
 }
 
-test('a query asks the logs of all functions, the access log, or both', () => {
+test('a query asks the logs of all functions, the access log, or both, or those of all proofs of a release', () => {
   const ofFunctions = withWaterPlant().map((operation) => functionOf(template, operation).logGroup);
-  const logs = [ofFunctions, [ACCESS_LOG], [...ofFunctions, ACCESS_LOG]];
+  const logs = [ofFunctions, [ACCESS_LOG], [...ofFunctions, ACCESS_LOG], proofLogs];
   for (const { name, logGroups } of queries) expect(logs, name).toContainEqual(logGroups);
   expect(queries.filter(({ logGroups }) => logGroups.includes(ofFunctions[1])).length).toBeGreaterThan(5);
 });

@@ -8,7 +8,7 @@ import { gatewayFaults } from './outcomes.ts';
 const ID = 'coalesce(message.extendedRequestId, extendedRequestId)';
 
 /** The runbook's questions to the logs of all functions and of the gateway, saved in CloudWatch Logs Insights in a folder of the stack's name. */
-export function addQueries(scope: Construct, { functions, api }: Watched): void {
+export function addQueries(scope: Construct, { functions, releases, api }: Watched): void {
   const functionLogs = functions.map(({ logGroup }) => logGroup);
   const allLogs = [...functionLogs, api.accessLog];
   // What the gateway answers where no operation is, such as on a missing path, has no gateway response, and no page
@@ -38,6 +38,14 @@ export function addQueries(scope: Construct, { functions, api }: Watched): void 
     allLogs,
     `fields @timestamp, @log, @message
       | filter @message like "REQUEST_ID"
+      | sort @timestamp asc`,
+  );
+  query(
+    'ProofOfARelease',
+    'proof of a release',
+    releases.map(({ proofLog }) => proofLog),
+    `fields @timestamp, @message
+      | filter ispresent(level)
       | sort @timestamp asc`,
   );
   query(

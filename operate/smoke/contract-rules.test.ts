@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { type Answered, type Sent, startStandIn } from '../../test/support/stand-in-service.ts';
-import { Caller } from '../caller.ts';
+import { HttpCaller } from '../caller.ts';
 import { contractRules, type SmokeOperation } from './contract-rules.ts';
 
 const TOKEN = 'the-token';
 
 const TWO_OPERATIONS: SmokeOperation[] = [
-  { method: 'POST', path: '/plants', needsJson: true },
-  { method: 'GET', path: '/plants/{id}', needsJson: false },
+  { operationId: 'createPlant', method: 'POST', path: '/plants', needsJson: true },
+  { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', needsJson: false },
 ];
 
 let answers = 0;
@@ -37,7 +37,7 @@ function twoOperations({ method, path, headers, body }: Sent): Answered {
 
 /** The rules of `TWO_OPERATIONS` that do not hold. */
 async function failing(answerTo: (sent: Sent) => Answered): Promise<string[]> {
-  const caller = new Caller(await startStandIn(answerTo), TOKEN);
+  const caller = new HttpCaller(await startStandIn(answerTo), TOKEN);
   const failed: string[] = [];
   for (const { rule, check } of contractRules(TWO_OPERATIONS)) await check(caller).catch(() => failed.push(rule));
   return failed;

@@ -3,6 +3,7 @@ import { mustBe, mustNotHold, ownRequestIds, type Rule, refused } from './rule.t
 
 /** An operation of the contract as `npm run generate` writes it beside this: the smoke itself loads no package. */
 export interface SmokeOperation {
+  operationId: string;
   method: string;
   /** With its parameters in braces, as in `/plants/{id}`. */
   path: string;
@@ -103,6 +104,7 @@ function pathRules(path: string, operations: SmokeOperation[], firstWay: number)
 function missing(path: string, methods: string[], firstWay: number): Rule {
   return {
     rule: `${path} by ${methods.join(', ')}, whatever is sent, is error 404`,
+    byGateway: true,
     check: async (caller) => {
       const ask = async (request: Request) => {
         // The answer to a HEAD has no body (RFC 9110, 9.3.2).
@@ -123,6 +125,7 @@ function missing(path: string, methods: string[], firstWay: number): Rule {
 function preflight(path: string, methods: string[]): Rule {
   return {
     rule: `OPTIONS ${path} is error 404, or a preflight that lets pages of other origins send ${methods.join(' and ')}`,
+    byGateway: true,
     check: async (caller) => {
       const headers = { origin: 'https://app.example.com', 'access-control-request-method': methods[0] ?? '' };
       const without = { authorization: '', 'content-type': '' };

@@ -147,5 +147,8 @@ export const createPlantRules: Rule[] = [
   ]),
 
   refused('a plant of over 400 KB', { body: `{"id":${id(8)},"name":"${'x'.repeat(410_000)}"}` }, 413),
-  refused('a body of 7 MB', { body: `{"id":${id(8)},"name":"${'x'.repeat(7 * 1024 * 1024)}"}` }, 413),
+  {
+    ...refused('a body of 7 MB', { body: `{"id":${id(8)},"name":"${'x'.repeat(7 * 1024 * 1024)}"}` }, 413),
+    byGateway: true,
+  },
 ];

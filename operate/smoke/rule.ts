@@ -6,6 +6,8 @@ export interface Rule {
   rule: string;
   /** Whether it holds only where plants can be created. */
   creates?: boolean;
+  /** Whether it is the gateway that keeps it: the function alone cannot be asked. */
+  byGateway?: boolean;
   /** Throws what was seen instead where the rule does not hold; Taken where that cannot be seen. */
   check: (caller: Caller) => Promise<void>;
 }
@@ -28,6 +30,7 @@ export const refused = (what: string, request: Request, error: number, ...names:
 
 export const ownRequestIds = (what: string, requests: Request[]): Rule => ({
   rule: `${what} has a request id of its own (x-amz-apigw-id), which no caller chooses`,
+  byGateway: true,
   check: async (caller) => {
     const seen = new Set<string | undefined>([undefined, '', CHOSEN_ID]);
     for (const request of requests) {

@@ -96,7 +96,7 @@ test('log lines are about as long as they are priced', () => {
   const info = vi.spyOn(console, 'info').mockReturnValue();
   const { before, after } = requestLog('createPlant');
   // No more of a request is logged.
-  const request = { event, context: {}, internal: { tokenName: 'ci' } } as Request;
+  const request = { event, context: { functionVersion: '12' }, internal: { tokenName: 'ci' } } as Request;
   before?.(request);
   after?.(request);
   const line = {

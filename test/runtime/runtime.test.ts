@@ -115,6 +115,7 @@ test('each request is one line of Lambda’s JSON log, a fault of ours with its 
       requestId: expect.any(String),
       message: {
         operation: 'createPlant',
+        version: '$LATEST',
         outcome: 'succeeded',
         extendedRequestId,
         tokenName: 'development',

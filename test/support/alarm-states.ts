@@ -1,8 +1,10 @@
+import { textOf } from './intrinsics.ts';
+
 /** The name and dimensions by which CloudWatch knows a metric; values from the template may be references. */
 interface Metric {
   Namespace: string;
   MetricName: string;
-  Dimensions?: { Name: string; Value: string | { Ref: string } }[];
+  Dimensions?: { Name: string; Value: string | object }[];
 }
 
 interface MetricStat {
@@ -105,7 +107,7 @@ function queryOf(alarm: AlarmProperties): MetricDataQuery {
 
 /** A metric's name, as in `AWS/Lambda Errors FunctionName=F`. */
 export function nameOf({ Namespace, MetricName, Dimensions = [] }: Metric): string {
-  const dimensions = Dimensions.map(({ Name, Value }) => `${Name}=${typeof Value === 'string' ? Value : Value.Ref}`);
+  const dimensions = Dimensions.map(({ Name, Value }) => `${Name}=${textOf(Value)}`);
   return [Namespace, MetricName, ...dimensions].join(' ');
 }
 

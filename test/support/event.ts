@@ -33,6 +33,7 @@ export function contextWith(remainingMs = 10_000): Context {
   const end = Date.now() + remainingMs;
   return {
     awsRequestId: 'the-request-id',
+    functionVersion: '7',
     getRemainingTimeInMillis: () => end - Date.now(),
   } as Context;
 }

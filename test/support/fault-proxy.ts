@@ -10,6 +10,7 @@ export type Fault =
   | 'resets the connection'
   | 'answers 500'
   | 'throttles'
+  | 'refuses access'
   | 'answers 503 in HTML'
   | 'answers 200 in HTML'
   | 'answers half a JSON document'
@@ -99,6 +100,9 @@ async function misbehave(fault: Fault, text: string, response: ServerResponse): 
       return;
     case 'throttles':
       response.writeHead(400, JSON_TYPE).end(failure('ThrottlingException'));
+      return;
+    case 'refuses access':
+      response.writeHead(400, JSON_TYPE).end(failure('AccessDeniedException'));
       return;
     case 'answers 503 in HTML':
       response.writeHead(503, { 'content-type': 'text/html' }).end('<html>busy</html>');

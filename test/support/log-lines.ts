@@ -17,13 +17,17 @@ export async function succeeded(operationId: string): Promise<LogLine> {
   return only(await logged(operationId, () => ({ statusCode: 200 })));
 }
 
-/** The line of a request that was answered with an `error`, for a cause that has a cause. */
-export async function answered(operationId: string, error: ErrorNumber): Promise<LogLine> {
+/** The line of a request that a version answered with an `error`, for a cause that has a cause. */
+export async function answered(operationId: string, error: ErrorNumber, version?: string): Promise<LogLine> {
   const cause = new Error('outer', { cause: new Error('inner') });
   return only(
-    await logged(operationId, () => {
-      throw new PlantStoreError(error, 'no', { cause });
-    }),
+    await logged(
+      operationId,
+      () => {
+        throw new PlantStoreError(error, 'no', { cause });
+      },
+      version,
+    ),
   );
 }
 
@@ -90,7 +94,7 @@ const authenticated: Middleware = {
 };
 
 /** What a function logs of a request, by the middleware that every operation has. */
-async function logged(operationId: string, handler: () => unknown): Promise<LogLine[]> {
+async function logged(operationId: string, handler: () => unknown, functionVersion = '7'): Promise<LogLine[]> {
   const lines: LogLine[] = [];
   const spies = (['info', 'error'] as const).map((level) =>
     vi.spyOn(console, level).mockImplementation((line) => {
@@ -104,7 +108,7 @@ async function logged(operationId: string, handler: () => unknown): Promise<LogL
       .use(errorResponse())
       .use(strayRejections(operationId))
       .use(authenticated)
-      .handler(async () => handler())(eventWith(), contextWith());
+      .handler(async () => handler())(eventWith(), { ...contextWith(), functionVersion });
   } finally {
     for (const spy of spies) spy.mockRestore();
     for (const listener of process.listeners('unhandledRejection')) {

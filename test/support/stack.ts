@@ -1,9 +1,11 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { expect } from 'vitest';
 import type { Operation } from '../../functions/operations.ts';
 import { readContext } from '../../infra/context.ts';
 import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
 import { PlantStoreStack } from '../../infra/plant-store-stack.ts';
+import { textOf } from './intrinsics.ts';
 
 export const WEB_ACL_ARN =
   'arn:aws:wafv2:us-east-1:123456789012:regional/webacl/per-address/2d9c1c3e-6e5b-4b5f-9a53-0c1f1f6f3c11';
@@ -70,6 +72,41 @@ export function functionOf(template: Template, { method, path }: Operation) {
   return { id, properties: resource['Properties'], logGroup: resource['Properties'].LoggingConfig.LogGroup.Ref };
 }
 
+/** What a deployment of an operation goes by, from its alias on. The alarms are those that take it back. */
+export function releaseOf(template: Template, operation: Operation) {
+  const { id } = functionOf(template, operation);
+  const aliases = template.findResources('AWS::Lambda::Alias', { Properties: { FunctionName: { Ref: id } } });
+  const [[aliasId, alias] = [], ...others] = Object.entries(aliases);
+  if (!alias || others.length > 0) throw new Error(`The function of ${operation.operationId} has not one alias.`);
+  const update = alias['UpdatePolicy'].CodeDeployLambdaAliasUpdate;
+  const group = template.findResources('AWS::CodeDeploy::DeploymentGroup')[update.DeploymentGroupName.Ref];
+  const hookId: string = update.BeforeAllowTrafficHook.Ref;
+  return {
+    aliasId,
+    alias,
+    /** The logical id of the version that the alias is moved to. */
+    versionId: alias['Properties'].FunctionVersion['Fn::GetAtt'][0] as string,
+    group: group?.['Properties'],
+    hookId,
+    hook: template.findResources('AWS::Lambda::Function')[hookId]?.['Properties'],
+    alarmIds: group?.['Properties'].AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref),
+  };
+}
+
+/** All that a role's own policies let it do, as `ACTION RESOURCE`, sorted. */
+export function permissionsOf(template: Template, roleId: string): string[] {
+  const policies = Object.values(template.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
+    Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === roleId),
+  );
+  return policies
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .flatMap(({ Effect, Action, Resource, ...conditions }) => {
+      expect({ Effect, ...conditions }).toEqual({ Effect: 'Allow' });
+      return [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${textOf(resource)}`));
+    })
+    .toSorted();
+}
+
 /** The API's methods, each with its resource's path: `/` of the root. */
 export function methodsOf(template: Template) {
   const resources = template.findResources('AWS::ApiGateway::Resource');
@@ -85,7 +122,7 @@ export function methodsOf(template: Template) {
   }));
 }
 
-/** The name of an alarm that its logical id holds. */
+/** The name of an alarm that its logical id holds; that of one that takes a release back begins with `Release`. */
 export function alarmName(id: string): string {
-  return id.replace(/^MonitoringAlarms(\w+?)[0-9A-F]{8}$/, '$1');
+  return id.replace(/^(?:MonitoringAlarms)?(\w+?)[0-9A-F]{8}(?:[0-9a-f]{32})?$/, '$1');
 }

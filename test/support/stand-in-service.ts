@@ -19,8 +19,8 @@ export interface Answered {
   body: string;
 }
 
-/** A service that answers as it is told to, until the test is over. Returns its base URL. */
-export async function startStandIn(answerTo: (sent: Sent) => Answered | Promise<Answered>): Promise<string> {
+/** A service that answers as it is told to, until it is closed. */
+export async function openStandIn(answerTo: (sent: Sent) => Answered | Promise<Answered>) {
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
     const bytes = await buffer(request);
@@ -28,11 +28,20 @@ export async function startStandIn(answerTo: (sent: Sent) => Answered | Promise<
     response.writeHead(answer.status, answer.headers).end(answer.body);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close(): void {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A service that answers as it is told to, until the test is over. Returns its base URL. */
+export async function startStandIn(answerTo: (sent: Sent) => Answered | Promise<Answered>): Promise<string> {
+  const { url, close } = await openStandIn(answerTo);
+  onTestFinished(close);
+  return url;
 }
 
 /** What is different in the answer to a request. */
