@@ -62,10 +62,18 @@ test('a port that is none ends with a sentence', async () => {
 });
 
 test('where PORT names none it is 3000, and one in use ends with a sentence', async () => {
-  const server = createServer().on('error', () => {});
+  const server = createServer();
   onTestFinished(() => void server.close());
-  // Whoever has it, it is in use now.
-  await new Promise((resolve) => server.listen(3000, '127.0.0.1', () => resolve('')).once('error', resolve));
+  const isOurs = () =>
+    new Promise<boolean>((resolve) => {
+      server.removeAllListeners('error').on('error', () => resolve(false));
+      server.listen(3000, '127.0.0.1', () => resolve(true));
+    });
+  // Whoever has it all that time has it for the rest of this test, too.
+  await expect
+    .poll(isOurs, { timeout: 10_000, interval: 200 })
+    .toBe(true)
+    .catch(() => {});
   const variables = { PORT: '', AWS_ENDPOINT_URL_DYNAMODB: database.endpoint };
   const { code, stderr } = await project.run('npm run --silent start', variables);
   expect(code).toBe(1);
