@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { LocalDynamoDb } from './dynamodb.ts';
 import { LOCAL_CREDENTIALS } from './dynamodb.ts';
 import { type LogLine, startFunction } from './lambda.ts';
-import { functionBehind, LOCAL_REGION, type Template } from './template.ts';
+import { functionBehind, LOCAL_REGION, servedFunctions, type Template } from './template.ts';
 
 export interface Deployment {
   template: Template;
@@ -17,12 +17,8 @@ export async function deploy(
   { endpoint }: Pick<LocalDynamoDb, 'endpoint'>,
   onLog: (line: LogLine) => void,
 ): Promise<Deployment> {
-  // The others are called by a release, not by a request.
-  const served = template.functions.filter(({ name }) =>
-    template.routes.some(({ integration }) => 'functionName' in integration && integration.functionName === name),
-  );
   const functions = await Promise.all(
-    served.map(async (configuration) => {
+    servedFunctions(template).map(async (configuration) => {
       const { name } = configuration;
       const environment = { ...lambdaEnvironment(name, endpoint), ...configuration.environment };
       return { name, lambda: await startFunction({ ...configuration, environment }, onLog) };

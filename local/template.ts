@@ -183,6 +183,13 @@ export function functionBehind<LocalFunction extends { name: string }>(
   return found;
 }
 
+/** The functions that requests reach; the others are called by a release. */
+export function servedFunctions({ functions, routes }: Template): FunctionConfiguration[] {
+  const isServed = (name: string) =>
+    routes.some(({ integration }) => 'functionName' in integration && integration.functionName === name);
+  return functions.filter(({ name }) => isServed(name));
+}
+
 /**
  * What sorts the most specific route first: part by part, a fixed one before a parameter, that before a greedy one; of
  * one resource's methods, any method last.

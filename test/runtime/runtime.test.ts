@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { projectRoot } from '../../local/synthesize.ts';
-import { functionBehind, readTemplate } from '../../local/template.ts';
+import { functionBehind, readTemplate, servedFunctions } from '../../local/template.ts';
 import { inContract } from '../support/contract.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { errorOfSample, eventWith, sampleEvent, sampleNames } from '../support/event.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   engine = await startEngine();
   proxy = await startFaultProxy(engine.endpoint);
   runtimes = new Map();
-  for (const { name, assetDirectory, environment } of template.functions) {
+  for (const { name, assetDirectory, environment } of servedFunctions(template)) {
     runtimes.set(name, await start(assetDirectory, environment));
   }
 });
@@ -139,7 +139,7 @@ test('each request is one line of Lambda’s JSON log, a fault of ours with its 
 });
 
 test.each(
-  template.functions.flatMap(({ name, assetDirectory, environment }) =>
+  servedFunctions(template).flatMap(({ name, assetDirectory, environment }) =>
     Object.keys(environment)
       .filter((variable) => variable.endsWith('_TABLE_NAME'))
       .map((missing) => ({ name, assetDirectory, environment, missing })),
