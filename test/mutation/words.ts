@@ -1,6 +1,7 @@
 /*
- * Leaves out the mutants of texts that are only words for a person: three plain words follow one another, or
- * they are what an error or the console says. What the function answers to callers is no such text: it is tested.
+ * Leaves out the mutants of texts that are only words for a person: three plain words follow one another, or they are
+ * what an error or the console says. Code within `${}` of such a text is left out with it. What functions/ answers to
+ * callers is no such text: it is tested.
  */
 
 const PLAIN_WORDS = /[a-z]{2,},? [a-z]+,? [a-z]{2,}/i;
