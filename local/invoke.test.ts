@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inContract } from '../test/support/contract.ts';
 import { copyProject, type ProjectCopy } from '../test/support/project-copy.ts';
@@ -18,6 +20,20 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(sentence);
   expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test('what is JSON but no proxy event ends with a sentence', async () => {
+  const others = ['null', '7', '"text"', '{"httpMethod":"POST"}', '{"resource":"/plants"}'];
+  const ended = await Promise.all(
+    others.map((json, index) => {
+      writeFileSync(join(project.directory, `other-${index}.json`), json);
+      return project.run(`npm run --silent invoke -- other-${index}.json`);
+    }),
+  );
+  for (const { code, stderr } of ended) {
+    expect(stderr).toMatch(/^The event other-\d\.json must be a REST proxy event, with httpMethod and resource\.$/m);
+    expect(code).toBe(1);
+  }
 });
 
 test('an event is invoked without a server, and the exit status tells 200 from the rest', async () => {
