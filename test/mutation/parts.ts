@@ -66,7 +66,7 @@ export const PARTS: Part[] = [
     sources: ['local/{development-token,invoke,preload-app,start,synthesize}.ts'],
     tests: ['local/{invoke,start,synthesize}.test.ts'],
     least: 90,
-    minutes: 15,
+    minutes: 16,
     coverage: 'off',
   },
   {
