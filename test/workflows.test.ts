@@ -40,6 +40,19 @@ test('a pull request’s diff asks AWS for this stack’s template and for nothi
   ]);
 });
 
+test('a pull request says whether callers of the contract that it is to be merged into may break', () => {
+  const { contract } = parse(text('ci.yml')).jobs;
+  expect(contract.if).toBe("github.event_name == 'pull_request'");
+  // The commit that GitHub merges for trial, and the one before it on the branch that it goes to.
+  expect(contract.steps[0].with['fetch-depth']).toBe(2);
+  const [step] = contract.steps.filter(({ run }: { run?: string }) => run?.includes('breaking-changes'));
+  // With a shell that is named, a pipe fails where any part of it does.
+  expect(step).toMatchObject({
+    shell: 'bash',
+    run: expect.stringContaining('breaking-changes -- --since HEAD~1 2>&1 |'),
+  });
+});
+
 test('main is checked, synthesized once, released to staging where there is one, then to production', () => {
   const { jobs } = parse(text('deploy.yml'));
   const release = { uses: './.github/workflows/release.yml' };
