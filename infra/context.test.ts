@@ -24,6 +24,7 @@ test.each([
   ['requestsPerSecond', undefined, 100],
   ['requestsPerSecond', '1', 1],
   ['requestsPerSecond', 999999, 999999],
+  ['tokenIssuer', undefined, undefined],
   ['webAclArn', undefined, undefined],
   ['webAclArn', WEB_ACL_ARN, WEB_ACL_ARN],
   ['webAclArn', WEB_ACL_ARN.replace('arn:aws', 'arn:aws-cn'), WEB_ACL_ARN.replace('arn:aws', 'arn:aws-cn')],
@@ -73,6 +74,23 @@ test.each([
   ['webAclArn', WEB_ACL_ARN.replace('123456789012', '1234567890123'), 'the ARN of a regional web ACL'],
   ['webAclArn', ` ${WEB_ACL_ARN}`, 'the ARN of a regional web ACL'],
   ['webAclArn', `${WEB_ACL_ARN}/`, 'the ARN of a regional web ACL'],
+  ['tokenIssuer', 'http://id.example.com', 'the https address of an identity provider'],
+  ['tokenIssuer', 'id.example.com', 'the https address'],
+  ['tokenIssuer', 'https://', 'the https address'],
+  ['tokenIssuer', 'https://id.example.com/?a', 'the https address'],
+  ['tokenIssuer', 'https://id.example.com/#a', 'the https address'],
+  ['tokenIssuer', 'https://me@id.example.com', 'the https address'],
+  ['tokenIssuer', ' https://id.example.com', 'the https address'],
+  ['tokenIssuer', 'https://id.example.com ', 'the https address'],
+  ['tokenAudience', '', 'one or several audiences'],
+  ['tokenAudience', 'a,', 'one or several audiences'],
+  ['tokenAudience', ',a', 'one or several audiences'],
+  ['tokenAudience', 'a, b', 'one or several audiences'],
+  ['tokenScope', '', 'one scope'],
+  ['tokenScope', 'read write', 'one scope'],
+  ['tokenScope', '"write"', 'one scope'],
+  ['tokenScope', 'wri\\te', 'one scope'],
+  ['tokenScope', 'écrire', 'one scope'],
   ['domainName', 'https://plants.example.com', 'a host name'],
   ['domainName', 'plants', 'a host name'],
   ['domainName', 'plants.example.c', 'a host name'],
@@ -97,6 +115,37 @@ test('the domain’s two keys together are a domain', () => {
 test.each(['domainName', 'hostedZoneId'])('of the domain’s two keys, %s alone is refused', (key) => {
   const value = key === 'domainName' ? 'plants.example.com' : 'Z0123456789ABC';
   expect(() => readContext(new App({ context: { [key]: value } }))).toThrow(/must be both or none/);
+});
+
+const ISSUER = 'https://id.example.com/tenant/';
+
+test.each([
+  [{ tokenAudience: 'plants' }, { audiences: ['plants'], scope: undefined }],
+  [
+    { tokenAudience: 'a,https://b.example', tokenScope: 'plants/write' },
+    { audiences: ['a', 'https://b.example'], scope: 'plants/write' },
+  ],
+])('an identity provider with %j', (keys, meaning) => {
+  const { tokenIssuer } = readContext(new App({ context: { tokenIssuer: ISSUER, ...keys } }));
+  expect(tokenIssuer).toEqual({ issuer: ISSUER, ...meaning });
+});
+
+test.each([
+  [
+    { tokenIssuer: ISSUER },
+    'Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.',
+  ],
+  [
+    { tokenAudience: 'a', tokenScope: 'b' },
+    'Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.',
+  ],
+  [{ tokenScope: 'b' }, 'The context key "tokenScope" was "b" without "tokenIssuer"; it must have both.'],
+  [
+    { tokenIssuer: 'https://a:b', tokenAudience: 'a' },
+    'The context key "tokenIssuer" was "https://a:b"; it must be the https address',
+  ],
+])('of an identity provider, %j alone is refused', (context, refusal) => {
+  expect(() => readContext(new App({ context }))).toThrow(refusal);
 });
 
 const STAGES: Stages = {
@@ -155,6 +204,7 @@ test.each<[string, Stages[string], string]>([
     { allowOrigins: 'a.example' },
     'The context key "allowOrigins" was "a.example"; it must be origins as in',
   ],
+  ['default', { tokenIssuer: ISSUER }, 'Of the context keys "tokenIssuer" and "tokenAudience" one was given'],
   ['default', { hostedZoneId: 'Z1' }, 'Of the context keys "domainName" and "hostedZoneId" one was given; it must be'],
 ])('in the stage %s, %j is refused whichever stage is synthesized', (name, settings, refusal) => {
   for (const stage of ['dev', 'staging', undefined]) {

@@ -12,6 +12,8 @@ export interface StackContext {
   domain: Domain | undefined;
   /** The origins whose pages may call the API, or `*` alone. Default: none. */
   allowOrigins: string[];
+  /** The identity provider whose JWTs are access tokens too. Default: none. */
+  tokenIssuer: TokenIssuer | undefined;
   /** Requests a second that the API lets through; twice as many in a burst. Default: 100. */
   requestsPerSecond: number;
   /** The web ACL that the API's stage is put behind. Default: none. */
@@ -25,6 +27,14 @@ export interface StackContext {
 export interface Domain {
   domainName: string;
   hostedZoneId: string;
+}
+
+export interface TokenIssuer {
+  issuer: string;
+  /** One of them must be in a token's `aud`. */
+  audiences: string[];
+  /** What a token must have in its `scope`. Default: nothing. */
+  scope: string | undefined;
 }
 
 const DEFAULT = 'default';
@@ -52,6 +62,13 @@ const SETTINGS = {
   domainName: { pattern: /^([a-z0-9-]+\.)+[a-z]{2,}$/, words: 'a host name in lower case' },
   hostedZoneId: { pattern: /^Z[A-Z0-9]+$/, words: 'the id of a Route 53 hosted zone, as in Z0123456789ABC' },
   allowOrigins: { pattern: /./, words: 'origins, separated by commas' },
+  tokenIssuer: {
+    pattern: /^https:\/\/[^\s?#@]+$/,
+    words: 'the https address of an identity provider, exactly as its tokens have it in "iss"',
+  },
+  tokenAudience: { pattern: /^[^\s,]+(,[^\s,]+)*$/, words: 'one or several audiences, separated by commas' },
+  // RFC 6749, 3.3.
+  tokenScope: { pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/, words: 'one scope, without spaces, quotes or backslashes' },
   requestsPerSecond: { pattern: /^[1-9]\d{0,5}$/, words: 'a number from 1 to 999999' },
   webAclArn: {
     pattern: /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/,
@@ -86,6 +103,7 @@ export function readContext(app: App, stages: Stages = {}): StackContext {
     alarmEmail: values.alarmEmail,
     domain: domain(values, ''),
     allowOrigins: origins(values, ''),
+    tokenIssuer: tokenIssuer(values, ''),
     requestsPerSecond: Number(values.requestsPerSecond ?? 100),
     webAclArn: values.webAclArn,
     cloudWatchRole: values.cloudWatchRole === 'true',
@@ -142,6 +160,7 @@ function checkStage(stage: string, settings: Settings): void {
   const values = checked(SETTINGS, (key) => settings[key], at);
   domain(values, at);
   origins(values, at);
+  tokenIssuer(values, at);
 }
 
 function given<Key extends string>(app: App, kinds: Record<Key, Kind>): Values<Key> {
@@ -177,6 +196,26 @@ function origins({ allowOrigins }: Values<'allowOrigins'>, at: string): string[]
     }
   }
   return list;
+}
+
+function tokenIssuer(
+  values: Values<'tokenIssuer' | 'tokenAudience' | 'tokenScope'>,
+  at: string,
+): TokenIssuer | undefined {
+  const { tokenIssuer: issuer, tokenAudience: audience, tokenScope: scope } = values;
+  if (issuer !== undefined && audience !== undefined) {
+    if (!URL.canParse(issuer)) throw refusal(at, 'tokenIssuer', issuer, SETTINGS.tokenIssuer.words);
+    return { issuer, audiences: audience.split(','), scope };
+  }
+  if (issuer !== undefined || audience !== undefined) {
+    throw new Error(
+      `${at}Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.`,
+    );
+  }
+  if (scope === undefined) return undefined;
+  throw new Error(
+    `${at}The context key "tokenScope" was ${JSON.stringify(scope)} without "tokenIssuer"; it must have both.`,
+  );
 }
 
 function refusal(at: string, key: string, value: unknown, words: string): Error {

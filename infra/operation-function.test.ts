@@ -101,6 +101,26 @@ test('a function knows the origins that may call it', () => {
   }
 });
 
+test('a function knows whose JWTs it takes, and only then', () => {
+  const provider = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants,gardens' };
+  const operations = withWaterPlant();
+  for (const [context, scope] of [
+    [provider, {}],
+    [{ ...provider, tokenScope: 'plants/write' }, { TOKEN_SCOPE: 'plants/write' }],
+  ] as const) {
+    const template = templateWith(context, operations);
+    for (const operation of operations) {
+      const { Variables } = functionOf(template, operation).properties.Environment;
+      const told = Object.entries(Variables).filter(([name]) => name.startsWith('TOKEN_'));
+      expect(Object.fromEntries(told)).toEqual({
+        TOKEN_ISSUER: 'https://id.example.com',
+        TOKEN_AUDIENCE: 'plants,gardens',
+        ...scope,
+      });
+    }
+  }
+});
+
 test('functions are named by CloudFormation', () => {
   templateWith({}, withWaterPlant()).allResourcesProperties('AWS::Lambda::Function', { FunctionName: Match.absent() });
 });

@@ -4,7 +4,7 @@ import { type NodejsFunction, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodej
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { esbuildOptions } from './bundle/trimmings.ts';
-import type { StackContext } from './context.ts';
+import type { StackContext, TokenIssuer } from './context.ts';
 import type { NamedTable } from './data.ts';
 import { loggedFunction } from './logged-function.ts';
 import type { GrantedOperation } from './operations.ts';
@@ -29,14 +29,17 @@ export class OperationFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: OperationFunctionProps) {
     super(scope, id);
-    const { operation, tables, allowOrigins } = props;
+    const { operation, tables, allowOrigins, tokenIssuer } = props;
     this.operation = operation;
     const { lambda, role, logGroup } = loggedFunction(this, {
       description: `${operation.method} ${operation.path}`,
       entry: `functions/${operation.folder}/index.ts`,
       // The calls to DynamoDB end 4 s before this, and the gateway waits for 29 s.
       timeout: Duration.seconds(10),
-      environment: allowOrigins.length > 0 ? { ALLOW_ORIGINS: allowOrigins.join() } : {},
+      environment: {
+        ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
+        ...(tokenIssuer && variablesOf(tokenIssuer)),
+      },
       tracing: Tracing.ACTIVE,
       bundling: {
         externalModules: external,
@@ -46,7 +49,10 @@ export class OperationFunction extends Construct {
         commandHooks: {
           beforeInstall: () => [],
           beforeBundling: () => [],
-          afterBundling: (_, output) => [`mv "${output}/index.mjs.map" "${output}/../${operation.folder}.mjs.map"`],
+          afterBundling: (root, output) => [
+            `mv "${output}/index.mjs.map" "${output}/../${operation.folder}.mjs.map"`,
+            ...(tokenIssuer ? [bundleIdentityProvider(root, output)] : []),
+          ],
         },
         esbuildArgs: Object.fromEntries(Object.entries(alias).map(([name, file]) => [`--alias:${name}`, file])),
         define,
@@ -65,6 +71,17 @@ export class OperationFunction extends Construct {
       reason: 'X-Ray’s two write actions know no resources; the role has no other wildcard.',
     });
   }
+}
+
+/** A file beside the bundle, so that a function without an identity provider loads nothing of it. */
+function bundleIdentityProvider(root: string, output: string): string {
+  const options = '--bundle --platform=node --target=node24 --format=esm --minify --log-level=warning';
+  const source = 'functions/shared/identity-provider.mts';
+  return `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${output}/identity-provider.mjs" "${root}/${source}"`;
+}
+
+function variablesOf({ issuer, audiences, scope }: TokenIssuer): Record<string, string> {
+  return { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audiences.join(), ...(scope !== undefined && { TOKEN_SCOPE: scope }) };
 }
 
 /** A name in camel case as that of an environment variable. */

@@ -63,7 +63,7 @@ test('each file of the project that a document names is there', () => {
 
 test('each context key that a document gives is one of the stack’s', () => {
   const { domain: _, ...context } = readContext(new App());
-  const keys = [...Object.keys(context), 'domainName', 'hostedZoneId'];
+  const keys = [...Object.keys(context), 'domainName', 'hostedZoneId', 'tokenAudience', 'tokenScope'];
   expect(inDocuments(/-c ([a-z]\w*)=/g).filter(([, key]) => !keys.includes(key))).toEqual([]);
 });
 

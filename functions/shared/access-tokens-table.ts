@@ -1,24 +1,16 @@
 import { GetItemCommand, type GetItemCommandOutput } from '@aws-sdk/client-dynamodb';
 import { digestOf } from './access-token.ts';
 import { type Database, primingTime, type RemainingTime } from './database.ts';
+import { RememberedNames } from './remembered-names.ts';
 
-const REMEMBERED_MS = 60_000;
-const MAX_REMEMBERED = 1000;
 /** No SHA-256 reads like this. */
 const NO_DIGEST = 'none';
-
-interface VerifiedToken {
-  name: string;
-  /** Milliseconds since 1970. */
-  rememberedUntil: number;
-}
 
 /** The access-token table as the function sees it: it can look a token up, nothing else. */
 export class AccessTokensTable {
   readonly #database: Database;
   readonly #tableName: string;
-  /** By digest, the longest remembered first. Only valid tokens, so that guesses cannot push them out. */
-  readonly #remembered = new Map<string, VerifiedToken>();
+  readonly #remembered = new RememberedNames();
 
   constructor(database: Database, tableName: string) {
     this.#database = database;
@@ -33,14 +25,13 @@ export class AccessTokensTable {
     const digest = digestOf(token);
     const now = Date.now();
     const known = this.#remembered.get(digest);
-    if (known && now < known.rememberedUntil) return known.name;
-    this.#remembered.delete(digest);
+    if (known !== undefined) return known;
     const Item = await this.#read(digest, time);
     const name = Item?.['name']?.S;
     // The table's TTL removes an expired item only days later.
     const expiresAt = Number(Item?.['expiresAt']?.N ?? 0) * 1000;
     if (name === undefined || expiresAt <= now) return undefined;
-    this.#remember(digest, { name, rememberedUntil: Math.min(now + REMEMBERED_MS, expiresAt) });
+    this.#remembered.set(digest, name, expiresAt);
     return name;
   }
 
@@ -62,13 +53,5 @@ export class AccessTokensTable {
       ConsistentRead: true,
     });
     return (await this.#database.send(read, time)).Item;
-  }
-
-  #remember(digest: string, token: VerifiedToken): void {
-    for (const oldest of this.#remembered.keys()) {
-      if (this.#remembered.size < MAX_REMEMBERED) break;
-      this.#remembered.delete(oldest);
-    }
-    this.#remembered.set(digest, token);
   }
 }

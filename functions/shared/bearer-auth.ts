@@ -1,40 +1,70 @@
 import { ACCESS_TOKEN_PATTERN } from './access-token.ts';
 import type { AccessTokensTable } from './access-tokens-table.ts';
+import type { RemainingTime } from './database.ts';
 import { CHALLENGE, PlantStoreError } from './errors.ts';
+import type { IdentityProvider } from './identity-provider.mjs';
 import type { Middleware } from './request.ts';
 
 /** RFC 6750, 2.1: the scheme in any case (RFC 9110, 11.1), spaces, the token. */
 const BEARER_CREDENTIALS = /^bearer +(\S+)$/i;
 
+/** The form of a JWT, and no more; the signature may be empty, which the provider's check refuses. */
+const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+/** Nobody's access token is longer; a check of the form costs nothing, of the rest it might. */
+const MAX_JWT_LENGTH = 8192;
+
+const OPAQUE_FORM = '"plantstore_" and 43 letters or digits';
+
 /** For a caller who sent a bearer token, whatever is wrong with it (RFC 6750, 3.1). */
 const INVALID_TOKEN = { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` } };
 
 /**
- * Lets a request pass whose Authorization header holds a valid access token, and keeps the token's
- * name. Throws 401 for any other, with the challenge of RFC 6750, section 3; what the database throws
- * where the token cannot be looked up.
+ * Lets a request pass whose Authorization header holds a valid access token, and keeps the token's name: an opaque
+ * one of ours, or, where there is an identity provider, a JWT of that. Throws 401 for any other, with the challenge of
+ * RFC 6750, section 3; what the database throws where the token cannot be looked up; 503 where the provider's keys
+ * cannot be had.
  */
-export function bearerAuth(accessTokens: AccessTokensTable): Middleware {
+export function bearerAuth(accessTokens: AccessTokensTable, identityProvider?: IdentityProvider): Middleware {
+  const forms = identityProvider ? `${OPAQUE_FORM}, or a JWT of at most ${MAX_JWT_LENGTH} characters` : OPAQUE_FORM;
   return {
     before: async ({ event, context, internal }) => {
       const authorization = event.headers?.['authorization'];
       if (authorization === undefined) {
         throw new PlantStoreError(401, 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".');
       }
-      const token = BEARER_CREDENTIALS.exec(authorization.trim())?.[1];
-      // A token of the wrong form never costs a read of the database.
-      if (token === undefined || !ACCESS_TOKEN_PATTERN.test(token)) {
+      const token = BEARER_CREDENTIALS.exec(authorization.trim())?.[1] ?? '';
+      if (ACCESS_TOKEN_PATTERN.test(token)) {
+        internal.tokenName = await opaqueTokenName(accessTokens, token, context);
+      } else if (identityProvider && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
+        internal.tokenName = await jwtName(identityProvider, token);
+      } else {
+        // A token of the wrong form never costs a read of the database.
         throw new PlantStoreError(
           401,
-          'The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>", the token being "plantstore_" and 43 letters or digits.',
+          `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>", the token being ${forms}.`,
           /^bearer +\S/i.test(authorization.trim()) ? INVALID_TOKEN : {},
         );
       }
-      const name = await accessTokens.verify(token, context);
-      if (name === undefined) {
-        throw new PlantStoreError(401, 'The access token is unknown, expired or revoked.', INVALID_TOKEN);
-      }
-      internal.tokenName = name;
     },
   };
+}
+
+async function opaqueTokenName(accessTokens: AccessTokensTable, token: string, time: RemainingTime): Promise<string> {
+  const name = await accessTokens.verify(token, time);
+  if (name === undefined) {
+    throw new PlantStoreError(401, 'The access token is unknown, expired or revoked.', INVALID_TOKEN);
+  }
+  return name;
+}
+
+async function jwtName(identityProvider: IdentityProvider, token: string): Promise<string> {
+  const verdict = await identityProvider.verify(token).catch((cause) => {
+    throw new PlantStoreError(503, 'The identity provider did not answer. Repeating the request is safe.', { cause });
+  });
+  if ('name' in verdict) return verdict.name;
+  const { refused, missingScope } = verdict;
+  const message = `The access token is not valid: ${refused}.`;
+  if (missingScope === undefined) throw new PlantStoreError(401, message, INVALID_TOKEN);
+  const challenge = `${CHALLENGE}, error="insufficient_scope", scope="${missingScope}"`;
+  throw new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': challenge } });
 }

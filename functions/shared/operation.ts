@@ -8,11 +8,18 @@ import { Database } from './database.ts';
 import { environmentVariable } from './environment-variable.ts';
 import { errorResponse } from './error-response.ts';
 import { EXPOSED_HEADERS } from './errors.ts';
+import type { IdentityProvider } from './identity-provider.mjs';
 import { requestLog } from './request-log.ts';
 import { strayRejections } from './stray-rejections.ts';
 
 export const database = new Database();
-export const accessTokens = new AccessTokensTable(database, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
+const tokensTable = new AccessTokensTable(database, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
+const identityProvider = await configuredIdentityProvider();
+/** What access tokens are held against. */
+export const accessTokens = {
+  /** Asks the table and the provider ahead of the first request. Never fails. */
+  prime: () => Promise.all([tokensTable.prime(), identityProvider?.prime()]),
+};
 /** Without origins no page may call the API from another one. */
 const allowOrigins = process.env['ALLOW_ORIGINS']?.split(',');
 
@@ -28,5 +35,14 @@ export function operation<TEvent>(operationId: string) {
     .use(errorResponse())
     .use(strayRejections(operationId))
     .use(httpHeaderNormalizer())
-    .use(bearerAuth(accessTokens));
+    .use(bearerAuth(tokensTable, identityProvider));
+}
+
+/** The identity provider that the stack names. Where there is none, its file is not in the bundle (hence its .mjs). */
+async function configuredIdentityProvider(): Promise<IdentityProvider | undefined> {
+  const issuer = process.env['TOKEN_ISSUER'];
+  if (issuer === undefined) return undefined;
+  const { IdentityProvider } = await import('./identity-provider.mjs');
+  const audiences = environmentVariable('TOKEN_AUDIENCE').split(',');
+  return new IdentityProvider({ issuer, audiences, scope: process.env['TOKEN_SCOPE'] });
 }

@@ -2,18 +2,31 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { App } from 'aws-cdk-lib';
+import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../functions/operations.ts';
 import { functionOf, stackWith } from '../../test/support/stack.ts';
 import { grantedOperations } from '../operations.ts';
 
+const PROVIDER = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants' };
+
 let stack: ReturnType<typeof stackWith> | undefined;
+let stackWithProvider: ReturnType<typeof stackWith> | undefined;
 
 /** The folders of the cloud assembly and, in it, of an operation's bundle. All are bundled once. */
 function bundled(operation: Operation) {
   stack ??= stackWith({ 'aws:cdk:bundling-stacks': ['**'] });
+  return bundleIn(stack, operation);
+}
+
+/** The folder of an operation's bundle in a stack with an identity provider. */
+function bundledWithProvider(operation: Operation): string {
+  stackWithProvider ??= stackWith({ 'aws:cdk:bundling-stacks': ['**'], ...PROVIDER });
+  return bundleIn(stackWithProvider, operation).asset;
+}
+
+function bundleIn(stack: Stack, operation: Operation) {
   const assembly = App.of(stack)?.synth().directory ?? '';
   const [hash] = functionOf(Template.fromStack(stack), operation).properties.Code.S3Key.split('.');
   return { assembly, asset: join(assembly, `asset.${hash}`) };
@@ -26,6 +39,14 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
     expect(readdirSync(bundled(operation).asset)).toEqual(['index.mjs']);
     expect(contentOf(operation).length).toBeLessThanOrEqual(230_000);
     expect(gzipSync(contentOf(operation), { level: 9 }).length).toBeLessThanOrEqual(75_000);
+  });
+
+  test('is the same with an identity provider, whose 25 KB are a file beside it', () => {
+    const asset = bundledWithProvider(operation);
+    expect(readdirSync(asset).toSorted()).toEqual(['identity-provider.mjs', 'index.mjs']);
+    expect(readFileSync(join(asset, 'index.mjs')).equals(contentOf(operation))).toBe(true);
+    const provider = readFileSync(join(asset, 'identity-provider.mjs'), 'utf8');
+    expect(provider.length).toBeLessThanOrEqual(25_000);
   });
 
   test('has its source map beside it', () => {

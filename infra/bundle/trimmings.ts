@@ -20,11 +20,14 @@ export const TRIMMINGS: Record<string, Partial<EsbuildOptions>> = {
   'the event streams as an external': { external: ['@smithy/core/event-streams'] },
 };
 
+/** Beside the bundle where an identity provider is configured (infra/operation-function.ts), and not there elsewhere. */
+const OWN_FILE = './identity-provider.mjs';
+
 /** The options of some trimmings together; of all where none are named. */
 export function esbuildOptions(trimmings = Object.values(TRIMMINGS)): EsbuildOptions {
   return {
     alias: Object.fromEntries(trimmings.flatMap(({ alias = {} }) => Object.entries(alias))),
     define: Object.fromEntries(trimmings.flatMap(({ define = {} }) => Object.entries(define))),
-    external: trimmings.flatMap(({ external = [] }) => external),
+    external: [OWN_FILE, ...trimmings.flatMap(({ external = [] }) => external)],
   };
 }

@@ -17,11 +17,12 @@ const MAX_TOGETHER = 10;
  * commit.
  */
 export function changedLines(since: string): Lines[] {
-  const paths = ['--', '*.ts'];
+  const paths = ['--', '*.ts', '*.mts'];
   // A diff has none of the files that were never added.
   const added = listed(git(since, 'ls-files', '--others', '--exclude-standard', ...paths));
   const files = [...listed(diff(since, '--name-only', ...paths)), ...added];
-  const tested = files.filter((file) => file.endsWith('.test.ts')).map((file) => file.replace('.test.ts', '.ts'));
+  const tests = files.filter((file) => file.endsWith('.test.ts'));
+  const tested = tests.flatMap((file) => ['.ts', '.mts'].map((ending) => file.replace('.test.ts', ending)));
   const whole = [...new Set([...tested, ...added])].filter((file) => existsSync(file));
   const parts = files.filter((file) => existsSync(file) && !whole.includes(file));
   return [...whole.map(allLines), ...parts.flatMap((file) => hunks(since, file))].flatMap(inPieces);

@@ -20,7 +20,7 @@ export interface Part {
 export const PARTS: Part[] = [
   {
     name: 'functions',
-    sources: ['functions/**/*.ts'],
+    sources: ['functions/**/*.{ts,mts}'],
     // What a generated validator says is tested where it is generated.
     tests: ['functions/**/*.test.ts', 'scripts/generate.test.ts'],
     least: 95,

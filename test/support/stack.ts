@@ -43,6 +43,8 @@ export const CONTEXTS: [when: string, context: Record<string, unknown>][] = [
       domainName: 'plants.example.com',
       hostedZoneId: 'Z0123456789ABC',
       allowOrigins: 'https://a.example',
+      tokenIssuer: 'https://id.example.com',
+      tokenAudience: 'plants',
       webAclArn: WEB_ACL_ARN,
       cloudWatchRole: true,
     },

@@ -1,0 +1,45 @@
+import Provider from 'oidc-provider';
+import type { Issuer, SigningKey } from './issuer.ts';
+
+const CLIENT = { client_id: 'a-partner', client_secret: 'a-secret-of-the-test-alone' };
+
+export const AUDIENCE = 'https://plants.example.com';
+export const SCOPE = 'plants/write';
+
+/**
+ * Lets a certified OpenID Connect provider answer under an issuer's address, with such keys, the first of which signs.
+ * Returns what asks it for an access token as programs do: by client credentials (RFC 6749, 4.4), for this service
+ * (RFC 8707), as a JWT (RFC 9068).
+ */
+export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => Promise<string> {
+  const provider = new Provider(issuer.url, {
+    clients: [{ ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }],
+    jwks: { keys: keys.map(({ kid, privateKey }) => ({ ...privateKey.export({ format: 'jwk' }), kid, use: 'sig' })) },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          audience: AUDIENCE,
+          scope: SCOPE,
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: 600,
+          jwt: { sign: { alg: 'RS256' } },
+        }),
+      },
+    },
+  });
+  issuer.answer(provider.callback());
+  return async () => {
+    const { client_id: id, client_secret: secret } = CLIENT;
+    const response = await fetch(`${issuer.url}/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope: SCOPE }),
+    });
+    const answer = (await response.json()) as { access_token?: string };
+    if (!answer.access_token) throw new Error(`There is no token: ${JSON.stringify(answer)}`);
+    return answer.access_token;
+  };
+}
