@@ -6,14 +6,16 @@ import { join } from 'node:path';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import fc from 'fast-check';
+import { IdentityProvider } from '../../functions/shared/identity-provider.mts';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
 import { projectRoot, synthesize } from '../../local/synthesize.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
 import { checked, command } from '../../operate/command.ts';
 import { contract, inContract } from '../support/contract.ts';
+import { type Issuer, newKey, signed, startIssuer } from '../support/issuer.ts';
 import { startService } from '../support/service.ts';
-import { oddRequest, rawBytes, writtenPlant } from './inputs.ts';
+import { forgedJwt, oddRequest, rawBytes, writtenPlant } from './inputs.ts';
 
 /*
  * npm run test:fuzz -- [--minutes N] [--seed S]: throws inputs at the deployed bundle over real HTTP
@@ -30,10 +32,12 @@ await command({ usage, options }, async (values) => {
   const minutes = Number(checked('--minutes', values.minutes, /^(?=.*[1-9])\d+(\.\d+)?$/, 'a number above 0'));
   const seed = Number(checked('--seed', values.seed ?? String(Date.now() % 2 ** 31), /^\d+$/, 'a whole number'));
   const target = await startTarget();
+  const issuer = await startIssuer();
   console.log(`Fuzzing for ${minutes} min; replay with: npm run test:fuzz -- --minutes ${minutes} --seed ${seed}`);
   const laws: [string, fc.IAsyncProperty<unknown>][] = [
     ['a plant is stored exactly, and a different one under its id refused', plantLaw(target)],
     ['an odd request is a 200 or an Error that is the caller’s', oddRequestLaw(target)],
+    ['a JWT that its provider has not signed lets nobody in, and is no fault', jwtLaw(issuer)],
     ['raw bytes are answered in the contract’s shape, if at all', rawBytesLaw(target)],
   ];
   let failed = 0;
@@ -50,6 +54,7 @@ await command({ usage, options }, async (values) => {
     console.error(fc.defaultReportMessage(details));
   }
   await target.close();
+  await issuer.close();
   console.log(`${laws.length - failed} passed, ${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 });
@@ -114,6 +119,28 @@ function oddRequestLaw(target: Target): fc.IAsyncProperty<unknown> {
   return fc.asyncProperty(oddRequest, async (request) => {
     const { answer } = await send(target, request);
     assert(!FAULTS.includes(Number(answer['error'])), JSON.stringify(answer));
+  });
+}
+
+/** Of the identity provider's check alone: a thread's Lambda would not trust the certificate of the one here. */
+function jwtLaw(issuer: Issuer): fc.IAsyncProperty<unknown> {
+  const key = { ...newKey(), kid: 'key-1' };
+  issuer.publish(key);
+  const provider = new IdentityProvider({ issuer: issuer.url, audiences: ['plants'], scope: undefined });
+  const valid = signed(key, { iss: issuer.url, aud: 'plants', sub: 'x', exp: 2 ** 33 });
+  const decoded = (jwt: string) =>
+    jwt
+      .split('.')
+      .map((part) => Buffer.from(part, 'base64url').toString('hex'))
+      .join('.');
+  const edited = fc
+    .tuple(fc.nat({ max: valid.length }), fc.nat({ max: 5 }), fc.string({ unit: 'grapheme-ascii', maxLength: 5 }))
+    .map(([at, gone, put]) => valid.slice(0, at) + put + valid.slice(at + gone))
+    // The last letter of a part has bits that say nothing.
+    .filter((jwt) => decoded(jwt) !== decoded(valid));
+  return fc.asyncProperty(fc.oneof(forgedJwt, edited), async (jwt) => {
+    assert('name' in (await provider.verify(valid)));
+    assert('refused' in (await provider.verify(jwt)), jwt);
   });
 }
 

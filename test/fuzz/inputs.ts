@@ -90,6 +90,32 @@ export const writtenPlant: fc.Arbitrary<WrittenPlant> = fc
     };
   });
 
+const base64url = (text: string) => Buffer.from(text).toString('base64url');
+
+/** What has the form of a JWT, with a header that may name a key of the provider, and a signature by nobody's key. */
+export const forgedJwt: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.oneof(
+      fc.record(
+        {
+          alg: fc.constantFrom('RS256', 'none', 'HS256', 'ES256', 'EdDSA', 'RSA-OAEP', '', 7),
+          kid: fc.constantFrom('key-1', 'key-2', '', 7, null),
+          typ: fc.constantFrom('at+jwt', 'JWT', 'x', null, 7),
+          crit: fc.constantFrom(['b64'], ['x'], [], 'b64', 7),
+          b64: fc.boolean(),
+          jwk: fc.constantFrom({ kty: 'oct', k: '' }, 7),
+        },
+        { requiredKeys: [] },
+      ),
+      fc.jsonValue(),
+    ),
+    fc.oneof(fc.json(), fc.string({ unit: 'binary' })),
+    fc.uint8Array({ maxLength: 300 }),
+  )
+  .map(([header, payload, signature]) =>
+    [base64url(JSON.stringify(header)), base64url(payload), Buffer.from(signature).toString('base64url')].join('.'),
+  );
+
 /** A request of which every part may be wrong. */
 export const oddRequest = fc.record({
   method: fc.oneof(
@@ -112,6 +138,7 @@ export const oddRequest = fc.record({
     ),
     fc.string({ unit: 'grapheme-ascii' }),
     fc.constant(`Bearer ${'x'.repeat(9000)}`),
+    forgedJwt.map((jwt) => `Bearer ${jwt}`),
   ),
   contentType: fc.oneof(
     { weight: 5, arbitrary: fc.constant('application/json') },
