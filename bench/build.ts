@@ -1,22 +1,33 @@
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { esbuildOptions, TRIMMINGS } from '../infra/bundle/trimmings.ts';
-import { projectRoot } from '../local/synthesize.ts';
+import { projectRoot, synthesize } from '../local/synthesize.ts';
+import { functionBehind, readTemplate } from '../local/template.ts';
 
 export interface Variant {
   name: string;
   directory: string;
   bundleBytes: number;
   zippedBytes: number;
+  /** In place of the token that all others are sent. */
+  token?: string;
+  /** Besides what all others have. */
+  environment?: Record<string, string>;
 }
 
 /** What is measured, by its name in the results. */
 export const OURS = 'plant store';
 export const BARE = 'bare SDK';
 export const EMPTY = 'empty handler';
+export const WITH_PROVIDER = 'plant store, with a JWT';
 export const RAW = 'one raw HTTPS call';
+
+interface Provider {
+  context: Record<string, string>;
+  token: string;
+}
 
 const PEERS = {
   [EMPTY]: 'empty',
@@ -41,6 +52,13 @@ export async function buildVariants(deployed: string): Promise<Variant[]> {
     ...Object.entries(PEERS).map(([name, file]) => bundle(name, peer(file))),
     bundle(`${BARE}, bundled and primed as ours`, peer('bare-sdk-primed'), esbuildOptions()),
   ]);
+}
+
+/** The bundle of a stack that takes the JWTs of an identity provider. */
+export async function buildWithProvider({ context, token }: Provider): Promise<Variant> {
+  const template = readTemplate(await synthesize(join(OUTPUT, 'with-provider'), context));
+  const { assetDirectory, environment } = functionBehind(template, 'POST', '/plants');
+  return { ...variant(WITH_PROVIDER, assetDirectory), token, environment };
 }
 
 /** Ours without one of its trimmings each. */
@@ -93,11 +111,12 @@ async function bundle(name: string, entry: string, options: BuildOptions = {}, f
 }
 
 function variant(name: string, directory: string): Variant {
-  const file = join(directory, 'index.mjs');
+  const files = readdirSync(directory).map((file) => readFileSync(join(directory, file)));
+  const sum = (sizes: number[]) => sizes.reduce((all, size) => all + size, 0);
   return {
     name,
     directory,
-    bundleBytes: statSync(file).size,
-    zippedBytes: gzipSync(readFileSync(file), { level: 9 }).length,
+    bundleBytes: sum(files.map(({ length }) => length)),
+    zippedBytes: sum(files.map((file) => gzipSync(file, { level: 9 }).length)),
   };
 }

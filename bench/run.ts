@@ -5,7 +5,18 @@ import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 import { checkedNumber, command } from '../operate/command.ts';
 import { writeSection } from '../scripts/document-section.ts';
-import { BARE, buildUntrimmed, buildVariants, buildWithoutDatabase, EMPTY, OURS, RAW, type Variant } from './build.ts';
+import {
+  BARE,
+  buildUntrimmed,
+  buildVariants,
+  buildWithoutDatabase,
+  buildWithProvider,
+  EMPTY,
+  OURS,
+  RAW,
+  type Variant,
+  WITH_PROVIDER,
+} from './build.ts';
 import { whyNoCpuShares } from './cpu-share.ts';
 import { measure, type Run } from './measure.ts';
 import { markdown, type Results, type SizeResult } from './report.ts';
@@ -27,14 +38,22 @@ const options = { rounds: { type: 'string', default: '40' } } as const;
 
 await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async (values) => {
   const rounds = checkedNumber('--rounds', values.rounds, 4, 1000);
-  const deployed = functionBehind(readTemplate(await synthesize()), 'POST', '/plants');
-  const variants = await buildVariants(deployed.assetDirectory);
+  const deployed = functionBehind(readTemplate(await synthesize(join(projectRoot, 'cdk.out'))), 'POST', '/plants');
+  const standIn = await startStandIn();
+  const built = await buildVariants(deployed.assetDirectory);
+  const withProvider = await buildWithProvider(standIn.provider);
+  const variants = [...built, withProvider];
   const untrimmed = await buildUntrimmed();
   const withoutDatabase = await buildWithoutDatabase();
-  const standIn = await startStandIn();
   const environment = { ...standIn.environment, ...deployed.environment };
   const sample = JSON.parse(readFileSync(join(projectRoot, 'events/create-plant.json'), 'utf8'));
-  const event = (n: number) => ({ ...sample, body: `{"id":${n},"name":"Monstera","tag":"climber"}` });
+  const eventFor =
+    ({ token }: Variant) =>
+    (n: number) => ({
+      ...sample,
+      headers: { ...sample.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
+      body: `{"id":${n},"name":"Monstera","tag":"climber"}`,
+    });
 
   /** A round at a time, so that drift meets all alike. */
   async function interleave(
@@ -47,8 +66,9 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     for (let round = 0; round < times; round += 1) {
       process.stderr.write(`\r${what}: round ${round + 1} of ${times}  `);
       const first = round % of.length;
-      for (const { name, directory } of [...of.slice(first), ...of.slice(0, first)]) {
-        runs.get(name)?.push(await measure(directory, { environment, event, ...options }));
+      for (const variant of [...of.slice(first), ...of.slice(0, first)]) {
+        const own = { environment: { ...environment, ...variant.environment }, event: eventFor(variant) };
+        runs.get(variant.name)?.push(await measure(variant.directory, { ...own, ...options }));
       }
     }
     process.stderr.write('\n');
@@ -91,7 +111,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     return figures(runs, name, 'warmCpuUs').map((us, round) => us - (empty[round] ?? Number.NaN));
   };
   const warmRatio = (runs: Runs, name: string) => ratio(overEmpty(runs, OURS), overEmpty(runs, name));
-  const peers = variants.map(({ name }) => name).filter((name) => ![OURS, EMPTY, RAW].includes(name));
+  const peers = variants.map(({ name }) => name).filter((name) => ![OURS, EMPTY, RAW, WITH_PROVIDER].includes(name));
 
   const results: Results = {
     date: new Date().toISOString().slice(0, 10),
@@ -120,11 +140,13 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
       'Hono: warm CPU without the database': warmRatio(own, 'Hono'),
       'Express 5: warm CPU without the database': warmRatio(own, 'Express 5'),
     },
-    untrimmed: [...untrimmed, ...variants.filter(({ name }) => name === BARE)].map(({ name, bundleBytes }) => {
-      const starts = figures(cold, name, 'coldStartMs');
-      const laterMs = compare(starts, figures(cold, OURS, 'coldStartMs'), (a, b) => a - b);
-      return { name, coldStartMs: median(starts), laterMs, bundleBytes };
-    }),
+    untrimmed: [...untrimmed, ...variants.filter(({ name }) => [BARE, WITH_PROVIDER].includes(name))].map(
+      ({ name, bundleBytes }) => {
+        const starts = figures(cold, name, 'coldStartMs');
+        const laterMs = compare(starts, figures(cold, OURS, 'coldStartMs'), (a, b) => a - b);
+        return { name, coldStartMs: median(starts), laterMs, bundleBytes };
+      },
+    ),
     sizes: noShares ?? sizes,
   };
   const text = markdown(results);
