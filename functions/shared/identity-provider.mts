@@ -27,9 +27,9 @@ const REFRESH_AFTER_MS = 600_000;
 const MAX_AGE_MS = 3_600_000;
 /** Keys are not asked for more often, whatever callers send. */
 const MIN_INTERVAL_MS = 5000;
-/** While the provider is down and the keys are still trusted, this many requests would wait in vain: one a minute. */
+/** While the keys are still trusted, a provider that is down has one request a minute wait in vain. */
 const MIN_REFRESH_INTERVAL_MS = 60_000;
-const ATTEMPTS = 2;
+const MAX_ATTEMPTS = 2;
 const ATTEMPT_MS = 1500;
 /** Providers publish a few keys, of a few KB each where they have certificates. */
 const MAX_BYTES = 256 * 1024;
@@ -76,10 +76,13 @@ export class IdentityProvider {
 
   /**
    * Fetches the keys at init, where Lambda gives more CPU, and pays there what a first verification by each costs: it
-   * loads WebCrypto, and the key. Never fails: a provider that is down is met by the first token.
+   * loads WebCrypto, and the key. Never fails: a provider that is down costs it one attempt, and the first token the
+   * next.
    */
   async prime(): Promise<void> {
-    await this.#fetch(MIN_INTERVAL_MS).catch(() => {});
+    await this.#fetch(MIN_INTERVAL_MS, 1).catch(() => {
+      this.#attemptedAt = Number.NEGATIVE_INFINITY;
+    });
     const { keys = [] } = this.#keys?.jwks() ?? {};
     await Promise.all(
       keys.map(async ({ alg = 'RS256', kid }) => {
@@ -156,7 +159,7 @@ export class IdentityProvider {
   }
 
   /** Fetches the keys, unless that was tried within the interval: then it ends as that did. */
-  async #fetch(interval: number): Promise<void> {
+  async #fetch(interval: number, attempts = MAX_ATTEMPTS): Promise<void> {
     if (this.#fetching) return await this.#fetching;
     const now = Date.now();
     if (now - this.#attemptedAt < interval) {
@@ -164,7 +167,7 @@ export class IdentityProvider {
       return;
     }
     this.#attemptedAt = now;
-    this.#fetching = publishedKeys(this.#settings.issuer)
+    this.#fetching = publishedKeys(this.#settings.issuer, attempts)
       .then((keys) => {
         this.#keys = createLocalJWKSet(keys);
         this.#remembered.clear();
@@ -200,9 +203,9 @@ function scopesOf({ scope = '', scp = '', roles = [] }: JWTPayload): unknown[] {
 }
 
 /** The provider's keys, found by discovery. Throws what went wrong last where it cannot be asked. */
-async function publishedKeys(issuer: string): Promise<JSONWebKeySet> {
+async function publishedKeys(issuer: string, attempts: number): Promise<JSONWebKeySet> {
   let failure: unknown;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
     // One connection for both, and none that is kept until the provider has closed it.
     const agent = new Agent({ keepAlive: true });
     const options = { agent, signal: AbortSignal.timeout(ATTEMPT_MS) };

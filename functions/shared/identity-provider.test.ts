@@ -245,6 +245,16 @@ describe('the provider’s keys', () => {
     expect(issuer.requests).toHaveLength(2);
   });
 
+  test('that cannot be fetched at init cost it one attempt, and are tried for again by the first token', async () => {
+    const asked = provider();
+    down();
+    await expect(asked.prime()).resolves.toBeUndefined();
+    const attempt = ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'];
+    expect(issuer.requests).toEqual(attempt);
+    await expect(asked.verify(token())).rejects.toThrow('answers status 500');
+    expect(issuer.requests).toEqual([...attempt, ...attempt, ...attempt]);
+  });
+
   test('are imported ahead of the first token, each of them', async () => {
     const next = newKey();
     issuer.publish(key, next);
