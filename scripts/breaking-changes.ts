@@ -21,7 +21,6 @@ await command({ usage, options: { since: { type: 'string' } } }, async ({ since 
 
 function contractAt(commit: string): string {
   try {
-    // What git says of it is said below.
     return execFileSync('git', ['show', `${commit}:openapi.yaml`], { encoding: 'utf8', stdio: 'pipe' });
   } catch {
     throw new WrongArguments(`--since was "${commit}"; it must be a commit of this repository.`);

@@ -29,13 +29,22 @@ const [newPlant, plant, error] = [
   (contract: Contract) => schemas(contract).Plant,
   (contract: Contract) => schemas(contract).Error,
 ];
-const header = (required: boolean) => ({ name: 'X-Owner', in: 'header', required, schema: { type: 'string' } });
+const header = (required: boolean) => ({
+  name: 'X-Owner',
+  in: 'header',
+  required,
+  schema: { type: 'string', maxLength: 9 },
+});
 
-/** With a bound and an optional parameter, so that they can be changed. */
+/** With what can be changed: a bound, a parameter, a member that is called like a bound, a second kind of token. */
 const bounded = edited(contract, (contract) => {
+  Object.assign(newPlant(contract).properties, { pattern: { type: 'string' } });
   Object.assign(newPlant(contract).properties.id, { minimum: 5 });
   Object.assign(error(contract).properties.message, { maxLength: 50 });
   post(contract).parameters = [header(false)];
+  contract.components.securitySchemes.key = { type: 'apiKey', in: 'header', name: 'X-Key' };
+  contract.security.push({ key: [] });
+  contract.paths['/plants/{id}'] = { get: { ...post(contract), operationId: 'getPlant', parameters: undefined } };
 });
 
 describe('a change may break callers', () => {
@@ -118,10 +127,49 @@ describe('a change may break callers', () => {
     ['a higher minimum', (c) => Object.assign(newPlant(c).properties.id, { minimum: 6 })],
     ['a longer message', (c) => Object.assign(error(c).properties.message, { maxLength: 51 })],
     ['a message of any length', (c) => delete error(c).properties.message.maxLength],
+    ['a member that is called like a bound', (c) => delete newPlant(c).properties.pattern],
+    ['one kind of token less', (c) => c.security.pop()],
     ['a parameter that is read no more', (c) => post(c).parameters.pop()],
     ['a parameter that must be sent', (c) => Object.assign(post(c).parameters[0], { required: true })],
+    [
+      'two parameters, of which one must be sent',
+      (c) => {
+        c.paths['/plants/{id}'].get.parameters = [header(false), { ...header(true), name: 'X-Garden' }];
+      },
+    ],
+    ['an operation that asks for no token', (c) => Object.assign(post(c), { security: [] })],
     ['another parameter that must be sent', (c) => post(c).parameters.push({ ...header(true), name: 'X-Garden' })],
   ])('%s, where there is a bound or a parameter', (_, edit) => expect(mayBreak(bounded, edit)).toContain(true));
+});
+
+describe.each<[bound: string, member: string, tight: unknown, loose: unknown]>([
+  ['maximum', 'error', 5, 6],
+  ['minimum', 'error', 6, 5],
+  ['exclusiveMaximum', 'error', 5, 6],
+  ['exclusiveMinimum', 'error', 6, 5],
+  ['maxLength', 'message', 5, 6],
+  ['minLength', 'message', 6, 5],
+  ['pattern', 'message', '^a$', undefined],
+])('of %s', (bound, member, tight, loose) => {
+  /** Requests and answers alike have such a bound, or none. */
+  const withBound = (where: 'request' | 'answer', value: unknown) =>
+    edited(contract, (c) => {
+      const { properties } = where === 'answer' ? error(c) : newPlant(c);
+      properties[member] = { ...error(c).properties[member], ...(value !== undefined && { [bound]: value }) };
+    });
+  const breaks = (where: 'request' | 'answer', before: unknown, after: unknown) =>
+    changesOf(withBound(where, before), withBound(where, after)).some((change) => change.mayBreak);
+
+  test('a looser one breaks nobody who sends, and may break who reads', () => {
+    expect(breaks('request', tight, loose)).toBe(false);
+    expect(breaks('answer', tight, loose)).toBe(true);
+  });
+
+  test('a tighter one may break who sends, and nobody who reads', () => {
+    expect(breaks('request', loose, tight)).toBe(true);
+    expect(breaks('answer', loose, tight)).toBe(false);
+    expect(breaks('answer', undefined, tight)).toBe(false);
+  });
 });
 
 describe('a change breaks no caller', () => {
@@ -170,6 +218,13 @@ describe('a change breaks no caller', () => {
     ['a lower minimum', (c) => Object.assign(newPlant(c).properties.id, { minimum: 4 })],
     ['no minimum', (c) => delete newPlant(c).properties.id.minimum],
     ['a shorter message', (c) => Object.assign(error(c).properties.message, { maxLength: 49 })],
+    ['a tighter bound of a parameter, undone', (c) => delete post(c).parameters[0].schema.maxLength],
+    [
+      'another name for a part of a path',
+      (c) => {
+        c.paths = JSON.parse(JSON.stringify(c.paths).replace('{id}', '{plantId}'));
+      },
+    ],
     ['another optional parameter', (c) => post(c).parameters.push({ ...header(false), name: 'X-Garden' })],
   ])('%s, where there is a bound or a parameter', (_, edit) => expect(mayBreak(bounded, edit)).not.toContain(true));
 

@@ -48,15 +48,16 @@ function described({ action, path }: Diff): string {
 
 function isHarmless(diff: Diff): boolean {
   const { type, action, path, after } = diff;
-  const [section, , , part = ''] = path;
+  const [section, part] = [path[0], String(path[3])];
   const [parent, last] = path.slice(-2).map(String);
   if (EXAMPLE.test(described(diff)) || type === 'deprecated') return true;
   if (type === 'annotation') return !NOT_ONLY_WORDS.includes(String(last));
   if (type !== 'non-breaking') return false;
-  // Another scheme besides those there are; the first one of all would ask for something new.
-  if (section === 'security') return action === 'add' && Number(last) > 0;
-  if (part === 'parameters') return action === 'add' && [after].flat().every(({ required }) => !required);
-  if (action === 'add' && path.length === 3) return true;
+  // Another scheme besides those there are, not one less.
+  if (section === 'security') return action === 'add';
+  // An operation; another name for a part of a path.
+  if (path.length === 3 || action === 'rename') return true;
+  if (part === 'parameters') return [after].flat().every((parameter) => !parameter?.required);
   const kinds = HARMLESS[part]?.[action] ?? [];
   return kinds.includes(`${parent} > *`) || (parent !== 'properties' && kinds.includes(String(last)));
 }
