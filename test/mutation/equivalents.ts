@@ -85,8 +85,6 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
   ],
   'local/synthesize.ts': [
     { code: "'plant-store-'", becomes: '""', because: 'It is only a name of a folder for a while.' },
-    { code: "'false'", becomes: '""', because: 'It saves time; the template is the same.' },
-    { code: "'bin'", becomes: '""', because: 'It saves time; the template is the same.' },
   ],
   'operate/access-tokens.ts': [
     { code: 'digest?.S', becomes: 'digest.S', because: 'Each item has its key; the types do not know.' },
