@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readOperations } from '../functions/operations.ts';
+import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { projectRoot } from '../local/synthesize.ts';
+import { contract, inContract } from './support/contract.ts';
+import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
+import { type OwnService, startOwnService } from './support/own-service.ts';
+
+/* The errors of openapi.yaml's examples, and the requests of requests.http that bring them about. */
+
+interface Sent {
+  name: string;
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+const operations = readOperations();
+const requests = readRequests(readFileSync(join(projectRoot, 'requests.http'), 'utf8'));
+/** What no file is to hold. */
+const TOO_LARGE: Sent = {
+  name: 'error-413-plant-too-large',
+  method: 'POST',
+  path: '/plants',
+  headers: { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ id: 2, name: 'x'.repeat(400 * 1024) }),
+};
+
+/** The requests of a file as the editors' clients read it: `###` and a name begins one, `#` a comment, `@` a variable. */
+function readRequests(text: string): Sent[] {
+  const [head = '', ...parts] = text.split(/^### /m);
+  const variables = Object.fromEntries(
+    Array.from(head.matchAll(/^@(\w+) = (.+)$/gm), ([, name, value]) => [name, value]),
+  );
+  return parts.map((part) => {
+    const [name = '', ...lines] = part.split('\n').filter((line) => !line.startsWith('#'));
+    const request = lines.join('\n').replaceAll(/\{\{(\w+)\}\}/g, (_, variable: string) => String(variables[variable]));
+    const [, start = '', body = ''] = /^(.+?)(?:\n\n(.*))?$/s.exec(request.trimEnd()) ?? [];
+    const [target = '', ...headers] = start.split('\n');
+    const [method = '', url = ''] = target.split(' ');
+    return { name, method, path: url.replace(/^http:\/\/127\.0\.0\.1:3000/, ''), headers: headersOf(headers), body };
+  });
+}
+
+function headersOf(lines: string[]): Record<string, string> {
+  return Object.fromEntries(lines.map((line) => /^([\w-]+): (.*)$/.exec(line)?.slice(1) ?? []));
+}
+
+/** The path of a request as the contract has it, with its parameters in braces. */
+function resourceOf({ name, path }: Sent): string {
+  return sampleNames.includes(name) ? sampleEvent(name).resource : path;
+}
+
+interface MediaType {
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
+
+/** What the contract shows of a path's answers with a status. */
+function shown(method: string, path: string, status: number): MediaType {
+  return contract.paths[path][method.toLowerCase()].responses[status].content['application/json'];
+}
+
+let service: OwnService;
+beforeAll(async () => {
+  service = await startOwnService();
+});
+afterAll(() => service.close());
+
+async function send(request: Sent) {
+  const { method, path, headers, body } = request;
+  const response = await fetch(service.url + path, { method, headers, ...(body && { body }) });
+  const answer = {
+    statusCode: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: await response.text(),
+  };
+  return { status: response.status, answer: inContract(answer, { httpMethod: method, resource: resourceOf(request) }) };
+}
+
+test('each request of requests.http is answered as the contract’s example of its name', async () => {
+  for (const request of [...requests, TOO_LARGE]) {
+    const { name, method } = request;
+    const { status, answer } = await send(request);
+    expect({ name, status, error: answer['error'] }).toEqual({
+      name,
+      status: errorOfSample(name) === undefined ? 200 : 400,
+      error: errorOfSample(name),
+    });
+    const { example, examples } = shown(method, resourceOf(request), status);
+    if (status === 400) expect(examples?.[name], name).toMatchObject({ value: answer });
+    else if (operations.some(({ folder }) => folder === name)) expect(answer, name).toEqual(example);
+  }
+});
+
+test('each example of an error has a request that brings it about', () => {
+  const named = operations.flatMap(({ method, path }) => Object.keys(shown(method, path, 400).examples ?? {}));
+  expect(named).toContain('error-409-id-in-use');
+  expect([...requests, TOO_LARGE].map(({ name }) => name)).toEqual(expect.arrayContaining(named));
+});
+
+test('each request of requests.http sends what the sample event of its name does', () => {
+  for (const { name, method, path, headers, body } of requests) {
+    expect(sampleNames).toContain(name);
+    const event = sampleEvent(name);
+    const { Authorization, 'Content-Type': type } = event.headers;
+    expect({
+      name,
+      method,
+      path,
+      Authorization: headers['Authorization'],
+      type: headers['Content-Type'],
+      body,
+    }).toEqual({
+      name,
+      method: event.httpMethod,
+      path: event.path,
+      Authorization,
+      type,
+      body: event.body ?? '',
+    });
+  }
+});
