@@ -99,6 +99,30 @@ test('the printed request works when pasted, and the printed list shows what is 
   });
 });
 
+test('the reference page is printed first, and stands beside the gateway, which answers all else', async () => {
+  const [first = ''] = service.instructions.split('\n');
+  const pageUrl = /http:\S+/.exec(first)?.[0] ?? '';
+  const page = await fetch(pageUrl);
+  // So that the page's links to its files lead into it.
+  expect({ url: page.url, type: page.headers.get('content-type') }).toEqual({
+    url: `${pageUrl}/`,
+    type: 'text/html; charset=utf-8',
+  });
+  const { origin } = new URL(pageUrl);
+  const pageContract = await (await fetch(`${pageUrl}/openapi.yaml`)).text();
+  expect(pageContract).toContain(`url: ${origin}\n`);
+  expect(pageContract).toContain(DEVELOPMENT_TOKEN);
+  for (const [method, path] of [
+    ['POST', '/docs'],
+    ['GET', '/docs/none'],
+    ['GET', '/docs/toString'],
+    ['GET', '/docsx'],
+  ]) {
+    const answer = await fetch(origin + path, { method: String(method) });
+    expect(await answer.json(), `${method} ${path}`).toMatchObject({ error: 404 });
+  }
+});
+
 test('each request is a line on the terminal, of which a successful one has no error', async () => {
   await fetch(`${plantsUrl()}/1/none`);
   await create('{"id":2,"name":"x"}');
@@ -127,6 +151,11 @@ test('an edit that fails is told, and what was served goes on being served', asy
   const undoContract = edit('openapi.yaml', () => 'openapi: [');
   await expect.poll(() => output, POLL).toContain('Nothing can be generated from openapi.yaml: ');
   expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'x' });
+  const page = await fetch(new URL('/docs/', plantsUrl()));
+  expect({ status: page.status, text: await page.text() }).toEqual({
+    status: 500,
+    text: expect.stringContaining('The page cannot be made from openapi.yaml: '),
+  });
   undoContract();
 });
 

@@ -18,6 +18,7 @@ import {
 import { type AccessLine, createGateway } from './gateway.ts';
 import { gracefulClose } from './graceful-close.ts';
 import type { LogLine } from './lambda.ts';
+import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { prepareSynthesis, projectRoot } from './synthesize.ts';
 import { LOCAL_REGION, readTemplate } from './template.ts';
 
@@ -61,6 +62,7 @@ export async function startService(port: number, { watching = false } = {}): Pro
   await putDevelopmentToken(dynamoDb, template);
 
   const server = createGateway(() => deployment, accessLine);
+  serveReferencePage(server, DEVELOPMENT_TOKEN);
   opened.defer(gracefulClose(server));
   try {
     server.listen(port, '127.0.0.1');
@@ -91,8 +93,11 @@ export async function startService(port: number, { watching = false } = {}): Pro
       await stopped;
     });
   }
-  const plantsUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/plants`;
-  const instructions = `The plant store is ready at ${plantsUrl}
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const plantsUrl = `${baseUrl}/plants`;
+  const instructions = `Read and try the API in a browser: ${baseUrl}${PAGE_PATH}
+
+The plant store is ready at ${plantsUrl}
 
 Create a plant:
   curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"climber"}'

@@ -1,0 +1,47 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { runHere } from '../test/support/tool.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'plant-store-docs-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function docs(...args: string[]) {
+  vi.resetModules();
+  return runHere(args, () => import('./docs.ts'));
+}
+
+test('it writes the page for a base URL, and again over itself', async () => {
+  const out = join(directory, 'page');
+  for (const url of ['https://a.example/v1/', 'http://127.0.0.1:3000']) {
+    const { code, stdout } = await docs('--url', url, '--out', out);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`is in ${out}: 9 files`) });
+    expect(readFileSync(join(out, 'openapi.yaml'), 'utf8')).toContain(`servers:\n  - url: ${url.replace(/\/$/, '')}\n`);
+  }
+  expect(readdirSync(out)).toContain('index.html');
+});
+
+test.each([
+  [[], '--url is missing; it must be the base URL of the API.'],
+  [['--url', 'http://plants.example.com'], '--url was "http://plants.example.com"; it must be an https URL as in '],
+  [['--url', 'https://a.example/?x'], '--url was "https://a.example/?x"; it must be an https URL as in '],
+  [['--url', 'https://a.example;b'], '--url was "https://a.example;b"; it must be an https URL as in '],
+])('%j is refused with a sentence and the usage', async (args, sentence) => {
+  const { code, stderr } = await docs(...args, '--out', directory);
+  expect(code).toBe(1);
+  expect(stderr).toContain(sentence);
+  expect(stderr).toContain('Usage: npm run docs -- --url URL [--out DIR]');
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+test('a folder that holds something else is left as it is', async () => {
+  writeFileSync(join(directory, 'mine.txt'), 'x');
+  const { code, stderr } = await docs('--url', 'https://a.example', '--out', directory);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`--out was "${directory}", which holds mine.txt; it must be a folder for the page alone.`);
+  expect(readdirSync(directory)).toEqual(['mine.txt']);
+});
