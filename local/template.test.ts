@@ -67,6 +67,20 @@ test('the routes stand from the most specific to the least: fixed, parameter, gr
   }
 });
 
+test('a mock without a response template, as the preflight of a single origin is, answers its headers alone', () => {
+  const Integration = {
+    Type: 'MOCK',
+    RequestTemplates: { 'application/json': '{ statusCode: 200 }' },
+    PassthroughBehavior: 'NEVER',
+    IntegrationResponses: [{ StatusCode: '200', ResponseParameters: { 'method.response.header.Own': "'x'" } }],
+  };
+  const Properties = { HttpMethod: 'OPTIONS', ResourceId: 'none', Integration };
+  const { routes } = templateWith({ Own: { Type: 'AWS::ApiGateway::Method', Properties } });
+  expect(routes.find(({ method }) => method === 'OPTIONS')?.integration).toMatchObject({
+    response: { statusCode: 200, headers: { own: 'x' }, body: '' },
+  });
+});
+
 test.each([
   [undefined, 29_000],
   [1234, 1234],

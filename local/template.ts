@@ -76,7 +76,8 @@ interface CloudAssemblyManifest {
 interface GatewayAnswer {
   StatusCode: string;
   ResponseParameters: Record<string, string>;
-  ResponseTemplates: { 'application/json': string };
+  /** Absent where nothing is answered but headers, as by a preflight that allows one origin. */
+  ResponseTemplates?: { 'application/json': string };
 }
 
 type Integration =
@@ -218,7 +219,7 @@ function answerOf({ StatusCode, ResponseParameters, ResponseTemplates }: Gateway
   return {
     statusCode: Number(StatusCode),
     headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' },
-    body: ResponseTemplates['application/json'],
+    body: ResponseTemplates?.['application/json'] ?? '',
   };
 }
 
