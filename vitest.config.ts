@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'dynalite',
           include: ['{functions,local,operate,scripts,test}/**/*.test.ts'],
-          exclude: ['test/dynamodb-local-skipped.test.ts', 'test/{runtime,fuzz,second-operation}/**'],
+          exclude: ['test/dynamodb-local-skipped.test.ts', 'test/{runtime,fuzz,second-operation,browser}/**'],
           provide: { engine: 'dynalite' },
         },
       },
@@ -45,6 +45,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: 'runtime', include: ['test/runtime/*.test.ts'], provide: { engine: 'dynalite' } },
+      },
+      {
+        extends: true,
+        test: { name: 'browser', include: ['test/browser/*.test.ts'], provide: { engine: 'dynalite' } },
       },
       {
         extends: true,

@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import axe, { type AxeResults } from 'axe-core';
+import type { Browser, Page } from 'puppeteer-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { synthesize } from '../../local/synthesize.ts';
+import { readTemplate } from '../../local/template.ts';
+import { launchChromium } from '../../scripts/chromium.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
+import { copyProject, type ProjectCopy } from '../support/project-copy.ts';
+import { type Service, startService } from '../support/service.ts';
+
+/*
+ * The reference page as a user opens it: at the local run, and as a folder on a static host, which calls an API that
+ * allows that host's origin.
+ */
+
+const LARGEST = 2n ** 63n - 1n;
+/** Ends a hang, on a slow machine too. */
+const TIMEOUT = { timeout: 60_000 };
+
+let browser: Browser;
+let engine: Engine;
+let project: ProjectCopy;
+let folder: string;
+let api: Service;
+const host = createServer((request, response) => {
+  const name = request.url === '/plants-api/' ? 'index.html' : String(request.url?.replace('/plants-api/', ''));
+  const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
+  response.setHeader('content-type', types[extname(name)] ?? 'text/plain').end(readFileSync(join(folder, name)));
+});
+/** Where the page is, by the place. */
+const pageUrls = { 'local run': '', 'static folder': '' };
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  engine = await startEngine();
+  project = copyProject();
+  const run = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint });
+  pageUrls['local run'] = /http:\S+\/docs$/m.exec(run.output())?.[0] ?? '';
+
+  host.listen(0, '127.0.0.1');
+  await once(host, 'listening');
+  const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+  folder = mkdtempSync(join(tmpdir(), 'plant-store-docs-'));
+  api = await startService(readTemplate(await synthesize(join(folder, 'cdk.out'), { allowOrigins: origin })), engine);
+  rmSync(join(folder, 'cdk.out'), { recursive: true });
+  const { code, stderr } = await project.run(`npm run --silent docs -- --url ${api.url} --out ${folder}`);
+  expect(code, stderr).toBe(0);
+  pageUrls['static folder'] = `${origin}/plants-api/`;
+});
+afterAll(async () => {
+  await browser?.close();
+  await api?.close();
+  host.close();
+  project?.remove();
+  await engine?.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe.each(['local run', 'static folder'] as const)('the page of the %s', (place) => {
+  let page: Page;
+  /** All that it asked for, by its address. */
+  let asked: string[];
+  /** What the browser or the page complained of. */
+  let complaints: string[];
+  beforeEach(async () => {
+    await engine.client.send(
+      new DeleteItemCommand({ TableName: engine.plantsTable, Key: { id: { N: String(LARGEST) } } }),
+    );
+    asked = [];
+    complaints = [];
+    // Without what another page has stored.
+    page = await (await browser.createBrowserContext()).newPage();
+    page.setDefaultTimeout(TIMEOUT.timeout);
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('console', (message) => {
+      // A browser takes each answer with the status 400 for one.
+      const is400 = message.text().includes('status of 400') && message.location().url?.endsWith('/plants');
+      if (!is400 && ['error', 'warn'].includes(message.type())) complaints.push(message.text());
+    });
+    await page.evaluateOnNewDocument(
+      `addEventListener('securitypolicyviolation', ({ blockedURI }) => console.error('refused: ' + blockedURI))`,
+    );
+    await page.goto(pageUrls[place]);
+    await page.waitForSelector('.opblock-body');
+  });
+  afterEach(async () => {
+    await page.browserContext().close();
+    const elsewhere = asked.filter((url) => !/^(data:|http:\/\/127\.0\.0\.1:)/.test(url));
+    expect({ elsewhere, complaints }).toEqual({ elsewhere: [], complaints: [] });
+    expect(asked).toContainEqual(expect.stringContaining('/swagger-ui-bundle.js'));
+  });
+
+  const text = (selector: string) => page.$eval(selector, (element) => element.textContent ?? '');
+
+  async function authorize(token: string): Promise<void> {
+    await page.click('.btn.authorize');
+    await page.type('.modal-ux input', token);
+    await page.click('.modal-btn.authorize');
+    await page.click('.close-modal');
+  }
+
+  /** Tries createPlant with a body, where nothing was answered before. Returns what is shown of the answer. */
+  async function send(body: string): Promise<{ status: string; answer: unknown; shown: string }> {
+    await page.locator('#operations-plants-createPlant .body-param__text').fill(body);
+    await page.click('#operations-plants-createPlant .execute');
+    await page.waitForSelector('.live-responses-table .response-col_status');
+    return {
+      status: (await text('.live-responses-table tbody .response-col_status')).trim(),
+      answer: JSON.parse(await text('.live-responses-table .highlight-code code')),
+      shown: await text('.live-responses-table'),
+    };
+  }
+
+  /** What axe finds to be serious or critical, as soon as the page has come to rest. */
+  async function expectAccessible(state: string): Promise<void> {
+    await page.evaluate(axe.source);
+    for (const scheme of ['light', 'dark']) {
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+      await page.waitForFunction(`document.documentElement.matches('.dark-mode') === ${scheme === 'dark'}`);
+      const findings = async () => {
+        const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+        return violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
+      };
+      await expect.poll(findings, { message: `${state}, ${scheme}`, ...TIMEOUT }).toEqual([]);
+    }
+  }
+
+  test('shows the contract, with the errors by number', async () => {
+    expect(await page.title()).toBe('Plant Store');
+    expect(await text('.info .title')).toContain('Plant Store');
+    expect(await text('#operations-plants-createPlant')).toContain('Safe to repeat');
+    expect(await text('.models')).toContain('the id is in use by a different plant');
+    await page.select('.examples-select-element', 'error-409-id-in-use');
+    const shown = '#operations-plants-createPlant [data-code="400"] .highlight-code';
+    await expect.poll(() => text(shown), TIMEOUT).toContain('The id 1 is in use by a different plant');
+  });
+
+  test('offers the development token at the local run alone', async () => {
+    await page.click('.btn.authorize');
+    await page.waitForSelector('.modal-ux input');
+    expect((await text('.modal-ux')).includes(DEVELOPMENT_TOKEN)).toBe(place === 'local run');
+  });
+
+  test('creates the plant with the largest id exactly, and shows duration and headers', async () => {
+    await authorize(DEVELOPMENT_TOKEN);
+    const { status, answer, shown } = await send(`{"id":${LARGEST},"name":"Sequoia"}`);
+    expect({ status, answer }).toEqual({ status: '200', answer: { name: 'Sequoia' } });
+    expect(await engine.stored(LARGEST)).toEqual({ id: '9223372036854775807', name: 'Sequoia' });
+    expect(shown).toMatch(/x-amz-apigw-id: \S+/);
+    expect(shown).toMatch(/Request duration\s*\d+ ms/);
+  });
+
+  test('shows the errors 400, 401 and 409 with their messages', async () => {
+    const plant = `{"id":${LARGEST},"name":"Sequoia"}`;
+    const unauthorized = await send(plant);
+    expect(unauthorized).toMatchObject({ status: '400', answer: { error: 401 } });
+    expect(unauthorized.shown).toContain('The Authorization header is missing');
+    await authorize(DEVELOPMENT_TOKEN);
+    await page.click('.btn-clear');
+    expect(await send('{"id":1}')).toMatchObject({
+      status: '400',
+      answer: { error: 400, message: 'The member name is missing; it must be a string of well-formed Unicode.' },
+    });
+    await page.click('.btn-clear');
+    expect(await send(plant)).toMatchObject({ status: '200' });
+    await page.click('.btn-clear');
+    expect(await send(plant.replace('Sequoia', 'Ficus'))).toMatchObject({
+      status: '400',
+      answer: { error: 409, message: `The id ${LARGEST} is in use by a different plant; it must be a free one.` },
+    });
+  });
+
+  test('can be used by the keyboard alone', async () => {
+    const tabTo = async (selector: string) => {
+      for (let presses = 0; !(await page.evaluate(`document.activeElement.matches('${selector}')`)); presses += 1) {
+        expect(presses, `Tab does not come to ${selector}.`).toBeLessThan(100);
+        await page.keyboard.press('Tab');
+      }
+    };
+    await tabTo('.btn.authorize');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.modal-ux input');
+    await tabTo('.modal-ux input');
+    await page.keyboard.type(DEVELOPMENT_TOKEN);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.modal-ux', { hidden: true });
+    await tabTo('.body-param__text');
+    await page.keyboard.down('Control');
+    await page.keyboard.press('a');
+    await page.keyboard.up('Control');
+    await page.keyboard.type(`{"id":${LARGEST},"name":"Sequoia"}`);
+    await tabTo('.execute');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.live-responses-table .response-col_status');
+    expect(await engine.stored(LARGEST)).toMatchObject({ name: 'Sequoia' });
+  });
+
+  test('has nothing serious for axe to find, in light and dark, read, authorized or tried', async () => {
+    await expectAccessible('read');
+    await page.click('.btn.authorize');
+    await page.waitForSelector('.modal-ux input');
+    await expectAccessible('to be authorized');
+    await page.type('.modal-ux input', DEVELOPMENT_TOKEN);
+    await page.click('.modal-btn.authorize');
+    await expectAccessible('authorized');
+    await page.click('.close-modal');
+    await send('{"id":1}');
+    await expectAccessible('tried');
+  });
+
+  test('is no wider than a phone', async () => {
+    await page.setViewport({ width: 375, height: 800 });
+    await send('{"id":1}');
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth'), TIMEOUT).toBeLessThanOrEqual(375);
+  });
+});
