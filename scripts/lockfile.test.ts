@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { projectRoot } from '../local/synthesize.ts';
 import { lockfile, withoutEngines } from './lockfile.ts';
 
 test('npm ci has nothing to warn of on Node.js 20 (npm run format mends it)', () => {
@@ -15,4 +17,16 @@ test('of a lockfile only the engines go that no script of an installation runs o
   expect(JSON.parse(withoutEngines(JSON.stringify({ packages: { ...before, ...scripted } })))).toEqual({
     packages: { ...after, ...scripted },
   });
+});
+
+test('no package runs a script as it is installed but those that package.json allows', () => {
+  const { packages } = JSON.parse(readFileSync(lockfile, 'utf8')) as {
+    packages: Record<string, { hasInstallScript?: boolean }>;
+  };
+  const scripted = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript);
+  const names = scripted.map((path) => path.replace(/.*node_modules\//, ''));
+  const { allowScripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+  expect(Object.keys(allowScripts)).toEqual(expect.arrayContaining(names));
+  // swagger-ui-dist asks for it, to report each installation.
+  expect(packages).toHaveProperty(['node_modules/@scarf/scarf'], { resolved: 'scripts/no-scarf', link: true });
 });
