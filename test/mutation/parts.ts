@@ -47,8 +47,12 @@ export const PARTS: Part[] = [
   },
   {
     name: 'local',
-    sources: ['local/{deploy,dynamodb,event,gateway,graceful-close,lambda,rest-api,service,template}.ts'],
-    tests: ['local/{deploy,dynamodb,event,gateway,graceful-close,lambda,rest-api,service,template}.test.ts'],
+    sources: [
+      'local/{deploy,dynamodb,event,gateway,graceful-close,lambda,reference-page,rest-api,service,template}.ts',
+    ],
+    tests: [
+      'local/{deploy,dynamodb,event,gateway,graceful-close,lambda,reference-page,rest-api,service,template}.test.ts',
+    ],
     least: 90,
     minutes: 35,
     coverage: 'perTest',
@@ -95,7 +99,8 @@ export const PARTS: Part[] = [
   },
   {
     name: 'scripts',
-    sources: ['scripts/**/*.ts'],
+    // The browser lane tests what opens a browser.
+    sources: ['scripts/**/!(chromium|screenshot).ts'],
     tests: ['scripts/**/*.test.ts'],
     least: 90,
     minutes: 5,
