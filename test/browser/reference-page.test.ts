@@ -39,6 +39,7 @@ const host = createServer((request, response) => {
 const pageUrls = { 'local run': '', 'static folder': '' };
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'plant-store-docs-'));
   browser = await launchChromium();
   engine = await startEngine();
   project = copyProject();
@@ -48,7 +49,6 @@ beforeAll(async () => {
   host.listen(0, '127.0.0.1');
   await once(host, 'listening');
   const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
-  folder = mkdtempSync(join(tmpdir(), 'plant-store-docs-'));
   api = await startService(readTemplate(await synthesize(join(folder, 'cdk.out'), { allowOrigins: origin })), engine);
   rmSync(join(folder, 'cdk.out'), { recursive: true });
   const { code, stderr } = await project.run(`npm run --silent docs -- --url ${api.url} --out ${folder}`);
