@@ -13,7 +13,7 @@ const BOUNDS = ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'm
 
 /**
  * The kinds of changes for which the library's word counts that they are harmless. Of others it is wrong: of a member of
- * an answer that is gone or has another type, of a parameter that becomes required.
+ * an answer that is gone or has another type, of a first parameter that must be sent.
  */
 const HARMLESS: Record<string, Partial<Record<Diff['action'], string[]>>> = {
   requestBody: { add: ['content > *', 'properties > *'], remove: ['required > *', ...BOUNDS], replace: BOUNDS },
