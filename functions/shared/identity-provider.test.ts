@@ -323,6 +323,24 @@ describe('the provider’s keys', () => {
     expect(await asked.verify(lasting())).toEqual(refused);
   });
 
+  test('when withdrawn let nobody in any more whom they let in a moment before', async () => {
+    const asked = provider();
+    expect(await asked.verify(lasting())).toEqual(passes());
+    const next = newKey();
+    issuer.publish(next);
+    after(5000);
+    expect(await asked.verify(lasting(next))).toEqual(passes());
+    expect(await asked.verify(lasting())).toEqual(refused);
+  });
+
+  test('are fetched over one connection, which is closed after', async () => {
+    const connections = issuer.connections.total;
+    await provider().prime();
+    expect(issuer.requests).toHaveLength(2);
+    expect(issuer.connections.total).toBe(connections + 1);
+    await expect.poll(() => issuer.connections.open).toBe(0);
+  });
+
   test('are fetched at once for a token of a new one', async () => {
     const asked = provider();
     await asked.verify(lasting());
@@ -368,6 +386,9 @@ describe('the provider’s keys', () => {
     down();
     after(60 * MINUTE - 1);
     expect(await asked.verify(lasting())).toEqual(passes());
+    after(60 * MINUTE);
+    // Asked for a moment before, they are not asked for again; but they are too old.
+    await expect(asked.verify(lasting())).rejects.toThrow('answers status 500');
     after(60 * MINUTE + 5000);
     await expect(asked.verify(lasting())).rejects.toThrow('answers status 500');
   });

@@ -16,11 +16,11 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       because: 'The names count too, so that texts of 400 KB are as much too large as one byte more.',
     },
   ],
-  'functions/shared/bearer-auth.ts': [
+  'functions/shared/access-tokens-table.ts': [
     {
-      code: 'token === undefined',
+      code: 'name === undefined',
       becomes: 'false',
-      because: 'The form of a token is not that of the text "undefined"; the types do not know.',
+      because: 'No name is answered, and none remembered, alike; the types do not know.',
     },
   ],
   'functions/shared/error-response.ts': [
@@ -40,6 +40,14 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       code: "typeof value[name] === 'number'",
       becomes: 'true',
       because: 'What is no number is the same in the body that is parsed exactly; it only saves parsing that.',
+    },
+  ],
+  'functions/shared/identity-provider.mts': [
+    { code: "'name' in verdict", becomes: 'true', because: 'No name is remembered as none; the types do not know.' },
+    {
+      code: '!this.#keys',
+      becomes: 'false',
+      because: 'It is asked for keys only when there are some; the types do not know.',
     },
   ],
   'functions/shared/typed-parameters.ts': [

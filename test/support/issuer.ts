@@ -17,6 +17,8 @@ export interface Issuer {
   certificate: string;
   /** The paths that were asked for. */
   requests: string[];
+  /** Its connections: all that there were, and those that are open. */
+  connections: { total: number; open: number };
   /** Answers from now on; by default discovery and the keys of `publish`. */
   answer: (listener: RequestListener) => void;
   /** Answers discovery and these keys from now on. */
@@ -59,6 +61,14 @@ export async function startIssuer(port = 0): Promise<Issuer> {
     requests.push(String(request.url));
     listener(request, response);
   });
+  const connections = { total: 0, open: 0 };
+  server.on('secureConnection', (socket) => {
+    connections.total += 1;
+    connections.open += 1;
+    socket.once('close', () => {
+      connections.open -= 1;
+    });
+  });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -69,6 +79,7 @@ export async function startIssuer(port = 0): Promise<Issuer> {
     url,
     certificate,
     requests,
+    connections,
     answer,
     publish: (...keys) => answer(discovery(url, keys.map(published))),
     close: async () => {
