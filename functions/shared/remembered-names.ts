@@ -27,8 +27,4 @@ export class RememberedNames {
     }
     this.#names.set(digest, { name, until: Math.min(Date.now() + REMEMBERED_MS, expiresAt) });
   }
-
-  clear(): void {
-    this.#names.clear();
-  }
 }

@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { discovery, type Issuer, newKey, published, type SigningKey, startIssuer } from '../../test/support/issuer.ts';
+import { type KeySet, ProviderKeys } from './provider-keys.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const MINUTE = 60_000;
+const METADATA = '/.well-known/openid-configuration';
+
+let issuer: Issuer;
+let key: SigningKey;
+beforeAll(async () => {
+  issuer = await startIssuer();
+  key = newKey();
+});
+afterAll(() => issuer.close());
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+  issuer.publish(key);
+  issuer.requests.length = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const asked = () => new ProviderKeys(issuer.url);
+const kids = async (keySet: Promise<KeySet>) => (await keySet).keys.jwks().keys.map(({ kid }) => kid);
+const after = (ms: number) => vi.setSystemTime(NOW + ms);
+const down = () => issuer.answer((_, response) => response.writeHead(500).end());
+
+describe('the keys of a provider', () => {
+  test('are found by discovery, and fetched once', async () => {
+    const keys = asked();
+    await keys.prime();
+    expect(issuer.requests).toEqual([METADATA, '/keys']);
+    for (const _ of 'abc') expect(await kids(keys.current())).toEqual([key.kid]);
+    expect(issuer.requests).toHaveLength(2);
+  });
+
+  test('are fetched once for all who ask together', async () => {
+    const keys = asked();
+    await Promise.all([keys.prime(), keys.current(), keys.latest(), keys.current()]);
+    expect(issuer.requests).toHaveLength(2);
+  });
+
+  test('are fetched over one connection, which is closed after', async () => {
+    const connections = issuer.connections.total;
+    await asked().latest();
+    expect(issuer.requests).toHaveLength(2);
+    expect(issuer.connections.total).toBe(connections + 1);
+    await expect.poll(() => issuer.connections.open).toBe(0);
+  });
+
+  test.each([
+    ['/tenant', `/tenant${METADATA}`],
+    ['/tenant/', `/tenant${METADATA}`],
+    ['/tenant', '/.well-known/oauth-authorization-server/tenant'],
+    ['/', METADATA],
+  ])('of the issuer %s are found by %s', async (path, metadata) => {
+    const named = `${issuer.url}${path}`;
+    issuer.answer(discovery(named, [published(key)], metadata));
+    expect(await kids(new ProviderKeys(named).current())).toEqual([key.kid]);
+    expect(issuer.requests).toContain(metadata);
+  });
+
+  test('that cannot be fetched at init cost it one attempt, and are tried for again by who needs them', async () => {
+    const keys = asked();
+    down();
+    expect(await keys.prime()).toBeUndefined();
+    const attempt = [METADATA, '/.well-known/oauth-authorization-server'];
+    expect(issuer.requests).toEqual(attempt);
+    await expect(keys.current()).rejects.toThrow('answers status 500');
+    expect(issuer.requests).toEqual([...attempt, ...attempt, ...attempt]);
+  });
+
+  test('are fetched anew after ten minutes, and not before', async () => {
+    const keys = asked();
+    await keys.current();
+    const next = newKey();
+    issuer.publish(next);
+    after(10 * MINUTE - 1);
+    expect(await kids(keys.current())).toEqual([key.kid]);
+    after(10 * MINUTE);
+    expect(await kids(keys.current())).toEqual([next.kid]);
+    expect(issuer.requests).toHaveLength(4);
+  });
+
+  test('of now are fetched once in five seconds', async () => {
+    const keys = asked();
+    await keys.prime();
+    const next = newKey();
+    issuer.publish(next);
+    for (const ms of [0, 4999]) {
+      after(ms);
+      for (const _ of 'ab') expect(await kids(keys.latest())).toEqual([key.kid]);
+    }
+    expect(issuer.requests).toHaveLength(2);
+    after(5000);
+    for (const _ of 'ab') expect(await kids(keys.latest())).toEqual([next.kid]);
+    expect(issuer.requests).toHaveLength(4);
+    expect(await kids(keys.current())).toEqual([next.kid]);
+  });
+
+  test('serve on while the provider is down, of which one request a minute finds out', async () => {
+    const keys = asked();
+    await keys.prime();
+    down();
+    issuer.requests.length = 0;
+    after(10 * MINUTE);
+    for (const _ of 'abc') expect(await kids(keys.current())).toEqual([key.kid]);
+    const attempts = issuer.requests.length;
+    after(11 * MINUTE - 1);
+    await keys.current();
+    expect(issuer.requests).toHaveLength(attempts);
+    after(11 * MINUTE);
+    expect(await kids(keys.current())).toEqual([key.kid]);
+    expect(issuer.requests).toHaveLength(2 * attempts);
+  });
+
+  test('are trusted for not quite an hour without the provider', async () => {
+    const keys = asked();
+    await keys.prime();
+    down();
+    after(60 * MINUTE - 1);
+    expect(await kids(keys.current())).toEqual([key.kid]);
+    after(60 * MINUTE);
+    // Asked for a moment before, they are not asked for again; but they are too old.
+    await expect(keys.current()).rejects.toThrow('answers status 500');
+    after(60 * MINUTE + 5000);
+    await expect(keys.current()).rejects.toThrow('answers status 500');
+  });
+
+  test('that cannot be fetched are tried for again after five seconds', async () => {
+    const keys = asked();
+    down();
+    for (const _ of 'ab') await expect(keys.current()).rejects.toThrow('answers status 500');
+    issuer.publish(key);
+    after(4999);
+    await expect(keys.current()).rejects.toThrow('answers status 500');
+    after(5000);
+    expect(await kids(keys.current())).toEqual([key.kid]);
+  });
+
+  test('are asked for a second time where the first breaks off', async () => {
+    let answered = 0;
+    issuer.answer((request, response) => {
+      answered += 1;
+      if (answered === 1) request.socket.destroy();
+      // For the path of RFC 8414, too.
+      else if (answered === 2) response.writeHead(502).end();
+      else discovery(issuer.url, [published(key)])(request, response);
+    });
+    expect(await kids(asked().current())).toEqual([key.kid]);
+  });
+
+  const json =
+    (text: string): Parameters<Issuer['answer']>[0] =>
+    (_, response) =>
+      response.writeHead(200).end(text);
+  const keysOnly =
+    (keys: Parameters<Issuer['answer']>[0]): Parameters<Issuer['answer']>[0] =>
+    (request, response) =>
+      (request.url === '/keys' ? keys : discovery(issuer.url, []))(request, response);
+  test.each<[string, () => Parameters<Issuer['answer']>[0], string]>([
+    ['answers HTML', () => json('<!doctype html><title>Sign in</title>'), 'is not valid JSON'],
+    ['answers with nothing', () => json('null'), ''],
+    [
+      'redirects elsewhere',
+      () => (_, response) => response.writeHead(302, { location: 'https://127.0.0.1:1/' }).end(),
+      'answers status 302',
+    ],
+    [
+      'calls itself otherwise',
+      () => json(JSON.stringify({ issuer: 'https://other.example.com', jwks_uri: `${issuer.url}/keys` })),
+      'calls itself "https://other.example.com"',
+    ],
+    ['has no keys’ address', () => json(JSON.stringify({ issuer: issuer.url })), 'has no "jwks_uri"'],
+    [
+      'has keys without TLS',
+      () => json(JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace('https', 'http') })),
+      'Protocol "http:" not supported',
+    ],
+    ['has no list of keys', () => keysOnly(json('{"keys":7}')), 'JSON Web Key Set malformed'],
+    [
+      'offers 10,000 keys',
+      () => keysOnly(json(JSON.stringify({ keys: Array.from({ length: 10_000 }, () => published(key)) }))),
+      'answers more than 262144 bytes',
+    ],
+  ])('of a provider that %s cannot be had', async (_, listener, why) => {
+    issuer.answer(listener());
+    await expect(asked().current()).rejects.toThrow(why);
+  });
+
+  test('may be as many as fit into 256 KB', async () => {
+    const set = (bytes: number) => {
+      const keys = JSON.stringify({ keys: [published(key)] });
+      return keysOnly(json(keys.padEnd(bytes)));
+    };
+    issuer.answer(set(262_144));
+    expect(await kids(asked().current())).toEqual([key.kid]);
+    issuer.answer(set(262_145));
+    await expect(asked().current()).rejects.toThrow('answers more than 262144 bytes');
+  });
+
+  describe.concurrent('of a provider that does not answer are waited for no longer than three seconds', () => {
+    test.each<[string, Parameters<Issuer['answer']>[0]]>([
+      ['when it is silent', () => {}],
+      [
+        'when it drips',
+        (request, response) => {
+          const drip = setInterval(() => response.write(' '), 100);
+          request.on('close', () => clearInterval(drip));
+        },
+      ],
+    ])('%s', async (_, listener) => {
+      const own = await startIssuer();
+      own.answer(listener);
+      const start = performance.now();
+      await expect(new ProviderKeys(own.url).current()).rejects.toThrow('aborted');
+      expect(performance.now() - start).toBeGreaterThan(2500);
+      await own.close();
+    });
+  });
+});

@@ -1,0 +1,126 @@
+import { Agent, get } from 'node:https';
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import { RememberedNames } from './remembered-names.ts';
+
+/** From then on, the next request asks for the keys anew. */
+const REFRESH_AFTER_MS = 600_000;
+/** The time for which a key that the provider has withdrawn is trusted at most. */
+const MAX_AGE_MS = 3_600_000;
+/** Keys are not asked for more often, whatever callers send. */
+const MIN_INTERVAL_MS = 5000;
+/** While the keys are still trusted, a provider that is down has one request a minute wait in vain. */
+const MIN_REFRESH_INTERVAL_MS = 60_000;
+const MAX_ATTEMPTS = 2;
+const ATTEMPT_MS = 1500;
+/** Providers publish a few keys, of a few KB each where they have certificates. */
+const MAX_BYTES = 256 * 1024;
+
+/** What was fetched together, and what these keys have verified: keys that are withdrawn take that with them. */
+export interface KeySet {
+  keys: ReturnType<typeof createLocalJWKSet>;
+  remembered: RememberedNames;
+}
+
+/** The keys of an identity provider. Its methods throw where they need its answer and get none; `prime` never does. */
+export class ProviderKeys {
+  readonly #issuer: string;
+  /** Both times in milliseconds since 1970. */
+  #fetched: { keySet: KeySet; at: number } | undefined;
+  #attempt: { result: Promise<KeySet>; at: number } | undefined;
+
+  constructor(issuer: string) {
+    this.#issuer = issuer;
+  }
+
+  /** Fetches them at init, in one attempt. Where that fails there are none yet, and who needs them next tries again. */
+  async prime(): Promise<KeySet | undefined> {
+    return await this.#fetch(MIN_INTERVAL_MS, 1).catch(() => {
+      this.#attempt = undefined;
+      return undefined;
+    });
+  }
+
+  /** Those that are trusted now. They are fetched anew after ten minutes; while that fails, they are trusted for an hour. */
+  async current(): Promise<KeySet> {
+    if (!this.#fetched) return await this.latest();
+    const { keySet, at } = this.#fetched;
+    const age = Date.now() - at;
+    if (age >= MAX_AGE_MS) return await this.latest();
+    if (age >= REFRESH_AFTER_MS) return await this.#fetch(MIN_REFRESH_INTERVAL_MS).catch(() => keySet);
+    return keySet;
+  }
+
+  /** Those that the provider has now, or had at most five seconds ago. */
+  async latest(): Promise<KeySet> {
+    return await this.#fetch(MIN_INTERVAL_MS);
+  }
+
+  /** Fetches them, unless that was tried within the interval: then it ends as that did. */
+  async #fetch(interval: number, attempts = MAX_ATTEMPTS): Promise<KeySet> {
+    const now = Date.now();
+    if (!this.#attempt || now - this.#attempt.at >= interval) {
+      const result = publishedKeys(this.#issuer, attempts).then((published) => {
+        const keySet = { keys: createLocalJWKSet(published), remembered: new RememberedNames() };
+        this.#fetched = { keySet, at: now };
+        return keySet;
+      });
+      this.#attempt = { result, at: now };
+    }
+    return await this.#attempt.result;
+  }
+}
+
+/** The provider's keys, found by discovery. Throws what went wrong last where it cannot be asked. */
+async function publishedKeys(issuer: string, attempts: number): Promise<JSONWebKeySet> {
+  let failure: unknown;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    // One connection for both, and none that is kept until the provider has closed it.
+    const agent = new Agent({ keepAlive: true });
+    const options = { agent, signal: AbortSignal.timeout(ATTEMPT_MS) };
+    try {
+      // TypeScript does not know what is in there; createLocalJWKSet looks.
+      return (await getJson(await keysAddress(issuer, options), options)) as unknown as JSONWebKeySet;
+    } catch (error) {
+      failure = error;
+    } finally {
+      agent.destroy();
+    }
+  }
+  throw failure;
+}
+
+interface GetOptions {
+  agent: Agent;
+  signal: AbortSignal;
+}
+
+/** `jwks_uri` of OpenID Connect Discovery 1.0, 4, or where there is nothing, of RFC 8414, 3. */
+async function keysAddress(issuer: string, options: GetOptions): Promise<string> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  const metadata = await getJson(`${origin}${path}/.well-known/openid-configuration`, options).catch(() =>
+    getJson(`${origin}/.well-known/oauth-authorization-server${path}`, options),
+  );
+  const { issuer: named, jwks_uri: address } = metadata;
+  if (named !== issuer) throw new Error(`The issuer of ${issuer} calls itself ${JSON.stringify(named)}.`);
+  if (typeof address !== 'string') throw new Error(`The issuer ${issuer} has no "jwks_uri".`);
+  return address;
+}
+
+/** A JSON object by HTTPS; any other address, status or content is an error, and so is a redirect. */
+async function getJson(address: string, options: GetOptions): Promise<Record<string, unknown>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
+  const read = async (response: AsyncIterable<Buffer> & { statusCode?: number | undefined }) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    if (response.statusCode !== 200) throw new Error(`${address} answers status ${response.statusCode}.`);
+    for await (const chunk of response) {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) throw new Error(`${address} answers more than ${MAX_BYTES} bytes.`);
+      chunks.push(chunk);
+    }
+    return JSON.parse(Buffer.concat(chunks).toString());
+  };
+  get(address, options, (response) => read(response).then(resolve, reject)).on('error', reject);
+  return await promise;
+}
