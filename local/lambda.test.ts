@@ -30,7 +30,7 @@ async function start(handler: string, changes: Partial<FunctionConfiguration> = 
     rmSync(assetDirectory, { recursive: true });
   });
   const invoke = async (event: unknown = {}) => JSON.parse(await lambda.invoke(JSON.stringify(event)));
-  return { invoke, lines, assetDirectory };
+  return { invoke, close: lambda.close, lines, assetDirectory };
 }
 
 test('eight events are served at a time, each alone in its environment, and the rest wait their turn', async () => {
@@ -150,4 +150,19 @@ test('an event that was answered in time leaves its environment to the next', as
   const first = await invoke();
   vi.advanceTimersByTime(3000);
   expect(await invoke()).toBe(first);
+});
+
+test('a function that is closed answers first what was begun, and what waits for its turn', async () => {
+  const { invoke, close, lines, assetDirectory } = await start(`async ({ gate }) => {
+    console.log('serving');
+    while (!existsSync(gate)) await sleep(5);
+    return 'served';
+  }`);
+  const gate = join(assetDirectory, 'open');
+  const answers = Promise.all(Array.from({ length: 9 }, () => invoke({ gate })));
+  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(8);
+  const closed = close();
+  writeFileSync(gate, '');
+  await closed;
+  expect(await answers).toEqual(Array.from({ length: 9 }, () => 'served'));
 });

@@ -23,6 +23,7 @@ export type WorkerMessage = { log: LogLine } | { response: string } | { failure:
 export interface LambdaFunction {
   /** The handler's answer to an event, both as JSON. Throws where it throws, crashes or is late. */
   invoke(event: string): Promise<string>;
+  /** Ends it once what was begun is answered. */
   close(): Promise<void>;
 }
 
@@ -105,6 +106,10 @@ export async function startFunction(
   return {
     invoke,
     close: async () => {
+      // Each ends at the latest by its timeout.
+      while ([...environments].some(({ busy }) => busy)) {
+        await Promise.allSettled([...environments].map(({ work }) => work.promise));
+      }
       await Promise.all([...environments].map(({ worker }) => worker.terminate()));
     },
   };
