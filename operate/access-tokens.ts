@@ -32,7 +32,10 @@ export async function createToken(table: Table, name: string, createdAt: number,
   return token;
 }
 
-/** All tokens, expired ones included until the table's TTL removes them, by name. */
+/**
+ * All tokens, expired ones included until the table's TTL removes them, by name. An item without times is of 1970: the
+ * function takes it for expired too.
+ */
 export async function listTokens({ client, tableName }: Table): Promise<AccessTokenItem[]> {
   const pages = await Array.fromAsync(paginateScan({ client }, { TableName: tableName, ConsistentRead: true }));
   return pages
@@ -40,8 +43,8 @@ export async function listTokens({ client, tableName }: Table): Promise<AccessTo
     .map(({ digest, name, createdAt, expiresAt }) => ({
       digest: digest?.S ?? '',
       name: name?.S ?? '',
-      createdAt: Number(createdAt?.N),
-      expiresAt: Number(expiresAt?.N),
+      createdAt: Number(createdAt?.N ?? 0),
+      expiresAt: Number(expiresAt?.N ?? 0),
     }))
     .toSorted((a, b) => a.name.localeCompare(b.name));
 }
