@@ -51,7 +51,7 @@ export class OperationFunction extends Construct {
           beforeBundling: () => [],
           afterBundling: (root, output) => [
             `mv "${output}/index.mjs.map" "${output}/../${operation.folder}.mjs.map"`,
-            ...(tokenIssuer ? [bundleIdentityProvider(root, output)] : []),
+            ...(tokenIssuer ? bundleIdentityProvider(root, output) : []),
           ],
         },
         esbuildArgs: Object.fromEntries(Object.entries(alias).map(([name, file]) => [`--alias:${name}`, file])),
@@ -74,10 +74,15 @@ export class OperationFunction extends Construct {
 }
 
 /** A file beside the bundle, so that a function without an identity provider loads nothing of it. */
-function bundleIdentityProvider(root: string, output: string): string {
-  const options = '--bundle --platform=node --target=node24 --format=esm --minify --log-level=warning';
+function bundleIdentityProvider(root: string, output: string): string[] {
+  const options =
+    '--bundle --platform=node --target=node24 --format=esm --minify --sourcemap=external --log-level=warning';
   const source = 'functions/shared/identity-provider.mts';
-  return `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${output}/identity-provider.mjs" "${root}/${source}"`;
+  const file = `${output}/identity-provider.mjs`;
+  return [
+    `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${file}" "${root}/${source}"`,
+    `mv "${file}.map" "${output}/.."`,
+  ];
 }
 
 function variablesOf({ issuer, audiences, scope }: TokenIssuer): Record<string, string> {

@@ -141,6 +141,18 @@ test('each line is traced by the map of the operation that it names, the others 
   );
 });
 
+test('a position in identity-provider.mjs, beside the bundle, is traced by the map of that file, whatever the line names', () => {
+  const source = '../../functions/shared/identity-provider.mts';
+  const beside = mapOf([{ line: 0, column: 0, origin: { source, line: 0, column: 0 } }]);
+  const maps = new Map([onlyIndexOf('create-plant'), ['identity-provider', beside] as const]);
+  const traced = (log: string) => inSources(log, maps, undefined);
+  expect(traced('at file:///var/task/identity-provider.mjs:1:1')).toBe('at functions/shared/identity-provider.mts:1:1');
+  expect(traced('"operation":"createPlant" identity-provider.mjs:1:1 index.mjs:1:1')).toBe(
+    '"operation":"createPlant" functions/shared/identity-provider.mts:1:1 functions/create-plant/index.ts:1:1',
+  );
+  expect(() => traced('at index.mjs:1:1')).toThrow('name its FOLDER: create-plant.');
+});
+
 test('where nothing names the operation, or it has no map, a sentence tells so', () => {
   const maps = new Map([onlyIndexOf('create-plant'), onlyIndexOf('get-plant')]);
   const nothingNames = () => inSources('{"stack":"at index.mjs:1:1"}', maps, undefined);
@@ -149,6 +161,6 @@ test('where nothing names the operation, or it has no map, a sentence tells so',
     'Nothing tells which operation index.mjs:1:1 is of; name its FOLDER: create-plant or get-plant.',
   );
   expect(() => inSources('{"operation":"dropPlant","stack":"at index.mjs:1:1"}', maps, 'get-plant')).toThrow(
-    'There is no cdk.out/drop-plant.mjs.map; npx cdk synth makes it where there is such an operation.',
+    'There is no cdk.out/drop-plant.mjs.map; npx cdk synth makes it at the commit and with the context that were deployed.',
   );
 });

@@ -43,8 +43,8 @@ test('the folder that is given is that of the lines that name no operation', asy
   );
 });
 
-test('the only map there is needs no argument', async () => {
-  const directory = projectWithMaps('create-plant');
+test('the only bundle that has a map needs no argument', async () => {
+  const directory = projectWithMaps('create-plant', 'identity-provider');
   const { stdout } = await runTool('stack-trace', [], { directory, input: 'at index.mjs:1:1' });
   expect(stdout).toBe('at functions/create-plant/index.ts:1:1');
 });

@@ -3,11 +3,11 @@ import { SourceMap } from 'node:module';
 import { basename } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { command } from './command.ts';
-import { inSources } from './source-positions.ts';
+import { foldersOf, inSources } from './source-positions.ts';
 
 /*
  * npm run stack-trace < LOG: puts the source's file, line and column in place of each position in a
- * bundle (index.mjs:LINE:COLUMN), by the map that `cdk synth` leaves beside the bundle of each operation.
+ * bundle (index.mjs:LINE:COLUMN), by the maps that `cdk synth` leaves beside the bundles.
  */
 
 const USAGE = `Usage: npm run --silent stack-trace [-- FOLDER] < LOG
@@ -23,7 +23,7 @@ await command({ usage: USAGE, operands: ['[FOLDER]'] }, async (_, [given]) => {
   const maps = new Map(
     files.map((file) => [basename(file, SUFFIX), new SourceMap(JSON.parse(readFileSync(file, 'utf8')))]),
   );
-  const [only, ...others] = maps.keys();
+  const [only, ...others] = foldersOf(maps);
   const folderOfOthers = given ?? (others.length === 0 ? only : undefined);
   process.stdout.write(inSources(await text(process.stdin), maps, folderOfOthers));
 });

@@ -20,10 +20,10 @@ function bundled(operation: Operation) {
   return bundleIn(stack, operation);
 }
 
-/** The folder of an operation's bundle in a stack with an identity provider. */
-function bundledWithProvider(operation: Operation): string {
+/** The same in a stack with an identity provider. */
+function bundledWithProvider(operation: Operation) {
   stackWithProvider ??= stackWith({ 'aws:cdk:bundling-stacks': ['**'], ...PROVIDER });
-  return bundleIn(stackWithProvider, operation).asset;
+  return bundleIn(stackWithProvider, operation);
 }
 
 function bundleIn(stack: Stack, operation: Operation) {
@@ -42,17 +42,19 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
   });
 
   test('is the same with an identity provider, whose 25 KB are a file beside it', () => {
-    const asset = bundledWithProvider(operation);
+    const { asset } = bundledWithProvider(operation);
     expect(readdirSync(asset).toSorted()).toEqual(['identity-provider.mjs', 'index.mjs']);
     expect(readFileSync(join(asset, 'index.mjs')).equals(contentOf(operation))).toBe(true);
     const provider = readFileSync(join(asset, 'identity-provider.mjs'), 'utf8');
     expect(provider.length).toBeLessThanOrEqual(25_000);
   });
 
-  test('has its source map beside it', () => {
-    const { folder } = operation;
-    const { sources } = JSON.parse(readFileSync(join(bundled(operation).assembly, `${folder}.mjs.map`), 'utf8'));
-    expect(sources).toContainEqual(expect.stringMatching(new RegExp(`/functions/${folder}/index\\.ts$`)));
+  test.each([
+    ['its', bundled, operation.folder, `functions/${operation.folder}/index.ts`],
+    ['its identity provider’s', bundledWithProvider, 'identity-provider', 'functions/shared/identity-provider.mts'],
+  ])('has %s source map beside it', (_, bundled, name, source) => {
+    const { sources } = JSON.parse(readFileSync(join(bundled(operation).assembly, `${name}.mjs.map`), 'utf8'));
+    expect(sources).toContainEqual(expect.stringMatching(new RegExp(`/${source}$`)));
   });
 
   test.each([
