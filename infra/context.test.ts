@@ -13,6 +13,7 @@ test.each([
   ['stage', undefined, undefined],
   ['stage', 'd', 'd'],
   ['stage', 'Dev-2', 'Dev-2'],
+  ['stage', 'defaults', 'defaults'],
   ['stage', 'a'.repeat(31), 'a'.repeat(31)],
   ['alarmEmail', undefined, undefined],
   ['alarmEmail', 'o@e.x', 'o@e.x'],

@@ -101,9 +101,9 @@ export function readContext(app: App, stages: Stages = {}): StackContext {
     stage,
     throwaway: throwaway === 'true',
     alarmEmail: values.alarmEmail,
-    domain: domain(values, ''),
-    allowOrigins: origins(values, ''),
-    tokenIssuer: tokenIssuer(values, ''),
+    domain: domain(values),
+    allowOrigins: origins(values),
+    tokenIssuer: tokenIssuer(values),
     requestsPerSecond: Number(values.requestsPerSecond ?? 100),
     webAclArn: values.webAclArn,
     cloudWatchRole: values.cloudWatchRole === 'true',
@@ -143,81 +143,83 @@ export function warningsOf(app: App, stages: Stages): Map<string, string> {
 function settingsOf(app: App, stages: Stages): Values<keyof typeof SETTINGS> {
   const { stage = DEFAULT, throwaway, emulator } = given(app, OF_COMMAND);
   if (throwaway === 'true' || emulator === 'true') return {};
-  return checked(SETTINGS, (key) => stages[stage]?.[key], '');
+  return checked(SETTINGS, (key) => stages[stage]?.[key]);
 }
 
 function checkStage(stage: string, settings: Settings): void {
-  const at = `In infra/stages.ts, in the stage ${JSON.stringify(stage)}: `;
   const { pattern, words } = OF_COMMAND.stage;
   if (stage !== DEFAULT && !pattern.test(stage)) {
     throw new Error(`In infra/stages.ts, a stage was ${JSON.stringify(stage)}; it must be "default", or ${words}.`);
   }
+  try {
+    checkSettings(settings);
+  } catch (error) {
+    throw new Error(`In infra/stages.ts, in the stage ${JSON.stringify(stage)}: ${(error as Error).message}`);
+  }
+}
+
+function checkSettings(settings: Settings): void {
   for (const [key, value] of Object.entries(settings)) {
     if (Object.hasOwn(SETTINGS, key)) continue;
     const keys = Object.keys(SETTINGS).join(', ');
-    throw new Error(`${at}The key "${key}" (here ${JSON.stringify(value)}) is unknown; it must be one of ${keys}.`);
+    throw new Error(`The key "${key}" (here ${JSON.stringify(value)}) is unknown; it must be one of ${keys}.`);
   }
-  const values = checked(SETTINGS, (key) => settings[key], at);
-  domain(values, at);
-  origins(values, at);
-  tokenIssuer(values, at);
+  const values = checked(SETTINGS, (key) => settings[key]);
+  domain(values);
+  origins(values);
+  tokenIssuer(values);
 }
 
 function given<Key extends string>(app: App, kinds: Record<Key, Kind>): Values<Key> {
-  return checked(kinds, (key) => app.node.tryGetContext(key), '');
+  return checked(kinds, (key) => app.node.tryGetContext(key));
 }
 
 /** The values there are, as text: a flag or a number is one from the command line, and none from a file. */
-function checked<Key extends string>(kinds: Record<Key, Kind>, read: (key: Key) => unknown, at: string): Values<Key> {
+function checked<Key extends string>(kinds: Record<Key, Kind>, read: (key: Key) => unknown): Values<Key> {
   const values: Values<Key> = {};
   for (const key in kinds) {
     const value = read(key);
     if (value === undefined) continue;
     const { pattern, words } = kinds[key];
-    if (!pattern.test(String(value))) throw refusal(at, key, value, words);
+    if (!pattern.test(String(value))) throw refusal(key, value, words);
     values[key] = String(value);
   }
   return values;
 }
 
-function domain({ domainName, hostedZoneId }: Values<keyof Domain>, at: string): Domain | undefined {
+function domain({ domainName, hostedZoneId }: Values<keyof Domain>): Domain | undefined {
   if (domainName !== undefined && hostedZoneId !== undefined) return { domainName, hostedZoneId };
   if (domainName === undefined && hostedZoneId === undefined) return undefined;
-  throw new Error(`${at}Of the context keys "domainName" and "hostedZoneId" one was given; it must be both or none.`);
+  throw new Error(`Of the context keys "domainName" and "hostedZoneId" one was given; it must be both or none.`);
 }
 
-function origins({ allowOrigins }: Values<'allowOrigins'>, at: string): string[] {
+function origins({ allowOrigins }: Values<'allowOrigins'>): string[] {
   const list = allowOrigins?.split(',') ?? [];
   if (list.join() === '*') return list;
   for (const origin of list) {
     if (!origin.startsWith('http') || URL.parse(origin)?.origin !== origin) {
       const words = 'origins as in https://app.example.com, separated by commas, or *';
-      throw refusal(at, 'allowOrigins', allowOrigins, words);
+      throw refusal('allowOrigins', allowOrigins, words);
     }
   }
   return list;
 }
 
-function tokenIssuer(
-  values: Values<'tokenIssuer' | 'tokenAudience' | 'tokenScope'>,
-  at: string,
-): TokenIssuer | undefined {
+function tokenIssuer(values: Values<'tokenIssuer' | 'tokenAudience' | 'tokenScope'>): TokenIssuer | undefined {
   const { tokenIssuer: issuer, tokenAudience: audience, tokenScope: scope } = values;
   if (issuer !== undefined && audience !== undefined) {
-    if (!URL.canParse(issuer)) throw refusal(at, 'tokenIssuer', issuer, SETTINGS.tokenIssuer.words);
+    if (!URL.canParse(issuer)) throw refusal('tokenIssuer', issuer, SETTINGS.tokenIssuer.words);
     return { issuer, audiences: audience.split(','), scope };
   }
   if (issuer !== undefined || audience !== undefined) {
-    throw new Error(
-      `${at}Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.`,
-    );
+    throw new Error(`Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.`);
   }
   if (scope === undefined) return undefined;
   throw new Error(
-    `${at}The context key "tokenScope" was ${JSON.stringify(scope)} without "tokenIssuer"; it must have both.`,
+    `The context key "tokenScope" was ${JSON.stringify(scope)} without "tokenIssuer"; it must have both.`,
   );
 }
 
-function refusal(at: string, key: string, value: unknown, words: string): Error {
-  return new Error(`${at}The context key "${key}" was ${JSON.stringify(value)}; it must be ${words}.`);
+function refusal(key: string, value: unknown, words: string): Error {
+  return new Error(`The context key "${key}" was ${JSON.stringify(value)}; it must be ${words}.`);
 }
