@@ -62,6 +62,21 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       because: 'The text "undefined" is no number either, so that none stays none; the types do not know.',
     },
   ],
+  'infra/before-traffic.ts': [
+    {
+      code: "tables.find(({ name }) => name === 'accessTokens')?.table",
+      becomes: "tables.find(({ name }) => name === 'accessTokens').table",
+      because: 'Each stack has that table; the types do not know.',
+    },
+    { code: '!accessTokens', becomes: 'false', because: 'Each stack has that table; the types do not know.' },
+    {
+      code: "throw new Error('The stack has no table of access tokens.');",
+      becomes: ';',
+      because: 'Each stack has that table; the types do not know.',
+    },
+  ],
+  'infra/bundle/trimmings.ts': [{ code: '[]', becomes: '["Stryker was here"]', because: 'No module has such a name.' }],
+  'infra/logged-function.ts': [{ code: '[]', becomes: '["Stryker was here"]', because: 'No module has such a name.' }],
   'infra/operation-function.ts': [
     {
       code: '[]',
@@ -73,6 +88,15 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       becomes: '() => undefined',
       because: 'The hook before an installation never runs: none is made.',
     },
+    { code: '() => []', becomes: '() => undefined', because: 'No list of commands is an empty one for CDK.' },
+    {
+      code: 'scope !== undefined',
+      becomes: 'true',
+      because: 'CDK leaves a variable out that is undefined; the types do not know.',
+    },
+  ],
+  'infra/stages.ts': [
+    { code: '{ default: {}, }', becomes: '{}', because: 'A stage without settings is as one that is not named.' },
   ],
   'local/graceful-close.ts': [
     {
