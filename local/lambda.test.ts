@@ -116,6 +116,7 @@ test.each([
 
 test.each([
   ['throws', 'async () => { throw new TypeError("inside") }', 'TypeError: inside'],
+  ['exits with', 'async () => process.exit(3)', 'The execution environment exited with status 3.'],
   ['throws as a text', 'async () => { throw "inside" }', 'inside'],
   ['leaves behind', 'async () => { Promise.reject(new TypeError("inside")); await sleep(60_000) }', 'inside'],
   ['leaves behind as a text', 'async () => { Promise.reject("inside"); await sleep(60_000) }', 'inside'],
