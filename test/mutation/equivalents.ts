@@ -44,11 +44,6 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
   ],
   'functions/shared/identity-provider.mts': [
     { code: "'name' in verdict", becomes: 'true', because: 'No name is remembered as none; the types do not know.' },
-    {
-      code: '!this.#keys',
-      becomes: 'false',
-      because: 'It is asked for keys only when there are some; the types do not know.',
-    },
   ],
   'functions/shared/typed-parameters.ts': [
     {
