@@ -1,6 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-token.ts';
@@ -18,7 +23,17 @@ afterAll(() => rmSync(root.path, { recursive: true }));
 afterEach(() => void vi.unstubAllEnvs());
 
 const template = () => readTemplate(inject('assembly'));
+/** Where nothing listens: port 1 is given to nobody. */
+const UNREACHABLE = 'http://127.0.0.1:1';
+const CANNOT_BE_USED = `The DynamoDB at ${UNREACHABLE} cannot be used: connect ECONNREFUSED 127.0.0.1:1`;
 const serviceFile = () => join(root.path, '.local/service.json');
+
+/** The item of the development token. */
+async function developmentToken({ client }: LocalDynamoDb) {
+  const Key = { digest: { S: digestOf(DEVELOPMENT_TOKEN) } };
+  const TableName = template().outputs['AccessTokensTableName'];
+  return (await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
+}
 
 /** Closed at the end of the test, where the test does not. */
 function closedAtLast(dynamoDb: LocalDynamoDb): LocalDynamoDb {
@@ -108,7 +123,7 @@ test('a command waits for one that has the data open, which is no service', asyn
     return closedAtLast(dynamoDb);
   });
   // Longer than it takes to look a second time.
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  await sleep(150);
   expect(opened).toBe(false);
   await first.close();
   expect((await second).ofService).toBe(false);
@@ -116,31 +131,107 @@ test('a command waits for one that has the data open, which is no service', asyn
 
 test('one that has waited 15 s for another command says so', async () => {
   closedAtLast(await openLocalDynamoDb(template()));
-  const start = Date.now();
-  const now = vi.spyOn(Date, 'now');
-  onTestFinished(() => void now.mockRestore());
-  const waiting = openServiceDynamoDb().catch((error: Error) => error.message);
-  const outcome = () => Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 120, 'waiting'))]);
-  now.mockReturnValue(start + 14_000);
-  expect(await outcome()).toBe('waiting');
-  now.mockReturnValue(start + 16_000);
-  expect(await waiting).toBe(
+  await waitsFor15Seconds(
+    openServiceDynamoDb,
     'Another command has had the data of the local run, .local/, open for 15 s. Try again when it has ended.',
   );
 });
 
+/** Holds that `open` waits until 15 s have passed, by the clock that it sees, and then fails with a message. */
+async function waitsFor15Seconds(open: () => Promise<LocalDynamoDb>, message: unknown): Promise<void> {
+  const start = Date.now();
+  const now = vi.spyOn(Date, 'now').mockReturnValue(start);
+  onTestFinished(() => void now.mockRestore());
+  const waiting = open().catch((error: Error) => error.message);
+  const outcome = () => Promise.race([waiting, sleep(500, 'waiting')]);
+  for (const passed of [0, 15_000]) {
+    now.mockReturnValue(start + passed);
+    expect(await outcome()).toBe('waiting');
+  }
+  now.mockReturnValue(start + 15_001);
+  expect(await waiting).toEqual(message);
+}
+
+test('a command beside a service that is just ending waits until it has ended', async () => {
+  const service = await openServiceDynamoDb();
+  writeFileSync(serviceFile(), JSON.stringify({ endpoint: UNREACHABLE, pid: process.pid }));
+  const command = openLocalDynamoDb(template());
+  await sleep(500);
+  await service.close();
+  expect(closedAtLast(await command).ofService).toBe(false);
+});
+
+test('a command beside a service that does not answer says so after 15 s', async () => {
+  closedAtLast(await openServiceDynamoDb());
+  writeFileSync(serviceFile(), JSON.stringify({ endpoint: UNREACHABLE, pid: process.pid }));
+  await waitsFor15Seconds(() => openLocalDynamoDb(template()), CANNOT_BE_USED);
+});
+
+test('another DynamoDB that does not answer is not waited for', async () => {
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', UNREACHABLE);
+  const failed = openLocalDynamoDb(template()).catch((error: Error) => error.message);
+  expect(await failed).toEqual(CANNOT_BE_USED);
+});
+
+test('what a service that was killed has left behind keeps nobody out', async () => {
+  const command = await openLocalDynamoDb(template());
+  const { pid } = spawnSync('true');
+  writeFileSync(serviceFile(), JSON.stringify({ endpoint: UNREACHABLE, pid }));
+  const service = openServiceDynamoDb();
+  await sleep(150);
+  await command.close();
+  expect(closedAtLast(await service).endpoint).not.toBe(UNREACHABLE);
+});
+
+test('a lock that is none fails at once', async () => {
+  const lock = join(root.path, '.local/lock');
+  rmSync(lock);
+  writeFileSync(lock, 'not a database'.repeat(1000));
+  onTestFinished(() => rmSync(lock));
+  await expect(openServiceDynamoDb()).rejects.toThrow('file is not a database');
+});
+
+test('what is stored is there at the next opening', async () => {
+  const first = await openLocalDynamoDb(template());
+  await first.close();
+  const second = closedAtLast(await openServiceDynamoDb());
+  expect(await developmentToken(second)).toMatchObject({ name: { S: 'development' } });
+});
+
+test('the embedded one is reached at 127.0.0.1 alone, and does not wait for a caller that says no more', async () => {
+  const dynamoDb = await openServiceDynamoDb();
+  const { hostname, port } = new URL(dynamoDb.endpoint);
+  const elsewhere = connect(Number(port), '127.0.0.2');
+  expect(await once(elsewhere, 'error')).toMatchObject([{ code: 'ECONNREFUSED' }]);
+  const caller = connect(Number(port), hostname).resume();
+  caller.write('POST / HTTP/1.1\r\n');
+  const closed = once(caller, 'close');
+  await sleep(50);
+  await dynamoDb.close();
+  await closed;
+});
+
+test('a DynamoDB that is closed has no connection left', async () => {
+  const server = createServer((_, response) => response.writeHead(400).end()).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://127.0.0.1:${port}`);
+  const dynamoDb = await openServiceDynamoDb();
+  await dynamoDb.client.send(new ListTablesCommand()).catch(() => {});
+  const connections = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+  expect(await connections()).toBe(1);
+  await dynamoDb.close();
+  await expect.poll(connections).toBe(0);
+});
+
 test('the development token is valid for a year from the opening, and not put where it is not asked for', async () => {
-  const item = async ({ client }: LocalDynamoDb) => {
-    const Key = { digest: { S: digestOf(DEVELOPMENT_TOKEN) } };
-    const TableName = template().outputs['AccessTokensTableName'];
-    return (await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
-  };
   rmSync(join(root.path, '.local'), { recursive: true, force: true });
   const without = await openLocalDynamoDb(template(), { developmentToken: false });
-  expect(await item(without)).toBe(undefined);
+  expect(await developmentToken(without)).toBe(undefined);
   await without.close();
   const before = Math.floor(Date.now() / 1000);
-  const stored = await item(closedAtLast(await openLocalDynamoDb(template())));
+  const stored = await developmentToken(closedAtLast(await openLocalDynamoDb(template())));
   const createdAt = Number(stored?.['createdAt']?.N);
   expect(stored?.['name']).toEqual({ S: 'development' });
   expect(createdAt).toBeGreaterThanOrEqual(before);

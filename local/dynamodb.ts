@@ -79,10 +79,10 @@ export async function createTables({ client, endpoint }: LocalDynamoDb, { tables
       await client.send(new CreateTableCommand(table)).catch((error) => {
         if (!(error instanceof ResourceInUseException)) throw error;
       });
-      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, table);
+      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, table);
     }
   } catch (error) {
-    throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`, { cause: error });
+    throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`);
   }
 }
 
@@ -110,7 +110,7 @@ export function loopbackEndpoint(): string | undefined {
   const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   if (!value) return undefined;
   const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
-  if (!/^https?:$/.test(protocol) || !/^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname)) {
+  if (!['http:', 'https:'].includes(protocol) || !/^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname)) {
     throw new Error(
       `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http address of this machine (127.0.0.1, localhost or [::1]).`,
     );

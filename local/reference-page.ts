@@ -51,7 +51,7 @@ export function referencePage(contract: string, options: PageOptions): Record<st
 /** A file of Swagger UI, without the comment for which a browser's tools would ask for a file that is not here. */
 function swaggerUi(name: string): string {
   const text = readFileSync(join(SWAGGER_UI, name), 'utf8');
-  return text.replace(/\/[/*]# sourceMappingURL=\S+( *\*\/)?\s*$/, '');
+  return text.replace(/\/[/*]# sourceMappingURL=\S+$/, '');
 }
 
 /** The contract as the page has it: with its base URL, and what is to be said of the token. */
@@ -64,14 +64,13 @@ function pageContract(contract: string, { baseUrl, token }: PageOptions): { titl
   }
   document.set('servers', [{ url: baseUrl }]);
   const schemes = document.getIn(['components', 'securitySchemes']);
-  for (const { key, value } of token !== undefined && isMap(schemes) ? schemes.items : []) {
-    if (!isMap(value) || value.get('scheme') !== 'bearer') continue;
-    document.setIn(
-      ['components', 'securitySchemes', String(key), 'description'],
-      `The token of the local run, valid nowhere else: \`${token}\``,
-    );
+  if (token !== undefined && isMap(schemes)) {
+    for (const { value } of schemes.items) {
+      if (!isMap(value) || value.get('scheme') !== 'bearer') continue;
+      value.set('description', `The token of the local run, valid nowhere else: \`${token}\``);
+    }
   }
-  return { title: String(document.getIn(['info', 'title'])), text: document.toString({ lineWidth: 0 }) };
+  return { title: String(document.getIn(['info', 'title'])), text: document.toString() };
 }
 
 /**
@@ -119,34 +118,33 @@ function indexHtml(title: string, baseUrl: string): string {
 export function serveReferencePage(server: Server, token: string): void {
   const others = server.listeners('request');
   server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!answerByPage(request, response, token)) {
-      for (const listener of others) listener.call(server, request, response);
-    }
+    answerByPage(request, response, token);
+    if (response.writableEnded) return;
+    for (const listener of others) listener.call(server, request, response);
   });
 }
 
-/** Whether it was the page, or a file of it, that was asked for; if so, it is answered. */
-function answerByPage(request: IncomingMessage, response: ServerResponse, token: string): boolean {
+/** Answers where the page, or a file of it, is asked for. */
+function answerByPage(request: IncomingMessage, response: ServerResponse, token: string): void {
   const { method = '', url = '', headers } = request;
   const [path = ''] = url.split('?');
-  if (!['GET', 'HEAD'].includes(method)) return false;
+  if (!['GET', 'HEAD'].includes(method)) return;
   if (path === PAGE_PATH) {
     // Without the slash, the page's links to its files would lead out of it.
     response.writeHead(302, { location: `${PAGE_PATH}/` }).end();
-    return true;
+    return;
   }
   // As the browser has it: for a page of localhost, 127.0.0.1 is another origin.
   const { host = '' } = headers;
-  if (!path.startsWith(`${PAGE_PATH}/`) || !/^[\w.-]+(:\d+)?$/.test(host)) return false;
+  if (!path.startsWith(`${PAGE_PATH}/`) || !/^[\w.-]+(:\d+)?$/.test(host)) return;
   const name = path.slice(PAGE_PATH.length + 1) || 'index.html';
   try {
     const contract = readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8');
     const text = new Map(Object.entries(referencePage(contract, { baseUrl: `http://${host}`, token }))).get(name);
-    if (text === undefined) return false;
+    if (text === undefined) return;
     response.writeHead(200, { 'content-type': MEDIA_TYPES[extname(name)], 'cache-control': 'no-store' }).end(text);
   } catch (error) {
     // In the middle of an edit, the contract may be no YAML.
     response.writeHead(500, { 'content-type': MEDIA_TYPES['.txt'] }).end((error as Error).message);
   }
-  return true;
 }

@@ -108,19 +108,10 @@ test('the reference page is printed first, and stands beside the gateway, which 
     url: `${pageUrl}/`,
     type: 'text/html; charset=utf-8',
   });
-  const { origin } = new URL(pageUrl);
   const pageContract = await (await fetch(`${pageUrl}/openapi.yaml`)).text();
-  expect(pageContract).toContain(`url: ${origin}\n`);
+  expect(pageContract).toContain(`url: ${new URL(pageUrl).origin}\n`);
   expect(pageContract).toContain(DEVELOPMENT_TOKEN);
-  for (const [method, path] of [
-    ['POST', '/docs'],
-    ['GET', '/docs/none'],
-    ['GET', '/docs/toString'],
-    ['GET', '/docsx'],
-  ]) {
-    const answer = await fetch(origin + path, { method: String(method) });
-    expect(await answer.json(), `${method} ${path}`).toMatchObject({ error: 404 });
-  }
+  expect(await (await fetch(`${pageUrl}/none`)).json()).toMatchObject({ error: 404 });
 });
 
 test('each request is a line on the terminal, of which a successful one has no error', async () => {
@@ -135,11 +126,14 @@ test('a second service, on the DynamoDB of the first, has an assembly of its own
   onTestFinished(() => void vi.unstubAllEnvs());
   const manifest = join(project.directory, '.local/cdk.out/manifest.json');
   rmSync(manifest);
+  appendFileSync(generatedFile(), '// mine');
   const { port } = new URL(plantsUrl());
   await expect(startService(Number(port))).rejects.toThrow(
     new Error(`Port ${port} is in use; set PORT to a free one, or to 0 for any.`),
   );
   expect(existsSync(manifest)).toBe(false);
+  // It watches nothing, so it writes nothing of the project.
+  expect(readFileSync(generatedFile(), 'utf8')).toContain('// mine');
 });
 
 test('an edit that fails is told, and what was served goes on being served', async () => {
@@ -168,6 +162,7 @@ test('an edit of the contract or of a function is served, and what the function 
   await expect.poll(() => output, POLL).toMatch(/"level": "WARN",\s+"message": "at warn"/);
   expect(output).toMatch(/"level": "ERROR",\s+"message": "at error"/);
   expect(output).not.toContain('at info');
+  await expect.poll(() => output, POLL).toContain('Rebuilt.\n');
 });
 
 test('a generated file is no edit, since a rebuild writes it', async () => {
