@@ -56,7 +56,7 @@ export default defineConfig({
           name: 'second operation',
           include: ['test/second-operation/*.test.ts'],
           provide: { engine: 'dynalite' },
-          // It runs the whole of `npm test` in a copy of the project.
+          // It runs other lanes, whole, in a copy of the project.
           testTimeout: 900_000,
         },
       },

@@ -56,8 +56,8 @@ async function send(method: string, path: string, body?: string): Promise<unknow
 }
 const create = (body: string) => send('POST', '/plants', body);
 
-test('the copy passes its own tests, with both operations', async () => {
-  const { code, stdout, stderr } = await project.run('npm test', { VITEST: '', NODE_ENV: '' });
+test.each(['npm test', 'npm run test:dynamodb-local'])('with both operations, the copy passes %s', async (command) => {
+  const { code, stdout, stderr } = await project.run(command, { VITEST: '', NODE_ENV: '' });
   expect(code, `${stdout.slice(-5000)}\n${stderr.slice(-5000)}`).toBe(0);
 });
 
