@@ -211,6 +211,17 @@ test('the embedded one is reached at 127.0.0.1 alone, and does not wait for a ca
   await closed;
 });
 
+test('a caller that breaks off in the middle of its body ends nothing but its own request', async () => {
+  const { endpoint, client } = closedAtLast(await openServiceDynamoDb());
+  const { hostname, port } = new URL(endpoint);
+  const caller = connect(Number(port), hostname);
+  caller.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');
+  await sleep(50);
+  caller.resetAndDestroy();
+  await sleep(50);
+  await client.send(new ListTablesCommand());
+});
+
 test('a DynamoDB that is closed has no connection left', async () => {
   const server = createServer((_, response) => response.writeHead(400).end()).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());

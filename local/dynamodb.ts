@@ -170,6 +170,8 @@ async function embed(lock: DatabaseSync, whose: 'command' | 'service'): Promise<
   // One that was killed has left it behind.
   rmSync(serviceFile, { force: true });
   const server = dynalite({ path: join(dataDirectory, 'dynamodb'), createTableMs: 0 });
+  // For a caller that breaks off in the middle of its body, dynalite would throw, and end the local run.
+  server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
