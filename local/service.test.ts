@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -114,6 +115,13 @@ test('the reference page is printed first, and stands beside the gateway, which 
   expect(await (await fetch(`${pageUrl}/none`)).json()).toMatchObject({ error: 404 });
 });
 
+/** The end of an attempt to reach the service at an address of this machine. */
+const connected = (host: string) => once(connect(Number(new URL(plantsUrl()).port), host), 'connect');
+
+test('the service is not reached at ::1', async () => {
+  await expect(connected('::1')).rejects.toThrow('::1');
+});
+
 test('each request is a line on the terminal, of which a successful one has no error', async () => {
   await fetch(`${plantsUrl()}/1/none`);
   await create('{"id":2,"name":"x"}');
@@ -150,6 +158,7 @@ test('an edit that fails is told, and what was served goes on being served', asy
     status: 500,
     text: expect.stringContaining('The page cannot be made from openapi.yaml: '),
   });
+  expect(page.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   undoContract();
 });
 
@@ -180,8 +189,6 @@ test('when it is closed, in the middle of a rebuild too, nothing of it is left o
   output = '';
   await service.close();
   expect(output).toBe('');
-  const { port } = new URL(plantsUrl());
-  const refused = new Promise((resolve) => connect(Number(port), '127.0.0.1').on('error', resolve));
-  expect(await refused).toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(connected('127.0.0.1')).rejects.toThrow('ECONNREFUSED');
   await expect.poll(openResources, POLL).toEqual(openBefore);
 });

@@ -93,6 +93,16 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
   'infra/stages.ts': [
     { code: '{ default: {}, }', becomes: '{}', because: 'A stage without settings is as one that is not named.' },
   ],
+  'local/dynamodb.ts': [
+    { code: "''", becomes: '"Stryker was here!"', because: 'It is no address of this machine either.' },
+    { code: "''", becomes: '"Stryker was here!"', because: 'It is no address of this machine either.' },
+    {
+      code: 'lock.close();',
+      becomes: ';',
+      because: 'A lock that is not held is closed when its memory is freed, too.',
+    },
+    { code: '{ return undefined; }', becomes: '{}', because: 'Without the statement, undefined is returned too.' },
+  ],
   'local/graceful-close.ts': [
     {
       code: '() => unanswered.delete(socket)',
@@ -102,6 +112,12 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
   ],
   'local/lambda-worker.ts': [
     { code: "''", becomes: '"Stryker was here!"', because: 'Nobody reads what the init answers.' },
+  ],
+  'local/reference-page.ts': [
+    { code: "''", becomes: '"Stryker was here!"', because: 'A request has a method; the types do not know.' },
+    { code: "''", becomes: '"Stryker was here!"', because: 'A request has a URL; the types do not know.' },
+    { code: "''", becomes: '"Stryker was here!"', because: 'Each text has a first part; the types do not know.' },
+    { code: "''", becomes: '"Stryker was here!"', because: 'It is no host either.' },
   ],
   'local/rest-api.ts': [
     { code: '{ ref: false }', becomes: '{}', because: 'It lets a process end sooner.' },
