@@ -28,6 +28,7 @@ test('it writes the page for a base URL, and again over itself', async () => {
 test.each([
   [[], '--url is missing; it must be the base URL of the API.'],
   [['--url', 'http://plants.example.com'], '--url was "http://plants.example.com"; it must be an https URL as in '],
+  [['--url', 'at https://a.example'], '--url was "at https://a.example"; it must be an https URL as in '],
   [['--url', 'https://a.example/?x'], '--url was "https://a.example/?x"; it must be an https URL as in '],
   [['--url', 'https://a.example;b'], '--url was "https://a.example;b"; it must be an https URL as in '],
 ])('%j is refused with a sentence and the usage', async (args, sentence) => {
