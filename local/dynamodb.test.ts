@@ -183,7 +183,7 @@ test('what a service that was killed has left behind keeps nobody out', async ()
   expect(closedAtLast(await service).endpoint).not.toBe(UNREACHABLE);
 });
 
-test('a lock that is none fails at once', async () => {
+test('a lock file that is no database fails at once', async () => {
   const lock = join(root.path, '.local/lock');
   mkdirSync(dirname(lock), { recursive: true });
   writeFileSync(lock, 'not a database'.repeat(1000));

@@ -115,7 +115,7 @@ test('the reference page is printed first, and stands beside the gateway, which 
   expect(await (await fetch(`${pageUrl}/none`)).json()).toMatchObject({ error: 404 });
 });
 
-/** The end of an attempt to reach the service at an address of this machine. */
+/** Resolves when the service is reached at an address of this machine; rejects where it is not. */
 const connected = (host: string) => once(connect(Number(new URL(plantsUrl()).port), host), 'connect');
 
 test('the service is not reached at ::1', async () => {

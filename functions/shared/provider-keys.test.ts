@@ -187,7 +187,7 @@ describe('the keys of a provider', () => {
     ],
   ])('of a provider that %s cannot be had', async (_, listener, why) => {
     issuer.answer(listener());
-    // `toThrow` passes where nothing is what is thrown.
+    // `toThrow` would pass where `undefined` is rejected.
     await expect(asked().current()).rejects.toMatchObject({ message: expect.stringContaining(why) });
   });
 
