@@ -8,6 +8,9 @@ const CONTRACT_SUITE = [
   'test/{events,races}.test.ts',
 ];
 
+/** What is run by commands, as a user runs them: a process and a synthesis each. */
+const COMMANDS = ['local/{invoke,start,synthesize}.test.ts', 'test/local-run.test.ts'];
+
 export default defineConfig({
   test: {
     // These end what hangs, on a machine that has a third of its speed too.
@@ -25,9 +28,17 @@ export default defineConfig({
         test: {
           name: 'dynalite',
           include: ['{functions,local,operate,scripts,test}/**/*.test.ts'],
-          exclude: ['test/dynamodb-local-skipped.test.ts', 'test/{runtime,fuzz,second-operation,browser}/**'],
+          exclude: [
+            ...COMMANDS,
+            'test/dynamodb-local-skipped.test.ts',
+            'test/{runtime,fuzz,second-operation,browser}/**',
+          ],
           provide: { engine: 'dynalite' },
         },
+      },
+      {
+        extends: true,
+        test: { name: 'local run', include: COMMANDS, provide: { engine: 'dynalite' } },
       },
       {
         extends: true,
