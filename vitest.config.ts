@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { whyNoDynamoDbLocal } from './test/support/dynamodb-local.ts';
 
@@ -10,6 +11,9 @@ const CONTRACT_SUITE = [
 
 /** What is run by commands, as a user runs them: a process and a synthesis each. */
 const COMMANDS = ['local/{invoke,start,synthesize}.test.ts', 'test/local-run.test.ts'];
+
+// Each test file loads the SDK or CDK anew, in a process of its own; compiled once, that takes a tenth less of all.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
 
 export default defineConfig({
   test: {
