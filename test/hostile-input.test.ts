@@ -26,9 +26,9 @@ const NESTED = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 const megabytes = (count: number) => 'x'.repeat(count * 1024 * 1024);
 
 test.each<[string, string | Buffer, Record<string, string>, number]>([
-  ['200,000 levels of nesting', NESTED, {}, 400],
-  ['200,000 levels of nesting in a member that is ignored', `{"id":1,"name":"x","y":${NESTED}}`, {}, 400],
-  ['a nesting that is never closed', '{"a":'.repeat(200_000), {}, 400],
+  ['200,000 levels of nesting', NESTED, {}, 413],
+  ['200,000 levels of nesting in a member that is ignored', `{"id":1,"name":"x","y":${NESTED}}`, {}, 413],
+  ['a nesting that is never closed', '{"a":'.repeat(200_000), {}, 413],
   ['a body of 3 MB', `{"id":1,"name":"${megabytes(3)}"}`, {}, 413],
   ['a body of 6 MB', `{"id":1,"name":"${megabytes(6)}"}`, {}, 413],
   ['a body of 11 MB', `{"id":1,"name":"${megabytes(11)}"}`, {}, 413],

@@ -84,6 +84,29 @@ test.each([null, undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 
   },
 );
 
+/** The CPU time of a second at the deployed memory size: a function has a whole CPU at 1,769 MB ("Configure Lambda function memory"). */
+const MAX_CPU_MS = (1000 * 512) / 1769;
+const LONG = '\\u0061'.repeat(400_000);
+const fill = (value: string, bytes: number) => Array(Math.floor(bytes / (value.length + 1))).fill(value);
+
+test.each<[string, string, object]>([
+  ['a name of 400 KB, each character escaped', `"name":"${LONG}"`, { name: 'a'.repeat(400_000) }],
+  ['as many values as are allowed', `"name":"x","a":[${fill('{}', 1400)}]`, { name: 'x' }],
+  ['long names of members', `"name":"x",${fill(`"${'k'.repeat(2400)}":0`, 2_400_000)}`, { name: 'x' }],
+  ['4.4 MB of objects', `"name":"x","a":[${fill('{}', 4_400_000)}]`, { error: 413 }],
+  ['2.4 MB of objects', `"name":"x","a":[${fill('{}', 2_400_000)}]`, { error: 413 }],
+  ['2.4 MB of numbers', `"name":"x","a":[${fill('0', 2_400_000)}]`, { error: 413 }],
+  ['2.4 MB of lists in each other', `"name":"x","a":${'['.repeat(2_400_000)}`, { error: 413 }],
+])('a body with %s takes at most a second of Lambda at 512 MB', async (_, members, expected) => {
+  const body = Buffer.from(`{"id":${2n ** 63n - BigInt(members.length)},${members}}`).toString('base64');
+  const event = eventWith({ body, isBase64Encoded: true });
+  const before = process.cpuUsage();
+  const answer = await answerTo(event);
+  const { user, system } = process.cpuUsage(before);
+  expect(answer).toMatchObject(expected);
+  expect((user + system) / 1000).toBeLessThan(MAX_CPU_MS);
+});
+
 test('the token is decided on before the body is looked at', async () => {
   const answer = await answerTo(eventWith({ headers: { 'Content-Type': 'text/plain' }, body: '{' }));
   expect(answer).toMatchObject({ error: 401 });

@@ -34,7 +34,6 @@ function notJson(data: unknown, parserMessage: string | undefined): string {
   if (parserMessage === undefined) {
     return `The body has a member "${data === 'constructor' ? 'constructor.prototype' : data}"; it must not.`;
   }
-  if (parserMessage === 'Maximum call stack size exceeded') return 'The body is nested too deeply.';
   return `The body was not JSON (${parserMessage}); it must be a JSON object.`;
 }
 

@@ -9,7 +9,7 @@ export const errors = {
   401: 'no token, a malformed, unknown, expired or revoked one; decided before the body is looked at',
   404: 'no such path or method',
   409: 'the id is in use by a different plant (nothing is changed)',
-  413: 'too large for the database (an item of 400 KB) or for the gateway',
+  413: 'too large: for the database (an item of 400 KB), for the service (a body of 2.5 MB or 1,000 values), or for the gateway',
   415: 'the body is not declared as `application/json`',
   429: 'throttled, by the gateway or by the database',
   500: 'a fault of ours (the message says nothing of the inside; the log says all)',

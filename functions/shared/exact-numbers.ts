@@ -1,4 +1,3 @@
-import { PlantStoreError } from './errors.ts';
 import type { Middleware } from './request.ts';
 
 /** A number of the body that is no exact whole number, as it was sent. */
@@ -67,12 +66,7 @@ type Reviver = (key: string, value: unknown, context: { source: string }) => unk
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 function parseExactly(bodyText: string): unknown {
-  try {
-    return parseWithSource(bodyText, (_, value, { source }) =>
-      typeof value === 'number' ? (wholeNumber(source) ?? new InexactNumber(value, source)) : value,
-    );
-  } catch {
-    // The text was parsed once, so only its depth can be wrong.
-    throw new PlantStoreError(400, 'The body is nested too deeply.');
-  }
+  return parseWithSource(bodyText, (_, value, { source }) =>
+    typeof value === 'number' ? (wholeNumber(source) ?? new InexactNumber(value, source)) : value,
+  );
 }

@@ -81,3 +81,32 @@ test('bytes that are not UTF-8 are refused with 400 rather than replaced', async
     message: 'The body was not UTF-8; it must be JSON in UTF-8.',
   });
 });
+
+/** A body of so many bytes. */
+const ofBytes = (bytes: number) => `["${'x'.repeat(bytes - 4)}"]`;
+const listOf = (items: number) => `[${Array(items).fill('0')}]`;
+
+test.each<[string, string]>([
+  ['of 2,500,000 bytes', ofBytes(2_500_000)],
+  ['of 1,000 items', listOf(1000)],
+  ['of 1,000 lists in each other', '['.repeat(1000) + ']'.repeat(1000)],
+  ['with a string of separators', JSON.stringify(['[{,"\\'.repeat(1000)])],
+])('a body %s is read, encoded or not', async (_, body) => {
+  expect(await read({ body })).toMatchObject({ body });
+  expect(await read({ body: Buffer.from(body).toString('base64'), isBase64Encoded: true })).toMatchObject({ body });
+});
+
+const TOO_MANY = 'The body has too many values; it must have at most 1,000.';
+const TOO_LARGE = 'The body is too large; it must have at most 2,500,000 bytes.';
+test.each<[string, string, string]>([
+  ['of 2,500,001 bytes', ofBytes(2_500_001), TOO_LARGE],
+  ['of 2,500,001 bytes in fewer characters', `["${'é'.repeat(1_249_999)}"]  `.slice(0, 1_250_004), TOO_LARGE],
+  ['of 1,001 items', listOf(1001), TOO_MANY],
+  ['of 1,001 lists in each other', '['.repeat(1001), TOO_MANY],
+  ['of 1,001 objects', '{"a":'.repeat(1001), TOO_MANY],
+  ['of 1,001 items after a string that ends with a backslash', `["\\\\",${listOf(1000)}`, TOO_MANY],
+])('a body %s is refused with 413, encoded or not', async (_, body, message) => {
+  await expect(read({ body })).rejects.toMatchObject({ error: 413, message });
+  const encoded = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
+  await expect(read(encoded)).rejects.toMatchObject({ error: 413, message });
+});
