@@ -4,7 +4,7 @@ import { type NodejsFunction, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodej
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { esbuildOptions } from './bundle/trimmings.ts';
-import type { StackContext, TokenIssuer } from './context.ts';
+import type { StackContext } from './context.ts';
 import type { NamedTable } from './data.ts';
 import { loggedFunction } from './logged-function.ts';
 import type { GrantedOperation } from './operations.ts';
@@ -29,17 +29,14 @@ export class OperationFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: OperationFunctionProps) {
     super(scope, id);
-    const { operation, tables, allowOrigins, tokenIssuer } = props;
+    const { operation, tables, tokenIssuer } = props;
     this.operation = operation;
     const { lambda, role, logGroup } = loggedFunction(this, {
       description: `${operation.method} ${operation.path}`,
       entry: `functions/${operation.folder}/index.ts`,
       // The calls to DynamoDB end 4 s before this, and the gateway waits for 29 s.
       timeout: Duration.seconds(10),
-      environment: {
-        ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
-        ...(tokenIssuer && variablesOf(tokenIssuer)),
-      },
+      environment: serviceVariables(props),
       tracing: Tracing.ACTIVE,
       bundling: {
         externalModules: external,
@@ -85,8 +82,15 @@ function bundleIdentityProvider(root: string, output: string): string[] {
   ];
 }
 
-function variablesOf({ issuer, audiences, scope }: TokenIssuer): Record<string, string> {
-  return { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audiences.join(), ...(scope !== undefined && { TOKEN_SCOPE: scope }) };
+/** The environment variables that are the same for all operations. */
+export function serviceVariables({ allowOrigins, tokenIssuer }: StackContext): Record<string, string> {
+  const { issuer, audiences, scope } = tokenIssuer ?? {};
+  return {
+    ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
+    ...(issuer !== undefined && { TOKEN_ISSUER: issuer }),
+    ...(audiences && { TOKEN_AUDIENCE: audiences.join() }),
+    ...(scope !== undefined && { TOKEN_SCOPE: scope }),
+  };
 }
 
 /** A name in camel case as that of an environment variable. */

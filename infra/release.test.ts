@@ -33,7 +33,7 @@ describe.each([
     expect(JSON.stringify(route?.integration.Uri)).toContain(`{"Ref":"${aliasId}"}`);
   });
 
-  test.each(operations)('before traffic moves to a new version of $operationId, that version is asked', (operation) => {
+  test.each(operations)('the hook is invoked before traffic moves to a new version of $operationId', (operation) => {
     const { alias, hookId, group } = releaseOf(template, operation);
     const codeDeploy = group.ServiceRoleArn['Fn::GetAtt'][0];
     expect(permissionsOf(template, codeDeploy)).toEqual([

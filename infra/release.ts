@@ -1,32 +1,33 @@
 import { Duration, Lazy, Stack, Validations } from 'aws-cdk-lib';
 import { Alarm, type CfnAlarm, type IAlarm, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnVersion, type IFunction, type IVersion, type Version } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { acknowledgeVersions, BeforeTraffic } from './before-traffic.ts';
 import type { StackContext } from './context.ts';
 import type { NamedTable } from './data.ts';
 import type { OperationFunction } from './operation-function.ts';
+import { acknowledgeVersions, PreTrafficHook } from './pre-traffic-hook.ts';
 
 const ALIAS = 'live';
 
 /**
- * What callers reach: the alias `live`. A deployment first asks the new version by the smoke's rules, then moves the
- * alias to it step by step, and goes back where the new version crashes or answers error 500.
+ * The alias `live`, which receives the traffic. A deployment first checks the new version, then moves the traffic to it
+ * step by step, and rolls back if the new version crashes or responds with error 500.
  *
- * Only the new version's own requests count, and its alarms are new with each release. So a fix is not stopped by what
- * the running version does. A database that is down (error 429, 503 or 504) does not count either: going back would
- * not mend it, and it must not keep a fix out.
+ * Only the new version's own requests count, and its alarms are new with each release. So the current version's failures
+ * cannot stop a fix. An unavailable database (error 429, 503 or 504) does not count either: a rollback would not repair
+ * it.
  *
- * Defaults: a tenth of the traffic for ten minutes, then all of it; in a throw-away stack all at once. One error 500 or
- * one crash is enough to go back.
+ * Defaults: a tenth of the traffic for ten minutes, then all of it; in an ephemeral stack all at once. One error 500 or
+ * one crash is enough for a rollback.
  */
 export class Release extends Construct {
   readonly function: OperationFunction;
   readonly live: IFunction;
-  /** What the function that asks a new version logs: which rule did not hold, and what was seen. */
-  readonly proofLog: LogGroup;
+  /** The log of the pre-traffic check: which check failed, and what was seen. */
+  readonly preTrafficLog: LogGroup;
   readonly #version: Version;
 
   constructor(scope: Construct, id: string, released: OperationFunction, tables: NamedTable[], context: StackContext) {
@@ -36,22 +37,25 @@ export class Release extends Construct {
     // CDK's classes say `role: undefined` where its interfaces say `role?`; only the compiler minds.
     const alias = new Alias(this, 'Live', { aliasName: ALIAS, version: this.#version as IVersion });
     this.live = alias as IFunction;
-    const { lambda, logGroup } = new BeforeTraffic(this, 'BeforeTraffic', released, this.#version as IVersion, tables);
-    this.proofLog = logGroup;
+    const hook = new PreTrafficHook(this, 'PreTrafficHook', { ...context, checked: released, tables });
+    this.preTrafficLog = hook.logGroup;
     const deployments = new LambdaDeploymentGroup(this, 'Deployments', {
       alias,
       deploymentConfig: context.throwaway
         ? LambdaDeploymentConfig.ALL_AT_ONCE
         : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
-      preHook: lambda as IFunction,
+      preHook: hook.lambda as IFunction,
       alarms: [
         this.#alarm('InternalErrors', this.#internalErrors(), 'answered error 500'),
         this.#alarm('Crashes', this.#crashes(), 'crashed, ran out of memory or failed to start'),
       ],
     });
-    // Before the alias moves, that function must know the new version, and CodeDeploy must be allowed to call it.
-    alias.node.addDependency(lambda, deployments.role);
-    acknowledgeVersions(deployments.role, lambda);
+    hook.lambda.addToRolePolicy(
+      new PolicyStatement({ actions: ['codedeploy:GetDeployment'], resources: [deployments.deploymentGroupArn] }),
+    );
+    // Before the alias moves, the hook must have this release's checks, and CodeDeploy must be allowed to invoke it.
+    alias.node.addDependency(hook.lambda, deployments.role);
+    acknowledgeVersions(deployments.role, hook.lambda);
     Validations.of(deployments).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason: 'It is AWS’s own least set of permissions for CodeDeploy to move an alias.',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { interposedClient } from '../test/support/interposed-client.ts';
 import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
-import { HttpCaller } from './caller.ts';
+import { HttpClient } from './client.ts';
 import { type LoadSum, loadPlants, notStored } from './load-plants.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -36,7 +36,7 @@ async function loads(
     if (sent.length === answers.length + count * connections) process.emit('SIGINT');
     return new Promise(() => {});
   });
-  const caller = new HttpCaller(url, 'the-token');
+  const caller = new HttpClient(url, 'the-token');
   const load = { duration: 100, connections, rate, onProgress: () => {} };
   return { sent, results: await Promise.all(Array.from({ length: count }, () => loadPlants(caller, load))) };
 }
@@ -145,7 +145,7 @@ test('no more than the rate are sent in a second, by all connections together', 
         return CREATED(sent);
       });
       const load = { duration: 0.1, connections, rate, onProgress: () => {} };
-      const { result } = await loadPlants(new HttpCaller(url, 'the-token'), load);
+      const { result } = await loadPlants(new HttpClient(url, 'the-token'), load);
       expect(requests).toBeLessThanOrEqual(rate * (1 + Math.floor(result.duration)));
     }),
     {
@@ -173,7 +173,7 @@ test('progress tells what there is so far', async () => {
   const url = await startStandIn(CREATED);
   const told: LoadSum[] = [];
   const onProgress = ({ created, refused }: LoadSum) => told.push({ created: new Set(created), refused });
-  const { created } = await loadPlants(new HttpCaller(url, 'the-token'), { duration: 0.1, connections: 1, onProgress });
+  const { created } = await loadPlants(new HttpClient(url, 'the-token'), { duration: 0.1, connections: 1, onProgress });
   expect(told.at(-1)).toEqual({ created, refused: [] });
 });
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import autocannon from 'autocannon';
-import { type HttpCaller, inContract } from './caller.ts';
+import { type HttpClient, parseResponse } from './client.ts';
 import { plantsById, type Table } from './table.ts';
 
 const FIRST_ID = 8_000_000_000_000_000_000n;
@@ -33,7 +33,7 @@ interface NotCreated {
 
 /** Creates plants as fast as they are taken, until the time is over or SIGINT ends it. */
 export async function loadPlants(
-  { baseUrl, token }: HttpCaller,
+  { baseUrl, token }: HttpClient,
   { duration, connections, rate, onProgress }: Load,
 ): Promise<LoadSum & { result: autocannon.Result }> {
   const sum: LoadSum = { created: new Set(), refused: [] };
@@ -77,10 +77,10 @@ export async function loadPlants(
 /** The id of the plant that an answer says is created, or what it says else. */
 function outcomeOf(status: number, contentType = 'no Content-Type', body: string): string | NotCreated {
   try {
-    const answer = inContract(status, contentType, body);
-    if (answer.status === 400) return { kind: `error ${answer.error}` };
-    const id = /^load (\d+)$/.exec(answer.plant.name)?.[1];
-    return id ?? { kind: 'a 200 with another plant', example: JSON.stringify(answer.plant).slice(0, 200) };
+    const response = parseResponse(status, contentType, body);
+    if (response.status === 400) return { kind: `error ${response.error}` };
+    const id = /^load (\d+)$/.exec(response.plant.name)?.[1];
+    return id ?? { kind: 'a 200 with another plant', example: JSON.stringify(response.plant).slice(0, 200) };
   } catch (error) {
     const kind = `an answer outside the contract, status ${status}, ${contentType}`;
     return { kind, example: (error as Error).message };

@@ -1,4 +1,4 @@
-import { HttpCaller } from './caller.ts';
+import { HttpClient } from './client.ts';
 import { checkedNumber, command } from './command.ts';
 import { loadPlants, notStored } from './load-plants.ts';
 import { withTable } from './table.ts';
@@ -24,15 +24,15 @@ const OPTIONS = {
 } as const;
 
 await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
-  const caller = new HttpCaller(baseUrl, values.token);
+  const client = new HttpClient(baseUrl, values.token);
   const duration = count('duration', values.duration);
   const connections = count('connections', values.connections);
   const rate = values.rate === undefined ? undefined : count('rate', values.rate);
-  // fetch also proves the server's certificate, which autocannon does not.
-  await caller.checkAccess();
+  // fetch verifies the server's certificate; autocannon does not.
+  await client.checkAccess();
 
   const start = performance.now();
-  const { created, refused, result } = await loadPlants(caller, {
+  const { created, refused, result } = await loadPlants(client, {
     duration,
     connections,
     rate,

@@ -6,13 +6,13 @@ import { parse } from 'yaml';
 import { readOperations } from '../functions/operations.ts';
 import { mapValues } from '../functions/shared/map-values.ts';
 import { command } from '../operate/command.ts';
-import type { SmokeOperation } from '../operate/smoke/contract-rules.ts';
+import type { SmokeOperation } from '../operate/smoke/contract-checks.ts';
 import { int64Paths, kindOf, resolved, type Schema, typeOf, validated } from './schema.ts';
 
 /*
  * Compiles the contract's request schemas ahead of time: for each operation of openapi.yaml, the
  * validator of its event and the types of its schemas, into the folder of its function.
- * At run time this would cost 72 ms of every cold start. The smoke's list of operations is made besides.
+ * At run time this would cost 72 ms of every cold start. It also writes the list of operations for the smoke test.
  */
 
 interface Parameter {

@@ -26,7 +26,7 @@ const HALF = 12;
 export function addDashboard(scope: Construct, watched: Watched, outcomes: Outcomes, alarms: Alarm[]): void {
   const { tables, functions, releases, api } = watched;
   const functionLogs = functions.map(({ logGroup }) => logGroup);
-  const proofLogs = releases.map(({ proofLog }) => proofLog);
+  const preTrafficLogs = releases.map(({ preTrafficLog }) => preTrafficLog);
   const callersErrors = (Object.keys(errors).map(Number) as ErrorNumber[]).filter((error) => error < 500);
   const durations = (options: MetricOptions) =>
     functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));
@@ -83,7 +83,7 @@ export function addDashboard(scope: Construct, watched: Watched, outcomes: Outco
         ),
         graph(
           'Logs, bytes an hour',
-          [...functionLogs, api.accessLog, ...proofLogs].map((logGroup) =>
+          [...functionLogs, api.accessLog, ...preTrafficLogs].map((logGroup) =>
             logGroup.metricIncomingBytes({
               // Without it, the metric is that of all log groups of the account.
               dimensionsMap: { LogGroupName: logGroup.logGroupName },

@@ -64,8 +64,8 @@ for (const error of [400, 401, 429, 500, 503] as const) functionLines[error] = a
 
 /** What stands in the log of a function that proves a release. */
 const proofLines: Record<string, LogLine> = {
-  rule: { level: 'ERROR', message: { rule: 'a plant is a 200, and again', seen: '400' } },
-  proved: { level: 'INFO', message: { operation: operationId, failed: 1 } },
+  failed: { level: 'ERROR', message: { check: 'a plant is a 200, and again', seen: '400' } },
+  passed: { level: 'INFO', message: { operation: operationId, passed: 1 } },
   crash: crash(),
   report: report(),
 };
@@ -131,7 +131,7 @@ const rows: [name: string, picked: string[], shown: string[]][] = [
     // As it went.
     ['sort @timestamp asc'],
   ],
-  ['proof of a release', ['rule', 'proved', 'crash'], ['sort @timestamp asc']],
+  ['pre-traffic checks', ['failed', 'passed', 'crash'], ['sort @timestamp asc']],
   ['errors by token', ['400', '401', '429', '500', '503'], MOST_FIRST],
   ['callers without a token', ['401'], MOST_FIRST],
   ['answers of the gateway', ['no method', 'no path', ...gatewayResponses], [...MOST_FIRST, 'limit 100']],
@@ -173,7 +173,7 @@ function isFault(type: string): boolean {
   return JSON.parse(response?.['Properties'].ResponseTemplates['application/json']).error >= 500;
 }
 
-test('a query asks the logs of all functions, the access log, or both, or those of all proofs of a release', () => {
+test('a query asks the logs of all functions, the access log, or both, or those of all pre-traffic checks', () => {
   const ofFunctions = withWaterPlant().map((operation) => functionOf(template, operation).logGroup);
   const logs = [ofFunctions, [ACCESS_LOG], [...ofFunctions, ACCESS_LOG], proofLogs];
   for (const { name, logGroups } of queries) expect(logs, name).toContainEqual(logGroups);

@@ -41,9 +41,9 @@ export function addQueries(scope: Construct, { functions, releases, api }: Watch
       | sort @timestamp asc`,
   );
   query(
-    'ProofOfARelease',
-    'proof of a release',
-    releases.map(({ proofLog }) => proofLog),
+    'PreTrafficChecks',
+    'pre-traffic checks',
+    releases.map(({ preTrafficLog }) => preTrafficLog),
     `fields @timestamp, @message
       | filter ispresent(level)
       | sort @timestamp asc`,

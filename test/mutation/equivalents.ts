@@ -57,7 +57,7 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       because: 'The text "undefined" is no number either, so that none stays none; the types do not know.',
     },
   ],
-  'infra/before-traffic.ts': [
+  'infra/pre-traffic-hook.ts': [
     {
       code: "tables.find(({ name }) => name === 'accessTokens')?.table",
       becomes: "tables.find(({ name }) => name === 'accessTokens').table",
@@ -133,7 +133,7 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
     { code: 'digest?.S', becomes: 'digest.S', because: 'Each item has its key; the types do not know.' },
     { code: "''", becomes: '"Stryker was here!"', because: 'Each item has its key; the types do not know.' },
   ],
-  'operate/caller.ts': [
+  'operate/client.ts': [
     { code: "{ body: '{}' }", becomes: '{}', because: 'A request without a body is refused alike.' },
     { code: "'{}'", becomes: '""', because: 'An empty body is refused alike.' },
     { code: "''", becomes: '"Stryker was here!"', because: 'It is no number either.' },
@@ -156,7 +156,7 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
       because: 'Each page of a scan has its items; the types do not know.',
     },
   ],
-  'operate/smoke/contract-rules.ts': [
+  'operate/smoke/contract-checks.ts': [
     { code: "['', {}]", becomes: '[]', because: 'The remainder is never beyond the list; the types do not know.' },
     {
       code: "''",
@@ -166,8 +166,8 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
     { code: "''", becomes: '"Stryker was here!"', because: 'A path has a method; the types do not know.' },
     { code: '[]', becomes: '["Stryker was here"]', because: 'It is the name of no method.' },
   ],
-  'operate/smoke/rule.ts': [
-    { code: 'answer.status === 400', becomes: 'true', because: 'A 200 has no message; the types want to be told.' },
+  'operate/smoke/check.ts': [
+    { code: 'response.status === 400', becomes: 'true', because: 'A 200 has no message; the types want to be told.' },
   ],
   'operate/table.ts': [
     { code: 'Stacks?.[0]', becomes: 'Stacks[0]', because: 'A stack that is described is told; the types do not know.' },

@@ -79,8 +79,8 @@ export const PARTS: Part[] = [
   },
   {
     name: 'smoke',
-    sources: ['operate/smoke.ts', 'operate/smoke/*.ts', 'operate/caller.ts'],
-    tests: ['operate/{caller,smoke}.test.ts', 'operate/smoke/*.test.ts'],
+    sources: ['operate/smoke.ts', 'operate/smoke/*.ts', 'operate/client.ts'],
+    tests: ['operate/{client,smoke}.test.ts', 'operate/smoke/*.test.ts'],
     least: 90,
     minutes: 40,
     coverage: 'perTest',

@@ -1,30 +1,61 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { LifecycleEvent } from '../../operate/smoke/before-traffic.ts';
+import type { LifecycleEvent } from '../../operate/smoke/pre-traffic-hook.ts';
 import type { Answered, Sent } from './stand-in-service.ts';
 
-export const VERSION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:plants:7';
+export const FUNCTION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:plants';
+/** The current version, and the one that is about to take the traffic. */
+export const CURRENT = 6;
+export const TARGET = 7;
+export const VERSION_ARN = `${FUNCTION_ARN}:${TARGET}`;
 export const LIFECYCLE_EVENT: LifecycleEvent = {
   DeploymentId: 'd-ABCDEF123',
   LifecycleEventHookExecutionId: 'the-execution-id',
 };
 
-/** What Lambda and CodeDeploy answer to a function that asks a version and reports. */
-export function releaseEndpoints(versionArn: string, invoke: (event: APIGatewayProxyEvent) => unknown) {
+/** As CloudFormation writes it ("AppSpec 'resources' section for an AWS Lambda deployment"). */
+const APP_SPEC = {
+  version: 0,
+  Resources: [
+    {
+      plants: {
+        Type: 'AWS::Lambda::Function',
+        Properties: { Name: 'plants', Alias: 'live', CurrentVersion: String(CURRENT), TargetVersion: String(TARGET) },
+      },
+    },
+  ],
+};
+/** What CodeDeploy knows of a deployment. */
+export const DEPLOYMENT = {
+  creator: 'user',
+  revision: { revisionType: 'AppSpecContent', appSpecContent: { content: JSON.stringify(APP_SPEC) } },
+};
+
+/** The endpoints of Lambda and CodeDeploy for a pre-traffic hook. `invoke` is what the versions of the function do. */
+export function releaseEndpoints(
+  functionArn: string,
+  invoke: (event: APIGatewayProxyEvent, version: number) => unknown,
+  deployment: object = DEPLOYMENT,
+) {
   const told: unknown[] = [];
 
   async function answerTo({ method, path, headers, body }: Sent): Promise<Answered> {
     const sent = JSON.parse(body);
-    if (headers['x-amz-target'] === 'CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus') {
+    const action = headers['x-amz-target']?.toString().replace('CodeDeploy_20141006.', '');
+    if (action === 'GetDeployment' && sent.deploymentId === LIFECYCLE_EVENT.DeploymentId) {
+      return { status: 200, headers: {}, body: JSON.stringify({ deploymentInfo: deployment }) };
+    }
+    if (action === 'PutLifecycleEventHookExecutionStatus') {
       told.push(sent);
       const { lifecycleEventHookExecutionId } = sent;
       return { status: 200, headers: {}, body: JSON.stringify({ lifecycleEventHookExecutionId }) };
     }
-    if (`${method} ${path}` !== `POST /2015-03-31/functions/${encodeURIComponent(versionArn)}/invocations`) {
-      return { status: 404, headers: {}, body: '{}' };
-    }
+    const version = [CURRENT, TARGET].find(
+      (each) => path === `/2015-03-31/functions/${encodeURIComponent(`${functionArn}:${each}`)}/invocations`,
+    );
+    if (method !== 'POST' || version === undefined) return { status: 404, headers: {}, body: '{}' };
     try {
-      return { status: 200, headers: {}, body: JSON.stringify(await invoke(sent)) };
+      return { status: 200, headers: {}, body: JSON.stringify(await invoke(sent, version)) };
     } catch (error) {
       const { name: errorType, message: errorMessage } = error as Error;
       const headers = { 'x-amz-function-error': 'Unhandled' };

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { inContract as inOpenApi } from '../test/support/contract.ts';
+import { inContract } from '../test/support/contract.ts';
 import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
-import { HttpCaller, inContract, type Request } from './caller.ts';
+import { type ClientRequest, HttpClient, parseResponse } from './client.ts';
 import { WrongArguments } from './command.ts';
 
 vi.mock('node:timers/promises', { spy: true });
@@ -31,7 +31,7 @@ test.each<[string | undefined, number]>([
     const headers = { ...JSON_TYPE, ...(retryAfter !== undefined && { 'retry-after': retryAfter }) };
     return { status: 400, headers, body: '{"error":429,"message":"x"}' };
   });
-  expect(await new HttpCaller(url, 'token').send({ body: '{}' })).toMatchObject({ status: 200, plant: { name: 'x' } });
+  expect(await new HttpClient(url, 'token').send({ body: '{}' })).toMatchObject({ status: 200, plant: { name: 'x' } });
   expect(vi.mocked(sleep).mock.calls).toEqual([[ms]]);
 });
 
@@ -43,7 +43,7 @@ test.each([
   ['https://me:secret@a.example', 'https://me:***@a.example/', 'https://a.example'],
 ])('the base URL %s is refused with what it must be', (given, shown, mustBe) => {
   const sentence = `BASE_URL was "${shown}"; it must be the address before /plants, without user, password, query or fragment: ${mustBe}`;
-  expect(() => new HttpCaller(given, 'token')).toThrow(new WrongArguments(sentence));
+  expect(() => new HttpClient(given, 'token')).toThrow(new WrongArguments(sentence));
 });
 
 test.each([
@@ -51,22 +51,22 @@ test.each([
   ['http://127.0.0.1:3000//', 'http://127.0.0.1:3000'],
   [' https://a.example/plants/v1 ', 'https://a.example/plants/v1'],
 ])('the base URL "%s" is as good as %s', (given, baseUrl) => {
-  expect(new HttpCaller(given, 'token').baseUrl).toBe(baseUrl);
+  expect(new HttpClient(given, 'token').baseUrl).toBe(baseUrl);
 });
 
-test('what is throttled five times more is answered so', async () => {
+test('returns the sixth response if all are throttled', async () => {
   vi.mocked(sleep).mockClear().mockResolvedValue(undefined);
   let requests = 0;
   const url = await startStandIn(() => {
     requests += 1;
     return refusal(429);
   });
-  expect(await new HttpCaller(url, 'token').send({ body: '{}' })).toMatchObject({ status: 400, error: 429 });
+  expect(await new HttpClient(url, 'token').send({ body: '{}' })).toMatchObject({ status: 400, error: 429 });
   expect(requests).toBe(6);
   vi.mocked(sleep).mockReset();
 });
 
-test.each<[string, Request, Partial<Sent>, Record<string, string | undefined>]>([
+test.each<[string, ClientRequest, Partial<Sent>, Record<string, string | undefined>]>([
   [
     'by default is a POST of JSON to /plants with the token',
     { body: '{}' },
@@ -94,9 +94,9 @@ test.each<[string, Request, Partial<Sent>, Record<string, string | undefined>]>(
     seen.push(one);
     return { status: 200, headers: { ...JSON_TYPE, 'X-Amz-Apigw-Id': 'id' }, body: '{"name":"x"}' };
   });
-  const answer = await new HttpCaller(`${url}/v1/`, 'the-token').exchange(request);
-  expect(answer).toMatchObject({ status: 200, headers: { 'x-amz-apigw-id': 'id' } });
-  expect(answer.text).toBe(request.method === 'HEAD' ? '' : '{"name":"x"}');
+  const response = await new HttpClient(`${url}/v1/`, 'the-token').sendOnce(request);
+  expect(response).toMatchObject({ status: 200, headers: { 'x-amz-apigw-id': 'id' } });
+  expect(response.text).toBe(request.method === 'HEAD' ? '' : '{"name":"x"}');
   expect(seen).toHaveLength(1);
   expect(seen[0]).toMatchObject(sent);
   for (const [name, value] of Object.entries(headers)) expect(seen[0]?.headers[name]).toBe(value);
@@ -116,7 +116,7 @@ test('an answer is in the contract where openapi.yaml has it so, and with no oth
   fc.assert(
     fc.property(fc.constantFrom(200, 400, 201, 404), body, (status, said) => {
       const sent = JSON.stringify(said);
-      const read = () => inContract(status, 'application/json', sent);
+      const read = () => parseResponse(status, 'application/json', sent);
       if (isOfContract(status, sent))
         expect(read()).toEqual(status === 200 ? { status, plant: said } : { status, ...Object(said) });
       else expect(read).toThrow(`${status}, application/json, ${sent}; ${ONLY}`);
@@ -127,7 +127,7 @@ test('an answer is in the contract where openapi.yaml has it so, and with no oth
 
 function isOfContract(statusCode: number, body: string): boolean {
   try {
-    return Boolean(inOpenApi({ statusCode, headers: JSON_TYPE, body }));
+    return Boolean(inContract({ statusCode, headers: JSON_TYPE, body }));
   } catch {
     return false;
   }
@@ -140,13 +140,13 @@ test.each([
   ['{"error":-2147483649,"message":"x"}', false],
   ['{"error":409,"message":""}', false],
 ])('an Error has an int32, and a message that says something: %s, %s', (body, is) => {
-  const read = () => inContract(400, 'application/json', body);
+  const read = () => parseResponse(400, 'application/json', body);
   if (is) expect(read()).toEqual({ status: 400, ...JSON.parse(body) });
   else expect(read).toThrow(ONLY);
 });
 
 test('an answer that is no JSON is not in the contract', () => {
-  expect(() => inContract(200, 'application/json', '{"name":"x"')).toThrow(
+  expect(() => parseResponse(200, 'application/json', '{"name":"x"')).toThrow(
     '200, application/json, {"name":"x"; the body must be JSON',
   );
 });
@@ -159,7 +159,7 @@ test.each([
   ['text/html', false],
   [undefined, false],
 ])('an answer with the Content-Type %s is in the contract: %s', (contentType, is) => {
-  const read = () => inContract(200, contentType, '{"name":"x"}');
+  const read = () => parseResponse(200, contentType, '{"name":"x"}');
   if (is) return expect(read()).toEqual({ status: 200, plant: { name: 'x' } });
   const shown = contentType ?? 'no Content-Type';
   expect(read).toThrow(`200, ${shown}, {"name":"x"}; the Content-Type must be application/json`);
@@ -167,42 +167,58 @@ test.each([
 
 test('what a server sends is shown in one line, without what steers a terminal, and not at length', () => {
   const page = `<html>\r\n\t<h1>Bad \u001b[31m\u009bgateway</h1>${'x'.repeat(500)}`;
-  expect(() => inContract(502, 'text/html', page)).toThrow(
+  expect(() => parseResponse(502, 'text/html', page)).toThrow(
     /^502, text\/html, <html> <h1>Bad \[31m gateway<\/h1>x{150,200}; the Content-Type must be application\/json$/,
   );
 });
 
 test.each<[string, Answered | undefined, string | undefined]>([
-  ['its token is refused', refusal(401), 'The token is not valid at URL.'],
+  ['the token is refused', refusal(401), 'The token is not valid at URL.'],
   [
     'there is no service',
     refusal(404),
     'There is no POST /plants at URL; BASE_URL must be the address before /plants.',
   ],
-  ['it is refused what it sends', refusal(400), undefined],
-  ['the answer is outside the contract', { status: 502, headers: {}, body: '' }, undefined],
-  ['nobody answers', undefined, 'URL does not answer: '],
-])('before all else a caller tells where %s', async (_, answer, sentence) => {
-  const url = answer ? await startStandIn(() => answer) : 'http://127.0.0.1:9';
-  const access = new HttpCaller(url, 'token').checkAccess();
+  ['the request is refused otherwise', refusal(400), undefined],
+  [
+    'there is another service',
+    { status: 502, headers: {}, body: '' },
+    'URL is not this service: the response was 502, no Content-Type, ; the Content-Type must be application/json.',
+  ],
+  ['nothing responds', undefined, 'URL does not respond: '],
+])('checkAccess throws a sentence if %s', async (_, response, sentence) => {
+  const url = response ? await startStandIn(() => response) : 'http://127.0.0.1:9';
+  const access = new HttpClient(url, 'token').checkAccess();
   if (sentence === undefined) await expect(access).resolves.toBeUndefined();
   else await expect(access).rejects.toThrow(sentence.replace('URL', url));
 });
 
-test('who does not answer in 30 s does not answer', async () => {
+test('checkAccess repeats what fails, for as long as it is told to', async () => {
+  vi.mocked(sleep).mockClear().mockResolvedValue(undefined);
+  const responses = [{ status: 403, headers: {}, body: '' }, refusal(404), refusal(400)];
+  const url = await startStandIn(() => responses.shift() ?? refusal(401));
+  await expect(new HttpClient(url, 'token').checkAccess(60)).resolves.toBeUndefined();
+  expect(vi.mocked(sleep).mock.calls).toEqual([[5000], [5000]]);
+  vi.spyOn(Date, 'now').mockReturnValueOnce(0).mockReturnValueOnce(59_999).mockReturnValueOnce(60_000);
+  await expect(new HttpClient(url, 'token').checkAccess(60)).rejects.toThrow('The token is not valid');
+  vi.mocked(Date.now).mockRestore();
+  vi.mocked(sleep).mockReset();
+});
+
+test('a request without a response ends after 30 s', async () => {
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
     expect(ms).toBe(30_000);
     return AbortSignal.abort(new DOMException('too late', 'TimeoutError'));
   });
   const url = await startStandIn(() => new Promise(() => {}));
-  await expect(new HttpCaller(url, 'token').checkAccess()).rejects.toThrow(`${url} does not answer in 30 s.`);
+  await expect(new HttpClient(url, 'token').checkAccess()).rejects.toThrow(`${url} does not respond within 30 s.`);
   vi.mocked(AbortSignal.timeout).mockRestore();
 });
 
 test.each([undefined, 'plants.example.com', 'ftp://a.example', 'file:///xhttp://', 'httpx://a.example'])(
   'the base URL %s is no address of a service',
   (given) => {
-    const wrong = () => new HttpCaller(given, 'token');
+    const wrong = () => new HttpClient(given, 'token');
     expect(wrong).toThrow(WrongArguments);
     expect(wrong).toThrow(`BASE_URL was "${given ?? ''}"; it must be an http or https address.`);
   },
@@ -210,14 +226,14 @@ test.each([undefined, 'plants.example.com', 'ftp://a.example', 'file:///xhttp://
 
 test('the token is the one that is given, or else that of the environment; without one there is a sentence', () => {
   vi.stubEnv('PLANT_STORE_TOKEN', 'of the environment');
-  expect(new HttpCaller('http://a.example').token).toBe('of the environment');
-  expect(new HttpCaller('http://a.example', 'given').token).toBe('given');
+  expect(new HttpClient('http://a.example').token).toBe('of the environment');
+  expect(new HttpClient('http://a.example', 'given').token).toBe('given');
   vi.unstubAllEnvs();
   for (const missing of ['', undefined]) {
     vi.stubEnv('PLANT_STORE_TOKEN', missing);
-    const without = () => new HttpCaller('http://a.example', missing);
+    const without = () => new HttpClient('http://a.example', missing);
     expect(without).toThrow(WrongArguments);
-    expect(without).toThrow('There is no token, neither after --token nor in PLANT_STORE_TOKEN.');
+    expect(without).toThrow('There is no token: use --token or the variable PLANT_STORE_TOKEN.');
     vi.unstubAllEnvs();
   }
 });

@@ -15,32 +15,28 @@ describe.each([
   ['the contract', defaultTemplate(), grantedOperations()],
   ['two operations', templateWith({}, withWaterPlant()), withWaterPlant()],
 ])('of %s', (_what, template, operations) => {
-  test.each(operations)(
-    'what asks a new version of $operationId is told that version, and runs as it must',
-    (operation) => {
-      const { hook, versionId } = releaseOf(template, operation);
-      expect(hook).toMatchObject({
-        Runtime: 'nodejs24.x',
-        Architectures: ['arm64'],
-        // Less starts several times slower (docs/decisions.md), while its two minutes run.
-        MemorySize: 512,
-        // Rules that each wait for a slow version are cut off, and reported, long before CodeDeploy's hour is over
-        // ("AppSpec 'hooks' section for an AWS Lambda deployment").
-        Timeout: 120,
-      });
-      expect(hook).not.toHaveProperty('TracingConfig');
-      expect(hook.Environment.Variables).toEqual({
-        OPERATION_ID: operation.operationId,
-        // The ARN of the version, not of the alias, which is still on the running one.
-        FUNCTION_VERSION_ARN: { Ref: versionId },
-        ACCESS_TOKENS_TABLE_NAME: { Ref: ACCESS_TOKENS },
-      });
-    },
-  );
+  test.each(operations)('the hook of $operationId has what it needs', (operation) => {
+    const { hook } = releaseOf(template, operation);
+    expect(hook).toMatchObject({
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      // With less memory it starts several times slower (docs/decisions.md).
+      MemorySize: 512,
+      // The hook reports a version that is too slow long before CodeDeploy's hour is over
+      // ("AppSpec 'hooks' section for an AWS Lambda deployment").
+      Timeout: 120,
+    });
+    expect(hook).not.toHaveProperty('TracingConfig');
+    expect(hook.Environment.Variables).toEqual({
+      OPERATION_ID: operation.operationId,
+      FUNCTION_ARN: { 'Fn::GetAtt': [functionOf(template, operation).id, 'Arn'] },
+      ACCESS_TOKENS_TABLE_NAME: { Ref: ACCESS_TOKENS },
+    });
+  });
 
-  test.each(operations)('its log of $operationId is its own, in JSON, and kept for a month', (operation) => {
+  test.each(operations)('the hook of $operationId has a log of its own, in JSON, kept for a month', (operation) => {
     const { LoggingConfig } = releaseOf(template, operation).hook;
-    // Without levels: above INFO the line would be gone that says that a version was asked at all.
+    // Without levels: above INFO the line that says that a version was checked would be missing.
     expect(LoggingConfig).toEqual({ LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } });
     expect(LoggingConfig.LogGroup.Ref).not.toBe(functionOf(template, operation).logGroup);
     // As long as that of the function, which says what the same requests met.
@@ -50,7 +46,7 @@ describe.each([
   });
 
   test.each(operations)(
-    'it may call the versions of the function of $operationId, issue and withdraw a token, report, and nothing else',
+    'the hook of $operationId may invoke the versions of its function, issue and delete tokens, read the deployment and report',
     (operation) => {
       const { hook, group, alias } = releaseOf(template, operation);
       const roleId = hook.Role['Fn::GetAtt'][0];
@@ -61,10 +57,11 @@ describe.each([
       const groupId = alias['UpdatePolicy'].CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref;
       const groupArn = `arn:AWS::Partition:codedeploy:AWS::Region:AWS::AccountId:deploymentgroup:${group.ApplicationName.Ref}/${groupId}`;
       expect(permissionsOf(template, roleId)).toEqual([
+        `codedeploy:GetDeployment ${groupArn}`,
         `codedeploy:PutLifecycleEventHookExecutionStatus ${groupArn}`,
         `dynamodb:DeleteItem ${ACCESS_TOKENS}.Arn`,
         `dynamodb:PutItem ${ACCESS_TOKENS}.Arn`,
-        // With a colon: the function itself is $LATEST, which no caller reaches.
+        // With a colon: without one it is $LATEST, which gets no traffic.
         `lambda:InvokeFunction ${functionOf(template, operation).id}.Arn:*`,
         `logs:CreateLogStream ${logGroup}.Arn`,
         `logs:PutLogEvents ${logGroup}.Arn`,
@@ -74,9 +71,18 @@ describe.each([
 
   test('each operation has its own', () => {
     const hooks = operations.map((operation) => releaseOf(template, operation));
-    for (const part of ['hookId', 'versionId'] as const) {
-      expect(new Set(hooks.map((release) => release[part])).size).toBe(operations.length);
-    }
+    expect(new Set(hooks.map(({ hookId }) => hookId)).size).toBe(operations.length);
     expect(new Set(hooks.map(({ hook }) => JSON.stringify(hook.Role))).size).toBe(operations.length);
   });
+});
+
+test('the hook knows the origins and the identity provider of the stack', () => {
+  const settings = { allowOrigins: 'https://a.example', tokenIssuer: 'https://id.example', tokenAudience: 'plants' };
+  for (const operation of grantedOperations()) {
+    expect(releaseOf(templateWith(settings), operation).hook.Environment.Variables).toMatchObject({
+      ALLOW_ORIGINS: 'https://a.example',
+      TOKEN_ISSUER: 'https://id.example',
+      TOKEN_AUDIENCE: 'plants',
+    });
+  }
 });

@@ -2,17 +2,17 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { sampleEvent } from '../../test/support/event.ts';
-import { releaseEndpoints, VERSION_ARN } from '../../test/support/release-endpoints.ts';
+import { FUNCTION_ARN, releaseEndpoints, VERSION_ARN } from '../../test/support/release-endpoints.ts';
 import { startStandIn } from '../../test/support/stand-in-service.ts';
-import type { Request } from '../caller.ts';
-import { functionCaller } from './function-caller.ts';
+import { Client, type ClientRequest } from '../client.ts';
+import { functionSender } from './function-client.ts';
 
 const SOUND = { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"x"}' };
 
 /** Sends a request to a function that answers so. Returns the event that it got, and the answer as a caller has it. */
-async function asked(request: Request, resource = '/plants', answer: () => unknown = () => SOUND) {
+async function asked(request: ClientRequest, resource = '/plants', answer: () => unknown = () => SOUND) {
   const events: APIGatewayProxyEvent[] = [];
-  const { answerTo } = releaseEndpoints(VERSION_ARN, (event) => {
+  const { answerTo } = releaseEndpoints(FUNCTION_ARN, (event) => {
     events.push(event);
     return answer();
   });
@@ -21,9 +21,11 @@ async function asked(request: Request, resource = '/plants', answer: () => unkno
     region: 'us-east-1',
     credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
   });
-  const answered = await functionCaller(client, VERSION_ARN, resource, 'the-token').exchange(request);
-  expect(events).toHaveLength(1);
-  return { event: events[0] as APIGatewayProxyEvent, answered };
+  const send = functionSender(client, resource);
+  const answered = await new Client('the-token', (sent) => send(VERSION_ARN, sent)).sendOnce(request);
+  await new Client('the-token', (sent) => send(VERSION_ARN, sent)).sendOnce(request);
+  const [event, next] = events as [APIGatewayProxyEvent, APIGatewayProxyEvent];
+  return { event, next, answered };
 }
 
 /** The types of all members, by their paths: `null` is a type of its own. */
@@ -39,17 +41,14 @@ test('an event is one of the gateway’s, without what no function reads', async
   expect(event.requestContext).toMatchObject({ resourcePath: '/plants', httpMethod: 'POST' });
 });
 
-test('the headers are those of the request, their names in the casing of a caller’s', async () => {
-  const { event } = await asked({ headers: { 'content-type': 'text/plain', 'x-other': 'a-b' }, body: 'x' });
-  expect(event.headers).toEqual({
-    Authorization: 'Bearer the-token',
-    'Content-Type': 'text/plain',
-    'X-Other': 'a-b',
-  });
+test('header names are alternately in Title-Case and in lower case', async () => {
+  const { event, next } = await asked({ headers: { 'content-type': 'text/plain', 'x-other': 'a-b' }, body: 'x' });
+  expect(event.headers).toEqual({ Authorization: 'Bearer the-token', 'Content-Type': 'text/plain', 'X-Other': 'a-b' });
+  expect(next.headers).toEqual({ authorization: 'Bearer the-token', 'content-type': 'text/plain', 'x-other': 'a-b' });
   expect(event.multiValueHeaders).toMatchObject({ Authorization: ['Bearer the-token'], 'X-Other': ['a-b'] });
 });
 
-test.each<[string, Request, string | null]>([
+test.each<[string, ClientRequest, string | null]>([
   ['text', { body: '{"name":"植物"}' }, 'eyJuYW1lIjoi5qSN54mpIn0='],
   ['bytes that are no UTF-8', { body: Uint8Array.of(0xff, 0x00) }, '/wA='],
   ['nothing', { body: '' }, null],
@@ -69,15 +68,15 @@ test.each([
 });
 
 test('each request has request ids of its own', async () => {
-  const ids = [];
-  for (let times = 0; times < 2; times += 1) {
-    const { requestId, extendedRequestId } = (await asked({})).event.requestContext;
-    ids.push(requestId, extendedRequestId);
-  }
+  const { event, next } = await asked({});
+  const ids = [event, next].flatMap(({ requestContext: { requestId, extendedRequestId } }) => [
+    requestId,
+    extendedRequestId,
+  ]);
   expect(new Set(ids).size).toBe(4);
 });
 
-test('an answer is what the gateway would pass on, the names of its headers in lower case', async () => {
+test('a response is what API Gateway would pass on, with header names in lower case', async () => {
   const headers = { 'Content-Type': 'application/json', 'Retry-After': 1 };
   const { answered } = await asked({}, '/plants', () => ({ ...SOUND, headers }));
   expect(answered).toEqual({
@@ -90,6 +89,8 @@ test('an answer is what the gateway would pass on, the names of its headers in l
     headers: {},
     text: '',
   });
+  const encoded = { statusCode: 200, body: Buffer.from('é').toString('base64'), isBase64Encoded: true };
+  expect((await asked({}, '/plants', () => encoded)).answered).toMatchObject({ text: 'é' });
 });
 
 test.each<[string, unknown]>([
@@ -98,13 +99,15 @@ test.each<[string, unknown]>([
   ['{"statusCode":"200","body":"x"}', { statusCode: '200', body: 'x' }],
   ['{"statusCode":200}', { statusCode: 200 }],
   ['{"statusCode":200,"body":{}}', { statusCode: 200, body: {} }],
-])('the answer %s is none that the gateway would pass on', async (shown, answer) => {
+  ['{"statusCode":200,"headers":{"a":{}},"body":""}', { statusCode: 200, headers: { a: {} }, body: '' }],
+  ['{"statusCode":200,"headers":{"a":null},"body":""}', { statusCode: 200, headers: { a: null }, body: '' }],
+])('the response %s is not one that API Gateway would pass on', async (shown, answer) => {
   await expect(asked({}, '/plants', () => answer)).rejects.toThrow(
-    `${shown}; it must be a proxy response with statusCode and body`,
+    `${shown}; it must be a proxy response with statusCode, headers and body`,
   );
 });
 
-test('what the function fails with is seen, not at length', async () => {
+test('an error of the function is shown, up to 300 characters', async () => {
   const failed = asked({}, '/plants', () => {
     throw new TypeError(`no${'x'.repeat(1000)}`);
   });

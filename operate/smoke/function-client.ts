@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
+import type { RawResponse, SentRequest } from '../client.ts';
+
+/**
+ * Returns what sends requests to a version of a function as API Gateway would: as events of a proxy integration. The
+ * resource is the operation's path, as in `/plants/{id}`. Each request throws what was seen if the function fails, or
+ * if API Gateway could not use the response.
+ *
+ * Source: "Output format of a Lambda function for proxy integration" of API Gateway.
+ */
+export function functionSender(lambda: LambdaClient, resource: string) {
+  let requests = 0;
+  return async (versionArn: string, request: SentRequest): Promise<RawResponse> => {
+    requests += 1;
+    const event = proxyEvent(resource, request, requests % 2 === 1);
+    const { FunctionError, Payload = new Uint8Array() } = await lambda.send(
+      new InvokeCommand({ FunctionName: versionArn, Payload: JSON.stringify(event) }),
+    );
+    const payload = Buffer.from(Payload).toString();
+    if (FunctionError !== undefined) throw new Error(`the function failed: ${payload.slice(0, 300)}`);
+    return responseOf(payload);
+  };
+}
+
+function responseOf(payload: string): RawResponse {
+  const { statusCode, headers, body, isBase64Encoded } = (JSON.parse(payload) ?? {}) as Record<string, unknown>;
+  const named = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  if (
+    typeof statusCode !== 'number' ||
+    typeof body !== 'string' ||
+    !named.every(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+  ) {
+    throw new Error(`${payload.slice(0, 300)}; it must be a proxy response with statusCode, headers and body`);
+  }
+  return {
+    status: statusCode,
+    headers: Object.fromEntries(named.map(([name, value]) => [name, String(value)])),
+    text: isBase64Encoded ? Buffer.from(body, 'base64').toString() : body,
+  };
+}
+
+/**
+ * The parts of API Gateway's event that a function may read. API Gateway keeps the header names as the client wrote
+ * them: in Title-Case as curl does, or in lower case as fetch does.
+ *
+ * Source: "Input format of a Lambda function for proxy integration" of API Gateway.
+ */
+function proxyEvent(resource: string, { method, path, headers: sent, body }: SentRequest, titleCase: boolean) {
+  const headers = Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [
+      titleCase ? name.replaceAll(/\b[a-z]/g, (first) => first.toUpperCase()) : name,
+      value,
+    ]),
+  );
+  const values = path.split('/');
+  const parameters = resource
+    .split('/')
+    .map((part, index) => [/^\{(.+)\}$/.exec(part)?.[1], values[index]])
+    .filter(([name]) => name !== undefined);
+  return {
+    resource,
+    path,
+    httpMethod: method,
+    headers,
+    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    queryStringParameters: null,
+    multiValueQueryStringParameters: null,
+    pathParameters: parameters.length > 0 ? Object.fromEntries(parameters) : null,
+    stageVariables: null,
+    requestContext: {
+      httpMethod: method,
+      path,
+      resourcePath: resource,
+      requestId: randomUUID(),
+      extendedRequestId: randomUUID(),
+    },
+    // API Gateway encodes every body (binaryMediaTypes in infra/api.ts).
+    body: body.length > 0 ? Buffer.from(body).toString('base64') : null,
+    isBase64Encoded: body.length > 0,
+  };
+}
