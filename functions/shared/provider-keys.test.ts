@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { discovery, type Issuer, newKey, published, type SigningKey, startIssuer } from '../../test/support/issuer.ts';
 import { type KeySet, ProviderKeys } from './provider-keys.ts';
@@ -5,6 +6,10 @@ import { type KeySet, ProviderKeys } from './provider-keys.ts';
 const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 const METADATA = '/.well-known/openid-configuration';
+const UNFINISHED_HEADERS = 'HTTP/1.1 200 OK\r\nServer: ';
+const UNFINISHED_BODY = 'HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{';
+const SWITCHING_PROTOCOLS = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
+const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </keys>\r\n\r\n';
 
 let issuer: Issuer;
 let key: SigningKey;
@@ -202,22 +207,33 @@ describe('the keys of a provider', () => {
     await expect(asked().current()).rejects.toThrow('answers more than 262144 bytes');
   });
 
-  describe.concurrent('of a provider that does not answer are waited for no longer than three seconds', () => {
-    test.each<[string, Parameters<Issuer['answer']>[0]]>([
-      ['when it is silent', () => {}],
-      [
-        'when it drips',
-        (request, response) => {
-          const drip = setInterval(() => response.write(' '), 100);
-          request.on('close', () => clearInterval(drip));
-        },
-      ],
-    ])('%s', async (_, listener) => {
+  describe.concurrent('of a provider that sends no complete response are waited for no longer than three seconds', () => {
+    /** Writes a text ten times a second, so that the connection is never idle. */
+    const drip = (socket: Duplex, text: string) => {
+      const interval = setInterval(() => socket.write(text), 100);
+      socket.on('close', () => clearInterval(interval));
+    };
+    test.each<[string, number, (socket: Duplex) => void, string]>([
+      ['it is silent', 3, () => {}, 'operation was aborted'],
+      ['it switches protocols', 0, (socket) => socket.write(SWITCHING_PROTOCOLS), 'without a response'],
+      ['it switches protocols and closes', 0, (socket) => socket.end(SWITCHING_PROTOCOLS), 'without a response'],
+      ['it closes the connection', 0, (socket) => socket.end(), 'socket hang up'],
+      ['it resets the connection', 0, (socket) => socket.destroy(), 'socket hang up'],
+      ['it closes within the headers', 0, (socket) => socket.end(UNFINISHED_HEADERS), 'socket hang up'],
+      ['it closes within the body', 0, (socket) => socket.end(UNFINISHED_BODY), 'aborted'],
+      ['it closes after an early response', 0, (socket) => socket.end(EARLY_HINTS), 'socket hang up'],
+      ['it sends only early responses', 3, (socket) => drip(socket, EARLY_HINTS), 'operation was aborted'],
+      ['its headers never end', 3, (socket) => drip(socket, UNFINISHED_HEADERS), 'operation was aborted'],
+      ['its body never comes', 3, (socket) => socket.write(UNFINISHED_BODY.slice(0, -1)), 'aborted'],
+      ['its body never ends', 3, (socket) => drip(socket, UNFINISHED_BODY), 'aborted'],
+    ])('when %s, for %i seconds', async (_, seconds, respond, why) => {
       const own = await startIssuer();
-      own.answer(listener);
+      own.answer(({ socket }) => respond(socket));
       const start = performance.now();
-      await expect(new ProviderKeys(own.url).current()).rejects.toThrow('aborted');
-      expect(performance.now() - start).toBeGreaterThan(2500);
+      await expect(new ProviderKeys(own.url).current()).rejects.toThrow(why);
+      const elapsed = performance.now() - start;
+      expect(elapsed).toBeGreaterThan(seconds * 1000 - 500);
+      expect(elapsed).toBeLessThan(seconds * 1000 + 2000);
       await own.close();
     });
   });

@@ -107,20 +107,21 @@ async function keysAddress(issuer: string, options: GetOptions): Promise<string>
   return address;
 }
 
-/** A JSON object by HTTPS; any other address, status or content is an error, and so is a redirect. */
+/** Gets a JSON object over HTTPS. Throws for any other address, status or content, and for a redirect. */
 async function getJson(address: string, options: GetOptions): Promise<Record<string, unknown>> {
-  const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
-  const read = async (response: AsyncIterable<Buffer> & { statusCode?: number | undefined }) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    if (response.statusCode !== 200) throw new Error(`${address} answers status ${response.statusCode}.`);
-    for await (const chunk of response) {
-      bytes += chunk.length;
-      if (bytes > MAX_BYTES) throw new Error(`${address} answers more than ${MAX_BYTES} bytes.`);
-      chunks.push(chunk);
-    }
-    return JSON.parse(Buffer.concat(chunks).toString());
-  };
-  get(address, options, (response) => read(response).then(resolve, reject)).on('error', reject);
-  return await promise;
+  const { promise, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();
+  get(address, options, resolve)
+    .on('error', reject)
+    // A 101 response closes the request without another event, and a closed request ignores the signal.
+    .on('close', () => reject(new Error(`${address} closed the connection without a response.`)));
+  const response = await promise;
+  if (response.statusCode !== 200) throw new Error(`${address} answers status ${response.statusCode}.`);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new Error(`${address} answers more than ${MAX_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString());
 }
