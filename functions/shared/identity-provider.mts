@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
-import { type KeySet, ProviderKeys } from './provider-keys.ts';
+import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /*
  * In the bundle this is a file of its own, loaded only where an identity provider is configured. So it shares no
@@ -20,20 +20,6 @@ export interface ProviderSettings {
 /** The name under which a token is logged, or why it is refused. */
 export type Verdict = { name: string } | { refused: string; missingScope?: string };
 
-/** RFC 8725, 3.1: those by a pair of keys; with a symmetric one, whoever may verify could issue too. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 const CLOCK_TOLERANCE_S = 60;
 /** RFC 7515, 4.1: by these a token would name the key that it is to be verified by. */
 const KEYS_OF_ITS_OWN = ['jwk', 'jku', 'x5u'];
@@ -55,18 +41,11 @@ export class IdentityProvider {
   }
 
   /**
-   * Fetches the keys at init, where Lambda gives more CPU, and pays there what a first verification by each costs: it
-   * loads WebCrypto, and the key. Never fails: a provider that is down is asked again for the first token.
+   * Fetches the keys at init, when Lambda gives more CPU. Trying them also loads WebCrypto. Never throws: if the provider
+   * is down, the first token fetches the keys.
    */
   async prime(): Promise<void> {
-    const keySet = await this.#keys.prime();
-    if (!keySet) return;
-    await Promise.all(
-      keySet.keys.jwks().keys.map(async ({ alg = 'RS256', kid }) => {
-        const header = Buffer.from(JSON.stringify({ alg, kid })).toString('base64url');
-        await this.#verified(`${header}.e30.e30`, keySet).catch(() => {});
-      }),
-    );
+    await this.#keys.prime();
   }
 
   /**
@@ -82,8 +61,7 @@ export class IdentityProvider {
         return await this.#verdict(token, await this.#keys.latest());
       });
     } catch (error) {
-      if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSInvalid))
-        return { refused: error.message };
+      if (error instanceof errors.JOSEError) return { refused: error.message };
       throw error;
     }
   }

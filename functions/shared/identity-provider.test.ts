@@ -242,20 +242,10 @@ describe('the provider’s keys', () => {
     expect(issuer.requests).toHaveLength(2);
   });
 
-  test('are imported ahead of the first token, each of them', async () => {
-    const next = newKey();
-    issuer.publish(key, next);
-    const asked = provider();
-    await asked.prime();
-    const imports = vi.spyOn(crypto.subtle, 'importKey');
-    for (const by of [key, next]) expect(await asked.verify(lasting(by))).toEqual(passes());
-    expect(imports).not.toHaveBeenCalled();
-    imports.mockRestore();
-  });
-
   test('are used once in a minute for a token, and again when it has expired', async () => {
-    const verifies = vi.spyOn(crypto.subtle, 'verify');
     const [asked, short] = [provider(), token({ exp: NOW_S - 30 })];
+    await asked.prime();
+    const verifies = vi.spyOn(crypto.subtle, 'verify');
     await asked.verify(short);
     after(29_999);
     expect(await asked.verify(short)).toEqual(passes());
@@ -290,6 +280,17 @@ describe('the provider’s keys', () => {
     expect(await asked.verify(lasting())).toEqual(refused);
   });
 
+  test('when withdrawn without a new one let nobody in, until there is one', async () => {
+    const asked = provider();
+    expect(await asked.verify(lasting())).toEqual(passes());
+    issuer.publish();
+    after(10 * MINUTE);
+    for (const _ of 'ab') await expect(asked.verify(lasting())).rejects.toThrow('publishes no key');
+    issuer.publish(key);
+    after(10 * MINUTE + 5000);
+    expect(await asked.verify(lasting())).toEqual(passes());
+  });
+
   test('are fetched at once for a token of a new one', async () => {
     const asked = provider();
     await asked.verify(lasting());
@@ -317,12 +318,19 @@ describe('the provider’s keys', () => {
     expect(await asked.verify(lasting())).toEqual(passes());
   });
 
-  test.each<[string, () => object, string]>([
-    ['are private', () => ({ ...key.privateKey.export({ format: 'jwk' }), kid: key.kid }), 'must be public keys'],
-    ['are too short', () => ({ ...published(newKey(1024)), kid: key.kid }), '2048'],
-  ])('that %s refuse nobody', async (_, jwk, why) => {
-    issuer.answer(discovery(issuer.url, [jwk()]));
-    await expect(provider().verify(token())).rejects.toThrow(why);
+  test.each<[string, () => object]>([
+    ['is private', () => key.privateKey.export({ format: 'jwk' })],
+    ['is too short', () => published(newKey(1024))],
+  ])('of which one %s: a token that names it is refused, and the others are used', async (_, jwk) => {
+    issuer.answer(discovery(issuer.url, [{ ...jwk(), kid: 'unusable' }, published(key)]));
+    const asked = provider();
+    expect(await asked.verify(token({}, { kid: 'unusable' }))).toEqual(refused);
+    expect(await asked.verify(token())).toEqual(passes());
+  });
+
+  test('of which none is usable refuse nobody', async () => {
+    issuer.answer(discovery(issuer.url, [published(newKey(1024))]));
+    await expect(provider().verify(token())).rejects.toThrow('publishes no key that can verify a signature');
   });
 });
 

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { discovery, type Issuer, newKey, published, type SigningKey, startIssuer } from '../../test/support/issuer.ts';
@@ -70,7 +71,7 @@ describe('the keys of a provider', () => {
   test('that cannot be fetched at init cost it one attempt, and are tried for again by who needs them', async () => {
     const keys = asked();
     down();
-    expect(await keys.prime()).toBeUndefined();
+    await keys.prime();
     const attempt = [METADATA, '/.well-known/oauth-authorization-server'];
     expect(issuer.requests).toEqual(attempt);
     await expect(keys.current()).rejects.toThrow('answers status 500');
@@ -165,6 +166,7 @@ describe('the keys of a provider', () => {
     (keys: Parameters<Issuer['answer']>[0]): Parameters<Issuer['answer']>[0] =>
     (request, response) =>
       (request.url === '/keys' ? keys : discovery(issuer.url, []))(request, response);
+  const keySetOf = (count: number) => JSON.stringify({ keys: Array.from({ length: count }, () => published(key)) });
   test.each<[string, () => Parameters<Issuer['answer']>[0], string]>([
     ['answers HTML', () => json('<!doctype html><title>Sign in</title>'), 'is not valid JSON'],
     ['answers with nothing', () => json('null'), ''],
@@ -184,12 +186,10 @@ describe('the keys of a provider', () => {
       () => json(JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace('https', 'http') })),
       'Protocol "http:" not supported',
     ],
-    ['has no list of keys', () => keysOnly(json('{"keys":7}')), 'JSON Web Key Set malformed'],
-    [
-      'offers 10,000 keys',
-      () => keysOnly(json(JSON.stringify({ keys: Array.from({ length: 10_000 }, () => published(key)) }))),
-      'answers more than 262144 bytes',
-    ],
+    ['has no list of keys', () => keysOnly(json('{"keys":7}')), 'does not publish a list of at most 100 keys'],
+    ['has an empty list of keys', () => keysOnly(json('{"keys":[]}')), 'publishes no key that can verify a signature'],
+    ['offers 101 keys', () => keysOnly(json(keySetOf(101))), 'does not publish a list of at most 100 keys'],
+    ['offers 10,000 keys', () => keysOnly(json(keySetOf(10_000))), 'answers more than 262144 bytes'],
   ])('of a provider that %s cannot be had', async (_, listener, why) => {
     issuer.answer(listener());
     // `toThrow` would pass where `undefined` is rejected.
@@ -205,6 +205,34 @@ describe('the keys of a provider', () => {
     expect(await kids(asked().current())).toEqual([key.kid]);
     issuer.answer(set(262_145));
     await expect(asked().current()).rejects.toThrow('answers more than 262144 bytes');
+  });
+
+  test('may be as many as 100', async () => {
+    issuer.answer(keysOnly(json(keySetOf(100))));
+    expect(await kids(asked().current())).toHaveLength(100);
+  });
+
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+  test.each<[string, () => unknown]>([
+    ['is no object', () => 7],
+    ['is null', () => null],
+    ['is empty', () => ({})],
+    ['is of an unknown type', () => ({ kty: 'XYZ' })],
+    ['is symmetric', () => ({ kty: 'oct', k: 'c2VjcmV0', alg: 'HS256' })],
+    ['is private', () => key.privateKey.export({ format: 'jwk' })],
+    ['is too short', () => newKey(1024).publicKey.export({ format: 'jwk' })],
+    ['is not on its curve', () => ({ ...ec, y: ec.x })],
+    ['lacks a coordinate', () => ({ ...ec, y: undefined })],
+    ['is for encryption', () => ({ ...published(key), use: 'enc' })],
+    ['is for an operation that a public key does not have', () => ({ ...published(key), key_ops: ['verify', 'sign'] })],
+    ['is for an algorithm that is not accepted', () => ({ ...published(key), alg: 'RSA-OAEP' })],
+  ])('leave out one that %s', async (_, made) => {
+    const jwk = made();
+    const others = [published(key), { ...ec, kid: 'without alg' }];
+    issuer.answer(keysOnly(json(JSON.stringify({ keys: [jwk, ...others] }))));
+    expect(await kids(asked().current())).toEqual([key.kid, 'without alg']);
+    issuer.answer(keysOnly(json(JSON.stringify({ keys: [jwk] }))));
+    await expect(asked().current()).rejects.toThrow('publishes no key that can verify a signature');
   });
 
   describe.concurrent('of a provider that sends no complete response are waited for no longer than three seconds', () => {
