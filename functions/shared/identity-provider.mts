@@ -92,7 +92,8 @@ export class IdentityProvider {
     const { issuer, audiences, scope } = this.#settings;
     const key = KEYS_OF_ITS_OWN.find((name) => name in protectedHeader);
     if (key !== undefined) return { refused: `its header has a key of its own ("${key}")` };
-    if (!ACCESS_TOKEN_TYPES.includes(String(protectedHeader.typ ?? 'jwt').toLowerCase())) {
+    const { typ = 'jwt' }: { typ?: unknown } = protectedHeader;
+    if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())) {
       return { refused: 'the "typ" of its header is not that of an access token' };
     }
     const claim = [...CLAIMS_OF_ID_TOKENS, CONFIRMATION].find((name) => name in payload) ?? wrongUse(payload);
@@ -103,9 +104,10 @@ export class IdentityProvider {
     if (scope !== undefined && !scopesOf(payload).includes(scope)) {
       return { refused: `it lacks the scope "${scope}"`, missingScope: scope };
     }
-    const { sub, client_id: client } = payload;
+    const { client_id: client, sub: subject = client } = payload;
+    if (typeof subject !== 'string') return { refused: 'its claim "sub" (without it, "client_id") is not a string' };
     // Who it is can be found by whoever knows it, and by nobody else.
-    return { name: `${new URL(issuer).host}/${hash('sha256', String(sub ?? client)).slice(0, 12)}` };
+    return { name: `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}` };
   }
 }
 

@@ -205,16 +205,43 @@ describe('a token is refused', () => {
       () => token({ cnf: { jkt: 'x' } }),
       'by its claim "cnf" it is not a bearer access token',
     ],
-    [
-      'of the type of a logout',
-      () => token({}, { typ: 'logout+jwt' }),
-      'the "typ" of its header is not that of an access token',
-    ],
-    ['of a type that is no text', () => token({}, { typ: 7 }), 'typ'],
     ['whose parts are no JSON', () => 'a.b.c', ''],
     ['whose claims are a list', () => signed(key, [1]), 'JWT Claims Set must be a top-level JSON object'],
   ])('%s', async (_, made, why) => {
     expect(await provider().verify(made())).toEqual({ refused: expect.stringContaining(why) });
+  });
+
+  test.each<unknown>([
+    'id_token',
+    'logout+jwt',
+    'secevent+jwt',
+    'dpop+jwt',
+    'application/jwt',
+    ' JWT',
+    '',
+    7,
+    true,
+    null,
+    {},
+    [],
+    ['at+jwt'],
+    ['JWT'],
+  ])('with the type %j', async (typ) => {
+    const refused = 'the "typ" of its header is not that of an access token';
+    expect(await provider().verify(token({}, { typ }))).toEqual({ refused });
+  });
+
+  test.each<object>([
+    { sub: 7 },
+    { sub: null },
+    { sub: ['a-partner'] },
+    { sub: {}, client_id: 'a-partner' },
+    { sub: undefined },
+    { sub: undefined, client_id: 7 },
+    { sub: undefined, client_id: ['a-partner'] },
+  ])('without a string as its subject or client: %j', async (changes) => {
+    const refused = 'its claim "sub" (without it, "client_id") is not a string';
+    expect(await provider().verify(token(changes))).toEqual({ refused });
   });
 
   test.each<object>([{}, { scope: 'plants/read' }, { scope: 'plants/writer' }, { scp: [7] }, { roles: 'x' }])(
