@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from './errors.ts';
 import type { Middleware } from './request.ts';
+import { shortened } from './validation-message.ts';
 
 /**
  * Makes the body readable for the JSON parser: the media type in lower case and without parameters
@@ -14,7 +15,7 @@ export function readableBody(): Middleware {
       const contentType = event.headers?.['content-type'];
       const mediaType = contentType?.replace(/;.*/s, '').trim().toLowerCase();
       if (mediaType !== 'application/json') {
-        const was = contentType === undefined ? 'is missing' : `was ${JSON.stringify(contentType)}`;
+        const was = contentType === undefined ? 'is missing' : `was ${JSON.stringify(shortened(contentType))}`;
         throw new PlantStoreError(415, `The Content-Type ${was}; it must be application/json.`);
       }
       event.headers['content-type'] = mediaType;
