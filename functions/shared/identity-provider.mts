@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
-import { type KeySet, ProviderKeys } from './provider-keys.ts';
+import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /*
  * In the bundle this is a file of its own, loaded only where an identity provider is configured. So it shares no
@@ -20,20 +20,6 @@ export interface ProviderSettings {
 /** The name under which a token is logged, or why it is refused. */
 export type Verdict = { name: string } | { refused: string; missingScope?: string };
 
-/** RFC 8725, 3.1: those by a pair of keys; with a symmetric one, whoever may verify could issue too. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 const CLOCK_TOLERANCE_S = 60;
 /** RFC 7515, 4.1: by these a token would name the key that it is to be verified by. */
 const KEYS_OF_ITS_OWN = ['jwk', 'jku', 'x5u'];
@@ -55,18 +41,11 @@ export class IdentityProvider {
   }
 
   /**
-   * Fetches the keys at init, where Lambda gives more CPU, and pays there what a first verification by each costs: it
-   * loads WebCrypto, and the key. Never fails: a provider that is down is asked again for the first token.
+   * Fetches the keys at init, when Lambda gives more CPU. Trying them also loads WebCrypto. Never throws: if the provider
+   * is down, the first token fetches the keys.
    */
   async prime(): Promise<void> {
-    const keySet = await this.#keys.prime();
-    if (!keySet) return;
-    await Promise.all(
-      keySet.keys.jwks().keys.map(async ({ alg = 'RS256', kid }) => {
-        const header = Buffer.from(JSON.stringify({ alg, kid })).toString('base64url');
-        await this.#verified(`${header}.e30.e30`, keySet).catch(() => {});
-      }),
-    );
+    await this.#keys.prime();
   }
 
   /**
@@ -82,8 +61,7 @@ export class IdentityProvider {
         return await this.#verdict(token, await this.#keys.latest());
       });
     } catch (error) {
-      if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSInvalid))
-        return { refused: error.message };
+      if (error instanceof errors.JOSEError) return { refused: error.message };
       throw error;
     }
   }
@@ -114,7 +92,8 @@ export class IdentityProvider {
     const { issuer, audiences, scope } = this.#settings;
     const key = KEYS_OF_ITS_OWN.find((name) => name in protectedHeader);
     if (key !== undefined) return { refused: `its header has a key of its own ("${key}")` };
-    if (!ACCESS_TOKEN_TYPES.includes(String(protectedHeader.typ ?? 'jwt').toLowerCase())) {
+    const { typ = 'jwt' }: { typ?: unknown } = protectedHeader;
+    if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())) {
       return { refused: 'the "typ" of its header is not that of an access token' };
     }
     const claim = [...CLAIMS_OF_ID_TOKENS, CONFIRMATION].find((name) => name in payload) ?? wrongUse(payload);
@@ -125,9 +104,10 @@ export class IdentityProvider {
     if (scope !== undefined && !scopesOf(payload).includes(scope)) {
       return { refused: `it lacks the scope "${scope}"`, missingScope: scope };
     }
-    const { sub, client_id: client } = payload;
+    const { client_id: client, sub: subject = client } = payload;
+    if (typeof subject !== 'string') return { refused: 'its claim "sub" (without it, "client_id") is not a string' };
     // Who it is can be found by whoever knows it, and by nobody else.
-    return { name: `${new URL(issuer).host}/${hash('sha256', String(sub ?? client)).slice(0, 12)}` };
+    return { name: `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}` };
   }
 }
 

@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { discovery, type Issuer, newKey, published, type SigningKey, startIssuer } from '../../test/support/issuer.ts';
 import { type KeySet, ProviderKeys } from './provider-keys.ts';
@@ -5,6 +7,10 @@ import { type KeySet, ProviderKeys } from './provider-keys.ts';
 const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 const METADATA = '/.well-known/openid-configuration';
+const UNFINISHED_HEADERS = 'HTTP/1.1 200 OK\r\nServer: ';
+const UNFINISHED_BODY = 'HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{';
+const SWITCHING_PROTOCOLS = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
+const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </keys>\r\n\r\n';
 
 let issuer: Issuer;
 let key: SigningKey;
@@ -65,7 +71,7 @@ describe('the keys of a provider', () => {
   test('that cannot be fetched at init cost it one attempt, and are tried for again by who needs them', async () => {
     const keys = asked();
     down();
-    expect(await keys.prime()).toBeUndefined();
+    await keys.prime();
     const attempt = [METADATA, '/.well-known/oauth-authorization-server'];
     expect(issuer.requests).toEqual(attempt);
     await expect(keys.current()).rejects.toThrow('answers status 500');
@@ -160,6 +166,7 @@ describe('the keys of a provider', () => {
     (keys: Parameters<Issuer['answer']>[0]): Parameters<Issuer['answer']>[0] =>
     (request, response) =>
       (request.url === '/keys' ? keys : discovery(issuer.url, []))(request, response);
+  const keySetOf = (count: number) => JSON.stringify({ keys: Array.from({ length: count }, () => published(key)) });
   test.each<[string, () => Parameters<Issuer['answer']>[0], string]>([
     ['answers HTML', () => json('<!doctype html><title>Sign in</title>'), 'is not valid JSON'],
     ['answers with nothing', () => json('null'), ''],
@@ -179,12 +186,10 @@ describe('the keys of a provider', () => {
       () => json(JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace('https', 'http') })),
       'Protocol "http:" not supported',
     ],
-    ['has no list of keys', () => keysOnly(json('{"keys":7}')), 'JSON Web Key Set malformed'],
-    [
-      'offers 10,000 keys',
-      () => keysOnly(json(JSON.stringify({ keys: Array.from({ length: 10_000 }, () => published(key)) }))),
-      'answers more than 262144 bytes',
-    ],
+    ['has no list of keys', () => keysOnly(json('{"keys":7}')), 'does not publish a list of at most 100 keys'],
+    ['has an empty list of keys', () => keysOnly(json('{"keys":[]}')), 'publishes no key that can verify a signature'],
+    ['offers 101 keys', () => keysOnly(json(keySetOf(101))), 'does not publish a list of at most 100 keys'],
+    ['offers 10,000 keys', () => keysOnly(json(keySetOf(10_000))), 'answers more than 262144 bytes'],
   ])('of a provider that %s cannot be had', async (_, listener, why) => {
     issuer.answer(listener());
     // `toThrow` would pass where `undefined` is rejected.
@@ -202,22 +207,61 @@ describe('the keys of a provider', () => {
     await expect(asked().current()).rejects.toThrow('answers more than 262144 bytes');
   });
 
-  describe.concurrent('of a provider that does not answer are waited for no longer than three seconds', () => {
-    test.each<[string, Parameters<Issuer['answer']>[0]]>([
-      ['when it is silent', () => {}],
-      [
-        'when it drips',
-        (request, response) => {
-          const drip = setInterval(() => response.write(' '), 100);
-          request.on('close', () => clearInterval(drip));
-        },
-      ],
-    ])('%s', async (_, listener) => {
+  test('may be as many as 100', async () => {
+    issuer.answer(keysOnly(json(keySetOf(100))));
+    expect(await kids(asked().current())).toHaveLength(100);
+  });
+
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+  test.each<[string, () => unknown]>([
+    ['is no object', () => 7],
+    ['is null', () => null],
+    ['is empty', () => ({})],
+    ['is of an unknown type', () => ({ kty: 'XYZ' })],
+    ['is symmetric', () => ({ kty: 'oct', k: 'c2VjcmV0', alg: 'HS256' })],
+    ['is private', () => key.privateKey.export({ format: 'jwk' })],
+    ['is too short', () => newKey(1024).publicKey.export({ format: 'jwk' })],
+    ['is not on its curve', () => ({ ...ec, y: ec.x })],
+    ['lacks a coordinate', () => ({ ...ec, y: undefined })],
+    ['is for encryption', () => ({ ...published(key), use: 'enc' })],
+    ['is for an operation that a public key does not have', () => ({ ...published(key), key_ops: ['verify', 'sign'] })],
+    ['is for an algorithm that is not accepted', () => ({ ...published(key), alg: 'RSA-OAEP' })],
+  ])('leave out one that %s', async (_, made) => {
+    const jwk = made();
+    const others = [published(key), { ...ec, kid: 'without alg' }];
+    issuer.answer(keysOnly(json(JSON.stringify({ keys: [jwk, ...others] }))));
+    expect(await kids(asked().current())).toEqual([key.kid, 'without alg']);
+    issuer.answer(keysOnly(json(JSON.stringify({ keys: [jwk] }))));
+    await expect(asked().current()).rejects.toThrow('publishes no key that can verify a signature');
+  });
+
+  describe.concurrent('of a provider that sends no complete response are waited for no longer than three seconds', () => {
+    /** Writes a text ten times a second, so that the connection is never idle. */
+    const drip = (socket: Duplex, text: string) => {
+      const interval = setInterval(() => socket.write(text), 100);
+      socket.on('close', () => clearInterval(interval));
+    };
+    test.each<[string, number, (socket: Duplex) => void, string]>([
+      ['it is silent', 3, () => {}, 'operation was aborted'],
+      ['it switches protocols', 0, (socket) => socket.write(SWITCHING_PROTOCOLS), 'without a response'],
+      ['it switches protocols and closes', 0, (socket) => socket.end(SWITCHING_PROTOCOLS), 'without a response'],
+      ['it closes the connection', 0, (socket) => socket.end(), 'socket hang up'],
+      ['it resets the connection', 0, (socket) => socket.destroy(), 'socket hang up'],
+      ['it closes within the headers', 0, (socket) => socket.end(UNFINISHED_HEADERS), 'socket hang up'],
+      ['it closes within the body', 0, (socket) => socket.end(UNFINISHED_BODY), 'aborted'],
+      ['it closes after an early response', 0, (socket) => socket.end(EARLY_HINTS), 'socket hang up'],
+      ['it sends only early responses', 3, (socket) => drip(socket, EARLY_HINTS), 'operation was aborted'],
+      ['its headers never end', 3, (socket) => drip(socket, UNFINISHED_HEADERS), 'operation was aborted'],
+      ['its body never comes', 3, (socket) => socket.write(UNFINISHED_BODY.slice(0, -1)), 'aborted'],
+      ['its body never ends', 3, (socket) => drip(socket, UNFINISHED_BODY), 'aborted'],
+    ])('when %s, for %i seconds', async (_, seconds, respond, why) => {
       const own = await startIssuer();
-      own.answer(listener);
+      own.answer(({ socket }) => respond(socket));
       const start = performance.now();
-      await expect(new ProviderKeys(own.url).current()).rejects.toThrow('aborted');
-      expect(performance.now() - start).toBeGreaterThan(2500);
+      await expect(new ProviderKeys(own.url).current()).rejects.toThrow(why);
+      const elapsed = performance.now() - start;
+      expect(elapsed).toBeGreaterThan(seconds * 1000 - 500);
+      expect(elapsed).toBeLessThan(seconds * 1000 + 2000);
       await own.close();
     });
   });

@@ -41,6 +41,17 @@ test.each([
 });
 
 test.each([
+  ['x'.repeat(40), 'x'.repeat(40)],
+  ['x'.repeat(41), `${'x'.repeat(40)}…`],
+  [`text/plain; ${'x'.repeat(9000)}`, `text/plain; ${'x'.repeat(28)}…`],
+])('the message quotes at most 40 characters of the Content-Type %#', async (contentType, quoted) => {
+  await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
+    error: 415,
+    message: `The Content-Type was "${quoted}"; it must be application/json.`,
+  });
+});
+
+test.each([
   ['without headers', JSON.parse('null')],
   ['without a Content-Type', {}],
 ])('a request %s is refused with 415', async (_, headers) => {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from './errors.ts';
 import type { Middleware } from './request.ts';
+import { shortened } from './validation-message.ts';
 
 /** A plant of 400 KB (DynamoDB's limit) has 2.46 MB if each of its characters is escaped, as in `\\u0061`. */
 const MAX_BODY_BYTES = 2_500_000;
@@ -19,7 +20,7 @@ export function readableBody(): Middleware {
       const contentType = event.headers?.['content-type'];
       const mediaType = contentType?.replace(/;.*/s, '').trim().toLowerCase();
       if (mediaType !== 'application/json') {
-        const was = contentType === undefined ? 'is missing' : `was ${JSON.stringify(contentType)}`;
+        const was = contentType === undefined ? 'is missing' : `was ${JSON.stringify(shortened(contentType))}`;
         throw new PlantStoreError(415, `The Content-Type ${was}; it must be application/json.`);
       }
       event.headers['content-type'] = mediaType;

@@ -59,10 +59,10 @@ function requirement({ type, int64, int32, minimum, maximum }: Omit<Schema, 'pro
   return 'a JSON object';
 }
 
-/** A million digits would make a message of a million. */
+/** Maximum length of a client's text that an error message quotes. */
 const MAX_SHOWN = 40;
 
-function shortened(text: string): string {
+export function shortened(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
