@@ -33,6 +33,8 @@ test.each([
   ['cloudWatchRole', 'true', true],
   ['emulator', undefined, false],
   ['emulator', 'true', true],
+  ['skipReleaseChecks', undefined, false],
+  ['skipReleaseChecks', 'true', true],
 ] as const)('the context key %s as %j means %j', (key, value, meaning) => {
   expect(readContext(new App({ context: { [key]: value } }))[key]).toEqual(meaning);
 });
@@ -215,7 +217,7 @@ test.each<[string, Stages[string], string]>([
   }
 });
 
-test.each(['alarmMail', 'toString', 'stage', 'throwaway', 'emulator'])(
+test.each(['alarmMail', 'toString', 'stage', 'throwaway', 'emulator', 'skipReleaseChecks'])(
   'the key %s is none that a stage can set',
   (key) => {
     expect(() => contextWith({}, { staging: Object.fromEntries([[key, 'on']]) })).toThrow(
@@ -262,6 +264,15 @@ test('whoever has not said whether the role for logs is there is asked, before a
   expect(warnings({ throwaway: true })).toEqual([question]);
   expect(warnings({ throwaway: true })[0]).toMatch(/ Set it by -c\.$/);
   expect(warnings({ stage: 'dev', emulator: true })).toEqual([]);
+});
+
+test('warns each time that the checks of a release are skipped, and keeps the settings of the stage', () => {
+  const context = { skipReleaseChecks: 'true' };
+  expect(warnings(context)).toEqual([
+    expect.stringMatching(/^The context key "skipReleaseChecks" is true: .* at once, /),
+  ]);
+  expect(warnings({ skipReleaseChecks: 'false' })).toEqual([]);
+  expect(contextWith(context)).toEqual({ ...contextWith({}), skipReleaseChecks: true });
 });
 
 test('docs/deploying.md lists every context key', () => {

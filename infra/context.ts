@@ -22,6 +22,8 @@ export interface StackContext {
   cloudWatchRole: boolean;
   /** Whether to leave out what emulators of AWS lack: gradual releases and monitoring. Default: false. */
   emulator: boolean;
+  /** Whether aliases move to new versions at once, without pre-traffic check and canary. Default: false. */
+  skipReleaseChecks: boolean;
 }
 
 export interface Domain {
@@ -47,7 +49,7 @@ interface Kind {
 
 const FLAG: Kind = { pattern: /^(true|false)$/, words: 'true or false' };
 
-/** They say which stack it is, not how it is made: in infra/stages.ts they would make another one beside it. */
+/** Given by `-c` alone. In infra/stages.ts the first three would make another stack, and the last one would stay. */
 const OF_COMMAND = {
   stage: {
     pattern: /^(?!default$)[a-z][a-z0-9-]{0,30}$/i,
@@ -55,6 +57,7 @@ const OF_COMMAND = {
   },
   throwaway: FLAG,
   emulator: FLAG,
+  skipReleaseChecks: FLAG,
 };
 
 const SETTINGS = {
@@ -95,7 +98,7 @@ type Values<Key extends string> = Partial<Record<Key, string>>;
  */
 export function readContext(app: App, stages: Stages = {}): StackContext {
   for (const [stage, settings] of Object.entries(stages)) checkStage(stage, settings);
-  const { stage, throwaway, emulator } = given(app, OF_COMMAND);
+  const { stage, throwaway, emulator, skipReleaseChecks } = given(app, OF_COMMAND);
   const values = { ...settingsOf(app, stages), ...given(app, SETTINGS) };
   return {
     stage,
@@ -108,14 +111,22 @@ export function readContext(app: App, stages: Stages = {}): StackContext {
     webAclArn: values.webAclArn,
     cloudWatchRole: values.cloudWatchRole === 'true',
     emulator: emulator === 'true',
+    skipReleaseChecks: skipReleaseChecks === 'true',
   };
 }
 
 /** What whoever deploys must know before anything is made or taken away: sentences, by the key that each is about. */
 export function warningsOf(app: App, stages: Stages): Map<string, string> {
-  const { stage = DEFAULT, throwaway, emulator } = given(app, OF_COMMAND);
+  const { stage = DEFAULT, throwaway, emulator, skipReleaseChecks } = given(app, OF_COMMAND);
   const warnings = new Map<string, string>();
   if (emulator === 'true') return warnings;
+  if (skipReleaseChecks === 'true') {
+    warnings.set(
+      'skipReleaseChecks',
+      'The context key "skipReleaseChecks" is true: this deployment moves all traffic to the new versions at once, ' +
+        'without pre-traffic check and canary. Leave it out of the next deployment.',
+    );
+  }
   const settings: Values<string> = settingsOf(app, stages);
   const asked: Values<string> = given(app, SETTINGS);
   for (const [key, value] of throwaway === 'true' ? [] : Object.entries(asked)) {

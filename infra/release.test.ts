@@ -97,6 +97,18 @@ test('a throw-away stack moves all at once', () => {
   });
 });
 
+test('skipReleaseChecks leaves out the update policy of each alias, and changes nothing else', () => {
+  const expected = structuredClone(templateWith({}, withWaterPlant()).toJSON());
+  const resources = Object.values<{ Type: string; UpdatePolicy?: object }>(expected['Resources']);
+  const aliases = resources.filter(({ Type }) => Type === 'AWS::Lambda::Alias');
+  expect(aliases).toHaveLength(withWaterPlant().length);
+  for (const alias of aliases) {
+    expect(alias).toHaveProperty('UpdatePolicy.CodeDeployLambdaAliasUpdate');
+    delete alias.UpdatePolicy;
+  }
+  expect(templateWith({ skipReleaseChecks: true }, withWaterPlant()).toJSON()).toEqual(expected);
+});
+
 type Changes = [
   context?: Record<string, unknown>,
   change?: ((stack: Stack, lambda: CfnFunction) => unknown) | undefined,

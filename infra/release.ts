@@ -1,4 +1,4 @@
-import { Duration, Lazy, Stack, Validations } from 'aws-cdk-lib';
+import { type CfnResource, Duration, Lazy, Stack, Validations } from 'aws-cdk-lib';
 import { Alarm, type CfnAlarm, type IAlarm, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -21,7 +21,7 @@ const ALIAS = 'live';
  * it.
  *
  * Defaults: a tenth of the traffic for ten minutes, then all of it; in an ephemeral stack all at once. One error 500 or
- * one crash is enough for a rollback.
+ * one crash is enough for a rollback. With `skipReleaseChecks` CloudFormation itself moves the alias, without CodeDeploy.
  */
 export class Release extends Construct {
   readonly function: OperationFunction;
@@ -56,6 +56,8 @@ export class Release extends Construct {
     // Before the alias moves, the hook must have this release's checks, and CodeDeploy must be allowed to invoke it.
     alias.node.addDependency(hook.lambda, deployments.role);
     acknowledgeVersions(deployments.role, hook.lambda);
+    // Without its update policy, CloudFormation moves the alias itself. The rest stays for the next deployment.
+    if (context.skipReleaseChecks) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
     Validations.of(deployments).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason: 'It is AWS’s own least set of permissions for CodeDeploy to move an alias.',

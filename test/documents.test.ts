@@ -81,6 +81,41 @@ test('the policy for deploying names each service of the stack', () => {
   expect(allowed).toEqual(expect.arrayContaining([...new Set(services)]));
 });
 
+/** The IAM actions that AWS CLI commands ask for under another name than their own. */
+const ACTIONS: Record<string, string> = {
+  'acm wait certificate-validated': 'acm:DescribeCertificate',
+  'apigateway get-account': 'apigateway:GET',
+  'cloudformation wait stack-rollback-complete': 'cloudformation:DescribeStacks',
+  'dynamodb wait table-exists': 'dynamodb:DescribeTable',
+};
+
+/** The IAM action of an AWS CLI command: `codedeploy:StopDeployment` of `deploy stop-deployment`. */
+function actionOf(command: string): string {
+  const [service = '', name = ''] = command.split(' ');
+  const action = name.replaceAll(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
+  return ACTIONS[command] ?? `${service === 'deploy' ? 'codedeploy' : service}:${action}`;
+}
+
+/** What an administrator does: set up what the stack does not make, and delete what it leaves behind. */
+const ADMINISTRATORS =
+  /^(acm|iam|kms|s3|sns|wafv2):|^apigateway:(Create|Delete)|^(logs:DeleteLogGroup|cloudformation:DeleteStack)$/;
+
+test('each AWS CLI command of a document is permitted by the table, or an administrator’s', () => {
+  const section =
+    read('docs/deploying.md')
+      .split(/^#+ /m)
+      .find((text) => text.startsWith('Permissions\n')) ?? '';
+  let service = '';
+  // As in "`lambda:GetAlias`, `GetAccountSettings`": a service holds until the next.
+  const permitted = [...section.matchAll(/`(?:(\w+):)?([A-Z]\w+)`/g)].map(([, named, action]) => {
+    service = named ?? service;
+    return `${service}:${action}`;
+  });
+  const commands = inDocuments(/\baws ([a-z\d]+ (?:wait )?[a-z]+-[a-z-]+|s3 sync)/g);
+  const actions = commands.map(([document, command]) => [document, actionOf(command)] as const);
+  expect(actions.filter(([, action]) => !permitted.includes(action) && !ADMINISTRATORS.test(action))).toEqual([]);
+});
+
 test('the runbook has a row for each alarm that calls a person, and for no other', () => {
   const all = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
   const ids = all.filter(([, { Properties }]) => Properties.AlarmActions).map(([id]) => id);

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -71,11 +72,48 @@ test('main is checked, synthesized once, released to staging where there is one,
   expect(text('release.yml')).toMatch(/cdk deploy --app "\$ASSEMBLY" "\$STACK" /);
 });
 
+const { release } = parse(text('release.yml')).jobs;
+const releaseSteps: { name?: string; uses?: string; run: string; with?: object }[] = release.steps;
+const credentialsAt = releaseSteps.findIndex(({ uses }) => uses?.startsWith('aws-actions/'));
+const headAt = releaseSteps.findIndex(({ name }) => name === 'only the head of main');
+
+test.each([
+  ['deploys the head of main', 'echo new', 'new', 0],
+  ['does not deploy another commit', 'echo new', 'old', 1],
+  ['does not deploy if GitHub does not say which commit is the head', 'false', '', 1],
+])('a release %s', (_title, gh, GITHUB_SHA, status) => {
+  const script = `gh() { ${gh}; }\n${releaseSteps[headAt]?.run}`;
+  const env = { ...process.env, GITHUB_SHA, GITHUB_REPOSITORY: 'owner/repository' };
+  expect(spawnSync('bash', ['-eo', 'pipefail', '-c', script], { env }).status).toBe(status);
+});
+
+test('a release checks its commit when no other release runs, and before it has AWS credentials', () => {
+  expect(release.concurrency).toMatch(/^deploy-/);
+  expect(credentialsAt).toBeGreaterThan(headAt);
+});
+
+test('a release, with its AWS credentials, outlasts the hour for which CodeDeploy waits for a hook', () => {
+  expect(release['timeout-minutes']).toBe(120);
+  expect(releaseSteps[credentialsAt]?.with).toMatchObject({ 'role-duration-seconds': 120 * 60 });
+});
+
+test('the job that may deploy runs no install script', () => {
+  expect(text('release.yml').match(/npm (ci|install|i)\b.*/g)).toEqual(['npm ci --ignore-scripts']);
+});
+
+test('a pull request is told of vulnerable packages, which do not hold back a fix on main', () => {
+  expect(parse(text('ci.yml')).jobs.check.steps).toContainEqual({
+    if: "github.event_name == 'pull_request'",
+    run: 'npm audit --omit=dev --audit-level=high',
+  });
+});
+
 test('the hourly smoke runs by schedule and by hand, one at a time, and not before it has an address', () => {
   expect(parse(text('smoke.yml'))).toMatchObject({
     on: { schedule: [{ cron: expect.stringMatching(/^[1-9]\d? \* \* \* \*$/) }], workflow_dispatch: null },
     concurrency: 'smoke',
-    jobs: { smoke: { if: "vars.SMOKE_URL != ''", 'timeout-minutes': expect.any(Number) } },
+    // Its secret is the environment's, which is limited to main.
+    jobs: { smoke: { if: "vars.SMOKE_URL != ''", 'timeout-minutes': expect.any(Number), environment: 'smoke' } },
   });
 });
 
@@ -84,6 +122,6 @@ test('the smoke runs where no package is installed, as the hourly one does', asy
   await rm(join(copy.directory, 'node_modules'));
   const { code, stderr } = await copy.run(`${process.execPath} operate/smoke.ts http://127.0.0.1:1 --token any`);
   copy.remove();
-  expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1 does not answer/);
+  expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1 does not respond/);
   expect(code).toBe(1);
 });
