@@ -200,7 +200,7 @@ test('each function of the stack is behind a route, or asks one that is before a
   const { routes, functions } = readTemplate(inject('assembly'));
   const served = routes.filter(({ integration }) => 'functionName' in integration);
   const behind = served.map(({ method, resource }) => functionBehind({ routes, functions }, method, resource));
-  const asking = functions.filter(({ environment }) => environment['FUNCTION_VERSION_ARN'] !== undefined);
+  const asking = functions.filter(({ environment }) => environment['FUNCTION_ARN'] !== undefined);
   expect(asking).toHaveLength(behind.length);
   expect([...behind, ...asking].map(({ name }) => name).toSorted()).toEqual(
     functions.map(({ name }) => name).toSorted(),
