@@ -32,16 +32,21 @@ const MOCK = {
   method: 'ANY',
   resource: '/plants',
   integration: {
+    type: 'mock',
     requestTemplates: { 'application/json': '{"statusCode":202}' },
-    passthroughBehavior: 'NEVER',
+    passthroughBehavior: 'never',
     contentHandling: 'CONVERT_TO_TEXT',
-    response: {
-      statusCode: 202,
-      headers: { 'x-plain': 'plain', 'x-own': 'plain' },
-      body: `#set($origin = $input.params().header.get("Origin"))
-        #set($context.responseOverride.header.X-Own = $origin)
-        $origin `,
-      contentHandling: 'CONVERT_TO_TEXT',
+    responses: {
+      default: {
+        statusCode: '202',
+        contentHandling: 'CONVERT_TO_TEXT',
+        responseParameters: { 'method.response.header.X-Plain': "'plain'", 'method.response.header.X-Own': "'plain'" },
+        responseTemplates: {
+          'application/json': `#set($origin = $input.params().header.get("Origin"))
+            #set($context.responseOverride.header.X-Own = $origin)
+            $origin `,
+        },
+      },
     },
   } satisfies MockIntegration,
 };
@@ -83,7 +88,7 @@ const said = async (response: Promise<Response>) => (await response).text();
 
 test('a body of 10 MB is read, and one of a byte more is too large', async () => {
   const { routes } = readTemplate(inject('assembly'));
-  await serve({ routes: routes.filter(({ integration }) => 'response' in integration) });
+  await serve({ routes: routes.filter(({ integration }) => 'responses' in integration) });
   const bytes = Buffer.alloc(10 * 1024 * 1024 + 1, 'x');
   const sent = (body: Uint8Array<ArrayBuffer>) => said(send('/none', { method: 'POST', body }));
   expect(JSON.parse(await sent(bytes.subarray(1)))).toMatchObject({ error: 404 });
@@ -279,7 +284,7 @@ test.each<[string, string, Partial<MockIntegration>, string]>([
   ['its media type with parameters and in capitals', 'Application/JSON ; charset=utf-8', {}, 'at /plants'],
   ['no media type', '', {}, 'at /plants'],
   ['a media type of which it has no template', 'text/plain', {}, 'UNSUPPORTED_MEDIA_TYPE'],
-  ['one that it passes through', 'text/plain', { passthroughBehavior: 'WHEN_NO_MATCH' }, 'API_CONFIGURATION_ERROR'],
+  ['one that it passes through', 'text/plain', { passthroughBehavior: 'when_no_match' }, 'API_CONFIGURATION_ERROR'],
   ['bytes that it does not convert', 'application/json', { contentHandling: undefined }, 'API_CONFIGURATION_ERROR'],
 ])('a mock integration that is sent %s', async (_, contentType, change, body) => {
   await serve({ routes: [{ ...MOCK, integration: { ...MOCK.integration, ...change } }] });
@@ -287,7 +292,8 @@ test.each<[string, string, Partial<MockIntegration>, string]>([
 });
 
 test('a mock integration whose answer is of bytes fails, and not where no media type is of bytes', async () => {
-  const integration = { ...MOCK.integration, response: { ...MOCK.integration.response, contentHandling: undefined } };
+  const responses = { default: { ...MOCK.integration.responses.default, contentHandling: undefined } };
+  const integration = { ...MOCK.integration, responses };
   const routes = [{ ...MOCK, integration }];
   const changes: Partial<Template> = { routes };
   await serve(changes);

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { render } from 'velocityjs';
 import type { Deployment } from './deploy.ts';
 import { mediaTypeOf, proxyEvent, type RequestIds, type ServerRequest, type Target } from './event.ts';
-import type { Answer, MockIntegration, Route, Template } from './template.ts';
+import { type Answer, answerOf, type MockIntegration, type Route, type Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -144,11 +144,13 @@ function mockAnswer(template: Template, integration: MockIntegration, request: S
   const mediaType = mediaTypeOf(request) || 'application/json';
   if (!(mediaType in integration.requestTemplates)) {
     // Passed through, the body would have to be a mock's instructions.
-    const never = integration.passthroughBehavior === 'NEVER';
+    const never = integration.passthroughBehavior === 'never';
     return gatewayResponse(template, never ? 'UNSUPPORTED_MEDIA_TYPE' : 'API_CONFIGURATION_ERROR');
   }
-  const { response } = integration;
-  const isText = [integration, response].every(({ contentHandling }) => contentHandling === 'CONVERT_TO_TEXT');
+  const response = answerOf(integration.responses.default);
+  const isText = [integration, integration.responses.default].every(
+    ({ contentHandling }) => contentHandling === 'CONVERT_TO_TEXT',
+  );
   if (template.isBinary(mediaType) && !isText) return gatewayResponse(template, 'API_CONFIGURATION_ERROR');
   const overrides: Record<string, string> = {};
   const header = { get: (name: string) => request.headers[name.toLowerCase()] ?? '' };
@@ -157,9 +159,5 @@ function mockAnswer(template: Template, integration: MockIntegration, request: S
     context: { responseOverride: { header: overrides } },
   });
   const overridden = Object.entries(overrides).map(([name, value]) => [name.toLowerCase(), value]);
-  return {
-    statusCode: response.statusCode,
-    headers: { ...response.headers, ...Object.fromEntries(overridden) },
-    body: body.trim(),
-  };
+  return { ...response, headers: { ...response.headers, ...Object.fromEntries(overridden) }, body: body.trim() };
 }
