@@ -11,6 +11,16 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** Of an event, and of the answer to it, as JSON ("Lambda quotas"). */
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
+/**
+ * The response to a larger body: API Gateway ignores the gateway response REQUEST_TOO_LARGE and sends no request id
+ * ("Amazon API Gateway important notes").
+ */
+export const BODY_TOO_LARGE: Answer = {
+  statusCode: 413,
+  headers: { 'content-type': 'text/plain' },
+  body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
+};
+
 /** What the deployed REST API answers to a request: its route's integration, or a gateway response. */
 export async function answerTo(
   deployment: Deployment,
@@ -20,9 +30,9 @@ export async function answerTo(
 ): Promise<Answer> {
   const { template } = deployment;
   const body = await readBody(request);
+  if (body === undefined) return BODY_TOO_LARGE;
   const found = findRoute(template.routes, request.method, target.path);
   if (!found) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
-  if (body === undefined) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   const { route, pathParameters } = found;
   if ('requestTemplates' in route.integration) return mockAnswer(template, route.integration, request);
   const { resource } = route;
