@@ -23,7 +23,10 @@ interface ApiProps extends StackContext {
 
 const STAGE_NAME = 'v1';
 
-/** One line of the access log, in JSON. Never a header: the token is in one. */
+/**
+ * One line of the access log, in JSON. Never a header: the token is in one. Only values into which no client can put a
+ * quotation mark: API Gateway may not escape them.
+ */
 const ACCESS_LOG_LINE = {
   /** The caller could choose `$context.requestId` ("Variables for access logging for API Gateway"). */
   extendedRequestId: AccessLogField.contextExtendedRequestId(),
@@ -31,14 +34,12 @@ const ACCESS_LOG_LINE = {
   time: AccessLogField.contextRequestTime(),
   sourceIp: AccessLogField.contextIdentitySourceIp(),
   method: AccessLogField.contextHttpMethod(),
-  path: AccessLogField.contextPath(),
   /** As the contract writes it, `/plants` say; with `/` or `/{proxy+}` there is no such path. */
   resource: AccessLogField.contextResourcePath(),
   status: AccessLogField.contextStatus(),
   /** Set where the gateway answered by itself; elsewhere "-". */
   gatewayResponse: AccessLogField.contextErrorResponseType(),
   integrationStatus: AccessLogField.contextIntegrationStatus(),
-  integrationError: AccessLogField.contextIntegrationErrorMessage(),
   responseLatencyMs: AccessLogField.contextResponseLatency(),
   integrationLatencyMs: AccessLogField.contextIntegrationLatency(),
   responseBytes: AccessLogField.contextResponseLength(),
