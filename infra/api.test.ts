@@ -129,3 +129,10 @@ test('the stage is put behind a web ACL only where one is named', () => {
     ResourceArn: { 'Fn::Join': ['', Match.arrayWith(['::/restapis/', { Ref: Match.stringLikeRegexp('Stage') }])] },
   });
 });
+
+test('another web ACL stays attached when its association has replaced the old one', () => {
+  templateWith({ webAclArn: WEB_ACL_ARN }).hasResource('AWS::WAFv2::WebACLAssociation', {
+    UpdateReplacePolicy: 'Retain',
+    DeletionPolicy: 'Delete',
+  });
+});

@@ -1,4 +1,4 @@
-import { Stack, Validations } from 'aws-cdk-lib';
+import { CfnDeletionPolicy, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -97,7 +97,10 @@ export class Api extends Construct {
     if (domain) addCustomDomain(this.restApi, domain);
     if (webAclArn !== undefined) {
       const resourceArn = this.restApi.deploymentStage.stageArn;
-      new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
+      const association = new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
+      // A change of the ACL replaces the association. To delete the old one would detach the new ACL.
+      association.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
+      association.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
     }
     this.url = domain
       ? `https://${domain.domainName}`
