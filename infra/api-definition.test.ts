@@ -1,3 +1,4 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import {
   apiDefinitionOf,
@@ -21,8 +22,16 @@ test.each([
   expect(notFound.toSorted()).toEqual([...new Set([...paths, ...parents, '/', '/{proxy+}'])].toSorted());
 });
 
-test('the document is of a version of OpenAPI that API Gateway imports', () => {
-  expect(apiDefinitionOf(defaultTemplate()).openapi).toBe('3.0.1');
+test('the definition is a valid document of OpenAPI 3.0, the newest that API Gateway imports', async () => {
+  const definition = apiDefinitionOf(templateWith(ORIGIN, withWaterPlant()));
+  const validator = new Validator();
+  expect(await validator.validate(structuredClone(definition))).toEqual({ valid: true });
+  expect(validator.version).toBe('3.0');
+  for (const [path, methods] of Object.entries<Record<string, { parameters: { name: string }[] }>>(definition.paths)) {
+    for (const { parameters } of Object.values(methods)) {
+      expect(parameters.map(({ name }) => name)).toEqual(path.match(/(?<=\{)\w+/g) ?? []);
+    }
+  }
 });
 
 test('what is no operation is error 404 without a function', () => {

@@ -21,13 +21,19 @@ export function apiDefinition(name: string, routes: Route[], allowOrigins: strin
   const headers = corsHeaders(allowOrigins);
   const notFound = mock(400, headers, JSON.stringify(NOT_FOUND));
   const methodsOf = (path: string) => {
+    const parameters = pathParameters(path);
     const ofPath = routes.filter(({ operation }) => operation.path === path);
     const allowMethods = ofPath.map(({ operation }) => operation.method);
+    const proxies = ofPath.map(({ operation, target }) => [
+      operation.method.toLowerCase(),
+      { parameters, ...proxy(target) },
+    ]);
     return {
-      ...Object.fromEntries(ofPath.map(({ operation, target }) => [operation.method.toLowerCase(), proxy(target)])),
-      ...(ofPath.length > 0 && allowOrigins.length > 0 && { options: preflight(allowMethods, allowOrigins) }),
+      ...Object.fromEntries(proxies),
+      ...(ofPath.length > 0 &&
+        allowOrigins.length > 0 && { options: { parameters, ...preflight(allowMethods, allowOrigins) } }),
       // Without it, API Gateway reads a bearer token as a bad signature. No page says which gateway response that is.
-      'x-amazon-apigateway-any-method': notFound,
+      'x-amazon-apigateway-any-method': { parameters, ...notFound },
     };
   };
   const paths = new Set(['/', '/{proxy+}', ...routes.flatMap(({ operation }) => withParents(operation.path))]);
@@ -50,11 +56,16 @@ function withParents(path: string): string[] {
   return path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/') || '/');
 }
 
+function pathParameters(path: string) {
+  const names = path.match(/(?<=\{)\w+/g) ?? [];
+  return names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+}
+
 /** Sends requests to the function. */
 function proxy(target: IFunction) {
   const { partition, region } = Stack.of(target);
   return {
-    responses: {},
+    responses: { 200: { description: 'Made by the function' } },
     'x-amazon-apigateway-integration': {
       type: 'aws_proxy',
       httpMethod: 'POST',
