@@ -1,6 +1,14 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { defaultTemplate, methodsOf, templateWith, WEB_ACL_ARN, withWaterPlant } from '../test/support/stack.ts';
+import {
+  apiDefinitionOf,
+  defaultTemplate,
+  methodsOf,
+  releaseOf,
+  templateWith,
+  WEB_ACL_ARN,
+  withWaterPlant,
+} from '../test/support/stack.ts';
 import { grantedOperations } from './operations.ts';
 
 const template = defaultTemplate();
@@ -15,7 +23,7 @@ test.each([
   ['the contract', template, grantedOperations()],
   ['two operations', templateWith({}, withWaterPlant()), withWaterPlant()],
 ])('of %s each operation has its route, and no other reaches a function', (_what, stack, operations) => {
-  const routes = methodsOf(stack).filter(({ integration }) => integration.Type === 'AWS_PROXY');
+  const routes = methodsOf(stack).filter(({ integration }) => integration.type === 'aws_proxy');
   expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
     operations.map(({ method, path }) => `${method} ${path}`).toSorted(),
   );
@@ -24,15 +32,18 @@ test.each([
 test('the API is regional, takes every body as bytes, and leaves the account’s CloudWatch role alone', () => {
   template.hasResourceProperties('AWS::ApiGateway::RestApi', {
     EndpointConfiguration: { Types: ['REGIONAL'] },
-    BinaryMediaTypes: ['*/*'],
+    Parameters: { endpointConfigurationTypes: 'REGIONAL' },
   });
+  expect(apiDefinitionOf(template)['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
   template.resourceCountIs('AWS::ApiGateway::Account', 0);
 });
 
 test('TLS is 1.2 or newer with forward secrecy, on the policy that needs no other endpoint access mode', () => {
-  template.hasResourceProperties('AWS::ApiGateway::RestApi', {
-    SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
-    EndpointAccessMode: 'BASIC',
+  const policy = 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09';
+  template.hasResourceProperties('AWS::ApiGateway::RestApi', { SecurityPolicy: policy, EndpointAccessMode: 'BASIC' });
+  expect(apiDefinitionOf(template)).toMatchObject({
+    'x-amazon-apigateway-security-policy': policy,
+    'x-amazon-apigateway-endpoint-access-mode': 'BASIC',
   });
 });
 
@@ -64,16 +75,29 @@ test('the access log is kept for a month, and holds neither a header nor an id t
     time: '$context.requestTime',
     sourceIp: '$context.identity.sourceIp',
     method: '$context.httpMethod',
-    path: '$context.path',
     resource: '$context.resourcePath',
     status: '$context.status',
     gatewayResponse: '$context.error.responseType',
     integrationStatus: '$context.integrationStatus',
-    integrationError: '$context.integrationErrorMessage',
     responseLatencyMs: '$context.responseLatency',
     integrationLatencyMs: '$context.integrationLatency',
     responseBytes: '$context.responseLength',
   });
+});
+
+test.each([
+  ['an operation', templateWith({}, withWaterPlant())],
+  ['the CORS setting', templateWith({ allowOrigins: 'https://a.example' })],
+])('one deployment removes %s: the API is one resource, whose change makes a new deployment', (_what, before) => {
+  const deploymentsOf = (stack: Template) => Object.keys(stack.findResources('AWS::ApiGateway::Deployment'));
+  expect(deploymentsOf(before)).toHaveLength(1);
+  expect(deploymentsOf(template)).not.toEqual(deploymentsOf(before));
+  expect(apiDefinitionOf(template)).not.toEqual(apiDefinitionOf(before));
+  expect(only(template, 'AWS::ApiGateway::RestApi')['Properties'].Mode).toBe('overwrite');
+  const types = Object.values(before.toJSON()['Resources'] as Record<string, { Type: string }>).map(({ Type }) => Type);
+  expect(types.filter((type) => type.startsWith('AWS::ApiGateway::')).toSorted()).toEqual(
+    ['Deployment', 'RestApi', 'Stage'].map((type) => `AWS::ApiGateway::${type}`),
+  );
 });
 
 test('the gateway may invoke an operation on its own route of the stage, and on no other', () => {
@@ -81,15 +105,14 @@ test('the gateway may invoke an operation on its own route of the stage, and on 
   const stack = templateWith({}, operations);
   const sources = Object.values(stack.findResources('AWS::Lambda::Permission')).map(({ Properties }) => {
     expect(Properties).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'apigateway.amazonaws.com' });
-    return Properties.SourceArn['Fn::Join'][1].slice(-4);
+    return [Properties.FunctionName.Ref, ...Properties.SourceArn['Fn::Join'][1].slice(-2)];
   });
-  const ref = (type: string) => ({ Ref: Object.keys(stack.findResources(type))[0] });
+  const [api] = Object.keys(stack.findResources('AWS::ApiGateway::RestApi'));
   expect(sources).toEqual(
-    operations.map(({ method, path }) => [
-      ref('AWS::ApiGateway::RestApi'),
-      '/',
-      ref('AWS::ApiGateway::Stage'),
-      `/${method}${path.replaceAll(/\{\w+\}/g, '*')}`,
+    operations.map((operation) => [
+      releaseOf(stack, operation).aliasId,
+      { Ref: api },
+      `/v1/${operation.method}${operation.path.replaceAll(/\{\w+\}/g, '*')}`,
     ]),
   );
 });
@@ -104,5 +127,12 @@ test('the stage is put behind a web ACL only where one is named', () => {
   templateWith({ webAclArn: WEB_ACL_ARN }).hasResourceProperties('AWS::WAFv2::WebACLAssociation', {
     WebACLArn: WEB_ACL_ARN,
     ResourceArn: { 'Fn::Join': ['', Match.arrayWith(['::/restapis/', { Ref: Match.stringLikeRegexp('Stage') }])] },
+  });
+});
+
+test('another web ACL stays attached when its association has replaced the old one', () => {
+  templateWith({ webAclArn: WEB_ACL_ARN }).hasResource('AWS::WAFv2::WebACLAssociation', {
+    UpdateReplacePolicy: 'Retain',
+    DeletionPolicy: 'Delete',
   });
 });

@@ -1,37 +1,32 @@
-import { Stack, Validations } from 'aws-cdk-lib';
+import { CfnDeletionPolicy, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
+  ApiDefinition,
   type CfnRestApi,
   EndpointType,
-  LambdaIntegration,
   LogGroupLogDestination,
-  RestApi,
+  RestApiMode,
+  SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import type { Operation } from '../functions/operations.ts';
+import { apiDefinition, type Route } from './api-definition.ts';
 import type { StackContext } from './context.ts';
-import { allowPreflight, corsHeaders } from './cors.ts';
 import { addCustomDomain, TLS_1_2_OR_NEWER } from './custom-domain.ts';
-import { answerInContract } from './gateway-responses.ts';
-import { answerNoRoute } from './no-route.ts';
 
 interface ApiProps extends StackContext {
   routes: Route[];
 }
 
-/** An operation's method and path, and what answers there. */
-export interface Route {
-  operation: Operation;
-  target: IFunction;
-}
-
 const STAGE_NAME = 'v1';
 
-/** One line of the access log, in JSON. Never a header: the token is in one. */
+/**
+ * One line of the access log, in JSON. Never a header: the token is in one. Only values into which no client can put a
+ * quotation mark: API Gateway may not escape them.
+ */
 const ACCESS_LOG_LINE = {
   /** The caller could choose `$context.requestId` ("Variables for access logging for API Gateway"). */
   extendedRequestId: AccessLogField.contextExtendedRequestId(),
@@ -39,14 +34,12 @@ const ACCESS_LOG_LINE = {
   time: AccessLogField.contextRequestTime(),
   sourceIp: AccessLogField.contextIdentitySourceIp(),
   method: AccessLogField.contextHttpMethod(),
-  path: AccessLogField.contextPath(),
   /** As the contract writes it, `/plants` say; with `/` or `/{proxy+}` there is no such path. */
   resource: AccessLogField.contextResourcePath(),
   status: AccessLogField.contextStatus(),
   /** Set where the gateway answered by itself; elsewhere "-". */
   gatewayResponse: AccessLogField.contextErrorResponseType(),
   integrationStatus: AccessLogField.contextIntegrationStatus(),
-  integrationError: AccessLogField.contextIntegrationErrorMessage(),
   responseLatencyMs: AccessLogField.contextResponseLatency(),
   integrationLatencyMs: AccessLogField.contextIntegrationLatency(),
   responseBytes: AccessLogField.contextResponseLength(),
@@ -62,18 +55,22 @@ const ACCESS_LOG_LINE = {
 export class Api extends Construct {
   /** The base URL, without a slash at its end. */
   readonly url: string;
-  readonly restApi: RestApi;
+  readonly restApi: SpecRestApi;
   readonly accessLog: LogGroup;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
     const { routes, domain, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole } = props;
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
-    this.restApi = new RestApi(this, 'RestApi', {
-      restApiName: Stack.of(this).stackName,
+    const { stackName } = Stack.of(this);
+    this.restApi = new SpecRestApi(this, 'RestApi', {
+      restApiName: stackName,
+      apiDefinition: ApiDefinition.fromInline(apiDefinition(stackName, routes, allowOrigins)),
+      // The default keeps binary media types that the definition no longer has ("AWS::ApiGateway::RestApi", Mode).
+      mode: RestApiMode.OVERWRITE,
       endpointTypes: [EndpointType.REGIONAL],
-      // As text, bytes that are no UTF-8 reach the function as U+FFFD; as base64 it sees and refuses them.
-      binaryMediaTypes: ['*/*'],
+      // An import makes the endpoint EDGE unless its own parameter says otherwise ("PutRestApi").
+      parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },
       deployOptions: {
         stageName: STAGE_NAME,
         tracingEnabled: true,
@@ -88,23 +85,22 @@ export class Api extends Construct {
     // CDK's own output of the URL; the stack has one under a stable name.
     this.restApi.node.tryRemoveChild('Endpoint');
     Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
-    answerInContract(this.restApi, corsHeaders(allowOrigins));
-
-    for (const [path, ofPath] of Map.groupBy(routes, ({ operation }) => operation.path)) {
-      const resource = this.restApi.root.resourceForPath(path);
-      for (const { operation, target } of ofPath) {
-        resource.addMethod(operation.method, new LambdaIntegration(target, { allowTestInvoke: false }));
-      }
-      const methods = ofPath.map(({ operation }) => operation.method);
-      if (allowOrigins.length > 0) allowPreflight(resource, methods, allowOrigins);
+    for (const { operation, target } of routes) {
+      const path = operation.path.replaceAll(/\{\w+\}/g, '*');
+      target.addPermission('ApiGateway', {
+        principal: new ServicePrincipal('apigateway.amazonaws.com'),
+        sourceArn: this.restApi.arnForExecuteApi(operation.method, path, STAGE_NAME),
+      });
     }
-    answerNoRoute(this.restApi, corsHeaders(allowOrigins));
 
     const { region, urlSuffix } = Stack.of(this);
     if (domain) addCustomDomain(this.restApi, domain);
     if (webAclArn !== undefined) {
       const resourceArn = this.restApi.deploymentStage.stageArn;
-      new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
+      const association = new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
+      // A change of the ACL replaces the association. To delete the old one would detach the new ACL.
+      association.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
+      association.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
     }
     this.url = domain
       ? `https://${domain.domainName}`
@@ -118,11 +114,8 @@ export class Api extends Construct {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, the gateway’s do not.',
       'AwsSolutions-APIG3':
         'A web ACL costs a base fee and its rules are the account’s to choose: the context key webAclArn names one.',
-      'AwsSolutions-APIG4':
-        'The function checks the bearer token itself, which saves an invocation and keeps its 401 in the contract.',
       'AwsSolutions-APIG6':
         'Execution logs would hold the Authorization header; access log, function log and traces hold the rest.',
-      'AwsSolutions-COG4': 'Access is by tokens of the service’s own, which have no Cognito user behind them.',
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
         'It is AWS’s own policy for the one role by which API Gateway writes all logs of an account.',
     };

@@ -1,4 +1,4 @@
-import { EndpointAccessMode, EndpointType, type RestApi, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
+import { EndpointAccessMode, EndpointType, type RestApiBase, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
@@ -11,7 +11,7 @@ export const TLS_1_2_OR_NEWER = {
 };
 
 /** Puts the API under a name of the user's own, with a certificate that is validated and renewed by DNS. */
-export function addCustomDomain(api: RestApi, { domainName, hostedZoneId }: Domain): void {
+export function addCustomDomain(api: RestApiBase, { domainName, hostedZoneId }: Domain): void {
   const zone = HostedZone.fromHostedZoneId(api, 'HostedZone', hostedZoneId);
   const validation = CertificateValidation.fromDns(zone);
   const name = api.addDomainName('Domain', {

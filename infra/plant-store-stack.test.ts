@@ -29,9 +29,6 @@ test.each([
       ApiAccessLog713001CC: 'AWS::Logs::LogGroup',
       ApiRestApiE35FEAFE: 'AWS::ApiGateway::RestApi',
       ApiRestApiDeploymentStagev157F58EAC: 'AWS::ApiGateway::Stage',
-      ApiRestApiplants8E19A798: 'AWS::ApiGateway::Resource',
-      ApiRestApiplantsPOST787724F3: 'AWS::ApiGateway::Method',
-      ApiRestApiproxy95CB4350: 'AWS::ApiGateway::Resource',
       MonitoringAlarmsTopic63051086: 'AWS::SNS::Topic',
       MonitoringAlarmsTopicKey17676A11: 'AWS::KMS::Key',
     });
@@ -151,9 +148,6 @@ test('for an emulator only the service itself is left', () => {
   const { Resources } = emulated.toJSON() as { Resources: Record<string, { Type: string }> };
   expect([...new Set(Object.values(Resources).map(({ Type }) => Type))].toSorted()).toEqual([
     'AWS::ApiGateway::Deployment',
-    'AWS::ApiGateway::GatewayResponse',
-    'AWS::ApiGateway::Method',
-    'AWS::ApiGateway::Resource',
     'AWS::ApiGateway::RestApi',
     'AWS::ApiGateway::Stage',
     'AWS::DynamoDB::Table',

@@ -30,7 +30,7 @@ describe.each([
     const route = methodsOf(template).find(
       ({ method, path }) => method === operation.method && path === operation.path,
     );
-    expect(JSON.stringify(route?.integration.Uri)).toContain(`{"Ref":"${aliasId}"}`);
+    expect(JSON.stringify(route?.integration.uri)).toContain(`{"Ref":"${aliasId}"}`);
   });
 
   test.each(operations)('the hook is invoked before traffic moves to a new version of $operationId', (operation) => {

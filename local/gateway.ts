@@ -3,7 +3,7 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import type { Socket } from 'node:net';
 import type { Deployment } from './deploy.ts';
 import { type RequestIds, type ServerRequest, targetOf } from './event.ts';
-import { answerTo, gatewayResponse } from './rest-api.ts';
+import { answerTo, BODY_TOO_LARGE, gatewayResponse } from './rest-api.ts';
 import type { Answer } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
@@ -32,14 +32,17 @@ export function createGateway(current: () => Deployment, onAnswer: (line: Access
   /** The newest response of a connection; those before it are sent first. */
   const newest = new WeakMap<object, ServerResponse>();
 
-  function send(response: ServerResponse, { statusCode, headers, body }: Answer, ids: RequestIds, asked: Asked): void {
+  function send(response: ServerResponse, answer: Answer, ids: RequestIds, asked: Asked): void {
     if (response.destroyed || response.headersSent) return;
+    const { statusCode, headers, body } = answer;
     response
       .writeHead(statusCode, {
         ...headers,
         'content-length': Buffer.byteLength(body),
-        'x-amzn-requestid': ids.requestId,
-        'x-amz-apigw-id': ids.extendedRequestId,
+        ...(answer !== BODY_TOO_LARGE && {
+          'x-amzn-requestid': ids.requestId,
+          'x-amz-apigw-id': ids.extendedRequestId,
+        }),
       })
       .end(body);
     const { method, start } = asked;

@@ -32,16 +32,21 @@ const MOCK = {
   method: 'ANY',
   resource: '/plants',
   integration: {
+    type: 'mock',
     requestTemplates: { 'application/json': '{"statusCode":202}' },
-    passthroughBehavior: 'NEVER',
+    passthroughBehavior: 'never',
     contentHandling: 'CONVERT_TO_TEXT',
-    response: {
-      statusCode: 202,
-      headers: { 'x-plain': 'plain', 'x-own': 'plain' },
-      body: `#set($origin = $input.params().header.get("Origin"))
-        #set($context.responseOverride.header.X-Own = $origin)
-        $origin `,
-      contentHandling: 'CONVERT_TO_TEXT',
+    responses: {
+      default: {
+        statusCode: '202',
+        contentHandling: 'CONVERT_TO_TEXT',
+        responseParameters: { 'method.response.header.X-Plain': "'plain'", 'method.response.header.X-Own': "'plain'" },
+        responseTemplates: {
+          'application/json': `#set($origin = $input.params().header.get("Origin"))
+            #set($context.responseOverride.header.X-Own = $origin)
+            $origin `,
+        },
+      },
     },
   } satisfies MockIntegration,
 };
@@ -81,18 +86,25 @@ const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   send('/plants', { method: 'POST', body, headers });
 const said = async (response: Promise<Response>) => (await response).text();
 
-test('a body of 10 MB is read, and one of a byte more is too large', async () => {
+test('a body of 10 MB is read', async () => {
   const { routes } = readTemplate(inject('assembly'));
-  await serve({ routes: routes.filter(({ integration }) => 'response' in integration) });
-  const bytes = Buffer.alloc(10 * 1024 * 1024 + 1, 'x');
-  const sent = (body: Uint8Array<ArrayBuffer>) => said(send('/none', { method: 'POST', body }));
-  expect(JSON.parse(await sent(bytes.subarray(1)))).toMatchObject({ error: 404 });
-  expect(await sent(bytes)).toBe('REQUEST_TOO_LARGE');
+  await serve({ routes: routes.filter(({ integration }) => 'responses' in integration) });
+  const body = Buffer.alloc(10 * 1024 * 1024, 'x');
+  expect(JSON.parse(await said(send('/none', { method: 'POST', body })))).toMatchObject({ error: 404 });
 });
 
-test('where there is no route, a body that is too large is none either', async () => {
-  await serve({ routes: [] });
-  expect(await said(post(Buffer.alloc(10 * 1024 * 1024 + 1, 'x')))).toBe('MISSING_AUTHENTICATION_TOKEN');
+test.each([
+  ['a function', '/plants'],
+  ['a mock', '/mock'],
+  ['no route', '/none'],
+])('a larger body to %s is rejected in plain text, without a CORS header or a request id', async (_, path) => {
+  await serve({ routes: [toFunction('POST', '/plants'), { ...MOCK, resource: '/mock' }] });
+  const response = await send(path, { method: 'POST', body: Buffer.alloc(10 * 1024 * 1024 + 1, 'x') });
+  expect(response.status).toBe(413);
+  expect(await response.text()).toBe('HTTP content length exceeded 10485760 bytes.');
+  const headers = [...response.headers.keys()].filter((name) => /^(access-control|x-amz|content-type)/.test(name));
+  expect(headers).toEqual(['content-type']);
+  expect(response.headers.get('content-type')).toBe('text/plain');
 });
 
 /** "Lambda quotas" has the same bound for both. */
@@ -279,7 +291,7 @@ test.each<[string, string, Partial<MockIntegration>, string]>([
   ['its media type with parameters and in capitals', 'Application/JSON ; charset=utf-8', {}, 'at /plants'],
   ['no media type', '', {}, 'at /plants'],
   ['a media type of which it has no template', 'text/plain', {}, 'UNSUPPORTED_MEDIA_TYPE'],
-  ['one that it passes through', 'text/plain', { passthroughBehavior: 'WHEN_NO_MATCH' }, 'API_CONFIGURATION_ERROR'],
+  ['one that it passes through', 'text/plain', { passthroughBehavior: 'when_no_match' }, 'API_CONFIGURATION_ERROR'],
   ['bytes that it does not convert', 'application/json', { contentHandling: undefined }, 'API_CONFIGURATION_ERROR'],
 ])('a mock integration that is sent %s', async (_, contentType, change, body) => {
   await serve({ routes: [{ ...MOCK, integration: { ...MOCK.integration, ...change } }] });
@@ -287,7 +299,8 @@ test.each<[string, string, Partial<MockIntegration>, string]>([
 });
 
 test('a mock integration whose answer is of bytes fails, and not where no media type is of bytes', async () => {
-  const integration = { ...MOCK.integration, response: { ...MOCK.integration.response, contentHandling: undefined } };
+  const responses = { default: { ...MOCK.integration.responses.default, contentHandling: undefined } };
+  const integration = { ...MOCK.integration, responses };
   const routes = [{ ...MOCK, integration }];
   const changes: Partial<Template> = { routes };
   await serve(changes);

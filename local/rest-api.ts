@@ -4,12 +4,22 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { render } from 'velocityjs';
 import type { Deployment } from './deploy.ts';
 import { mediaTypeOf, proxyEvent, type RequestIds, type ServerRequest, type Target } from './event.ts';
-import type { Answer, MockIntegration, Route, Template } from './template.ts';
+import { type Answer, answerOf, type MockIntegration, type Route, type Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** Of an event, and of the answer to it, as JSON ("Lambda quotas"). */
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
+
+/**
+ * The response to a larger body: API Gateway ignores the gateway response REQUEST_TOO_LARGE and sends no request id
+ * ("Amazon API Gateway important notes").
+ */
+export const BODY_TOO_LARGE: Answer = {
+  statusCode: 413,
+  headers: { 'content-type': 'text/plain' },
+  body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
+};
 
 /** What the deployed REST API answers to a request: its route's integration, or a gateway response. */
 export async function answerTo(
@@ -20,9 +30,9 @@ export async function answerTo(
 ): Promise<Answer> {
   const { template } = deployment;
   const body = await readBody(request);
+  if (body === undefined) return BODY_TOO_LARGE;
   const found = findRoute(template.routes, request.method, target.path);
   if (!found) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
-  if (body === undefined) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   const { route, pathParameters } = found;
   if ('requestTemplates' in route.integration) return mockAnswer(template, route.integration, request);
   const { resource } = route;
@@ -144,11 +154,13 @@ function mockAnswer(template: Template, integration: MockIntegration, request: S
   const mediaType = mediaTypeOf(request) || 'application/json';
   if (!(mediaType in integration.requestTemplates)) {
     // Passed through, the body would have to be a mock's instructions.
-    const never = integration.passthroughBehavior === 'NEVER';
+    const never = integration.passthroughBehavior === 'never';
     return gatewayResponse(template, never ? 'UNSUPPORTED_MEDIA_TYPE' : 'API_CONFIGURATION_ERROR');
   }
-  const { response } = integration;
-  const isText = [integration, response].every(({ contentHandling }) => contentHandling === 'CONVERT_TO_TEXT');
+  const response = answerOf(integration.responses.default);
+  const isText = [integration, integration.responses.default].every(
+    ({ contentHandling }) => contentHandling === 'CONVERT_TO_TEXT',
+  );
   if (template.isBinary(mediaType) && !isText) return gatewayResponse(template, 'API_CONFIGURATION_ERROR');
   const overrides: Record<string, string> = {};
   const header = { get: (name: string) => request.headers[name.toLowerCase()] ?? '' };
@@ -157,9 +169,5 @@ function mockAnswer(template: Template, integration: MockIntegration, request: S
     context: { responseOverride: { header: overrides } },
   });
   const overridden = Object.entries(overrides).map(([name, value]) => [name.toLowerCase(), value]);
-  return {
-    statusCode: response.statusCode,
-    headers: { ...response.headers, ...Object.fromEntries(overridden) },
-    body: body.trim(),
-  };
+  return { ...response, headers: { ...response.headers, ...Object.fromEntries(overridden) }, body: body.trim() };
 }

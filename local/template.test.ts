@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { inContract } from '../test/support/contract.ts';
-import { functionBehind, type Route, readTemplate } from './template.ts';
+import { answerOf, functionBehind, type Route, readTemplate } from './template.ts';
 
 /** The synthesized assembly with a change in one of its files. */
 function assemblyWith(file: string, change: (content: Record<string, Record<string, unknown>>) => void): string {
@@ -20,6 +20,20 @@ function assemblyWith(file: string, change: (content: Record<string, Record<stri
 const templateWith = (resources: Record<string, unknown>) =>
   readTemplate(assemblyWith('PlantStore.template.json', ({ Resources }) => Object.assign(Resources ?? {}, resources)));
 
+/** The template with such members in its API definition, in place of those of the same names. */
+const templateOf = (changes: Record<string, unknown>) =>
+  readTemplate(
+    assemblyWith('PlantStore.template.json', ({ Resources }) => {
+      const api = Object.values(Resources as Record<string, { Type: string; Properties: { Body: object } }>).find(
+        ({ Type }) => Type === 'AWS::ApiGateway::RestApi',
+      );
+      Object.assign(api?.Properties.Body ?? {}, changes);
+    }),
+  );
+const methodOf = (integration: unknown) => ({ 'x-amazon-apigateway-integration': integration });
+const integrationOf = (integration: unknown) =>
+  templateOf({ paths: { '/own': { head: methodOf(integration) } } }).routes[0]?.integration;
+
 test.each([
   [0, ['Assets']],
   [2, ['PlantStore', 'Second']],
@@ -33,66 +47,39 @@ test.each([
 });
 
 test('the routes stand from the most specific to the least: fixed, parameter, greedy; a method, any method', () => {
-  const resource = (id: string, ParentId: string, PathPart: string) => [
-    id,
-    { Type: 'AWS::ApiGateway::Resource', Properties: { ParentId: { Ref: ParentId }, PathPart } },
-  ];
-  const ids = ['AGreedy', 'ABGreedy', 'AIdLeaves', 'AId', 'AB', 'A'];
-  const method = (id: string, HttpMethod: string) => [
-    `${id}${HttpMethod}`,
-    {
-      Type: 'AWS::ApiGateway::Method',
-      Properties: { HttpMethod, ResourceId: { Ref: id }, Integration: { Type: 'AWS_PROXY', Uri: '' } },
-    },
-  ];
-  const { routes } = templateWith(
-    Object.fromEntries([
-      resource('A', 'none', 'a'),
-      resource('AB', 'A', 'b'),
-      resource('AId', 'A', '{id}'),
-      resource('AIdLeaves', 'AId', 'leaves'),
-      resource('AGreedy', 'A', '{proxy+}'),
-      resource('ABGreedy', 'AB', '{proxy+}'),
-      ...ids.flatMap((id) => [method(id, 'ANY'), method(id, 'GET')]),
-    ]),
-  );
+  const method = methodOf({ type: 'aws_proxy', uri: '' });
+  const ofPath = { 'x-amazon-apigateway-any-method': method, get: method };
+  const resources = ['/a/{proxy+}', '/a/b/{proxy+}', '/a/{id}/leaves', '/a/{id}', '/{proxy+}', '/a/b', '/a'];
+  const { routes } = templateOf({ paths: Object.fromEntries(resources.map((resource) => [resource, ofPath])) });
   const order = routes.map((route) => `${route.method} ${route.resource}`);
   const among = (...some: string[]) => order.filter((each) => some.includes(each));
   for (const expected of [
     ['GET /a/b', 'ANY /a/b', 'GET /a/{id}', 'ANY /a/{id}', 'GET /a/{proxy+}', 'ANY /a/{proxy+}', 'ANY /{proxy+}'],
     ['GET /a/b/{proxy+}', 'GET /a/{id}/leaves', 'GET /a/{proxy+}'],
-    ['POST /plants', 'ANY /plants', 'ANY /{proxy+}'],
+    ['GET /a', 'ANY /a', 'ANY /{proxy+}'],
   ]) {
     expect(among(...expected)).toEqual(expected);
   }
 });
 
-test('a mock without a response template, as the preflight of a single origin is, answers its headers alone', () => {
-  const Integration = {
-    Type: 'MOCK',
-    RequestTemplates: { 'application/json': '{ statusCode: 200 }' },
-    PassthroughBehavior: 'NEVER',
-    IntegrationResponses: [{ StatusCode: '200', ResponseParameters: { 'method.response.header.Own': "'x'" } }],
-  };
-  const Properties = { HttpMethod: 'OPTIONS', ResourceId: 'none', Integration };
-  const { routes } = templateWith({ Own: { Type: 'AWS::ApiGateway::Method', Properties } });
-  expect(routes.find(({ method }) => method === 'OPTIONS')?.integration).toMatchObject({
-    response: { statusCode: 200, headers: { own: 'x' }, body: '' },
-  });
+test('a mock is what the definition has, and without a response template its response has headers alone', () => {
+  const response = { statusCode: '200', responseParameters: { 'method.response.header.Own': "'x'" } };
+  const mock = { type: 'mock', responses: { default: response } };
+  expect(integrationOf(mock)).toEqual(mock);
+  expect(answerOf(response)).toMatchObject({ statusCode: 200, headers: { own: 'x' }, body: '' });
 });
 
 test.each([
   [undefined, 29_000],
   [1234, 1234],
-])('an integration’s timeout of %j is one of %i ms', (TimeoutInMillis, timeoutMs) => {
-  const Integration = { Type: 'AWS_PROXY', Uri: '/functions/none/invocations', TimeoutInMillis };
-  const Properties = { HttpMethod: 'HEAD', ResourceId: 'none', Integration };
-  const { routes } = templateWith({ Own: { Type: 'AWS::ApiGateway::Method', Properties } });
-  expect(routes.find(({ method }) => method === 'HEAD')).toEqual({
-    method: 'HEAD',
-    resource: '/',
-    integration: { functionName: 'none', timeoutMs },
-  });
+])('an integration’s timeout of %j is one of %i ms', (timeoutInMillis, timeoutMs) => {
+  const integration = { type: 'aws_proxy', uri: '/functions/none/invocations', timeoutInMillis };
+  expect(integrationOf(integration)).toEqual({ functionName: 'none', timeoutMs });
+});
+
+test('a route has its method in upper case and its path', () => {
+  const { routes } = templateOf({ paths: { '/own': { head: methodOf({ type: 'aws_proxy', uri: '' }) } } });
+  expect(routes).toMatchObject([{ method: 'HEAD', resource: '/own' }]);
 });
 
 test.each([
@@ -100,14 +87,9 @@ test.each([
   [['image/png'], 'image/png', true],
   [['image/png'], 'text/plain', false],
   [undefined, 'text/plain', false],
-])('of the binary media types %j, that %s is one is %j', (BinaryMediaTypes, mediaType, isBinary) => {
-  const template = assemblyWith('PlantStore.template.json', ({ Resources }) => {
-    const api = Object.values(Resources ?? {}).find(
-      (resource) => (resource as { Type: string }).Type === 'AWS::ApiGateway::RestApi',
-    );
-    (api as { Properties: Record<string, unknown> }).Properties['BinaryMediaTypes'] = BinaryMediaTypes;
-  });
-  expect(readTemplate(template).isBinary(mediaType)).toBe(isBinary);
+])('of the binary media types %j, that %s is one is %j', (binaryMediaTypes, mediaType, isBinary) => {
+  const { isBinary: answers } = templateOf({ 'x-amazon-apigateway-binary-media-types': binaryMediaTypes });
+  expect(answers(mediaType)).toBe(isBinary);
 });
 
 test.each([
@@ -151,29 +133,20 @@ test.each(['AWS::ApiGateway::RestApi', 'AWS::ApiGateway::Stage'])(
 );
 
 test('an answer of the gateway’s own has the headers, status and body that it is given, in JSON', () => {
-  const ownAnswer = (prefix: string) => ({
-    StatusCode: '429',
-    ResponseParameters: { [`${prefix}.header.Retry-After`]: "'1'", [`${prefix}.header.Vary`]: "'Origin'" },
-    ResponseTemplates: { 'application/json': '{"error":429}' },
-  });
-  const mock = { Type: 'MOCK', IntegrationResponses: [ownAnswer('method.response')] };
-  const { gatewayResponses, routes } = templateWith({
-    OwnResponse: {
-      Type: 'AWS::ApiGateway::GatewayResponse',
-      Properties: { ResponseType: 'OWN', ...ownAnswer('gatewayresponse') },
-    },
-    OwnMethod: {
-      Type: 'AWS::ApiGateway::Method',
-      Properties: { HttpMethod: 'HEAD', ResourceId: 'none', Integration: mock },
-    },
+  const response = (prefix: string) => ({
+    statusCode: '429',
+    responseParameters: { [`${prefix}.header.Retry-After`]: "'1'", [`${prefix}.header.Vary`]: "'Origin'" },
+    responseTemplates: { 'application/json': '{"error":429}' },
   });
   const answer = {
     statusCode: 429,
     headers: { 'retry-after': '1', vary: 'Origin', 'content-type': 'application/json' },
     body: '{"error":429}',
   };
-  expect(gatewayResponses.get('OWN')).toEqual(answer);
-  expect(routes.find(({ method }) => method === 'HEAD')?.integration).toMatchObject({ response: answer });
+  const gatewayResponses = { OWN: response('gatewayresponse') };
+  const template = templateOf({ 'x-amazon-apigateway-gateway-responses': gatewayResponses });
+  expect(template.gatewayResponses.get('OWN')).toEqual(answer);
+  expect(answerOf(response('method.response'))).toEqual(answer);
 });
 
 test('a route leads to its function, by its method or by any', () => {

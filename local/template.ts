@@ -15,7 +15,7 @@ export interface FunctionConfiguration {
 
 export interface Route {
   method: string;
-  /** The resource's path, with `{parameters}` as they stand in the template. */
+  /** The path in the API definition, with its `{parameters}`. */
   resource: string;
   integration: LambdaIntegration | MockIntegration;
 }
@@ -25,15 +25,23 @@ export interface LambdaIntegration {
   timeoutMs: number;
 }
 
-/** An answer that the gateway makes without a function behind it. */
+/** Responds without a function ("x-amazon-apigateway-integration object"). */
 export interface MockIntegration {
+  type: 'mock';
   /** By media type. */
   requestTemplates: Record<string, string>;
-  /** What becomes of a body of another media type: WHEN_NO_MATCH, WHEN_NO_TEMPLATES or NEVER. */
+  /** Applies to a body of another media type: `when_no_match`, `when_no_templates` or `never`. */
   passthroughBehavior: string;
-  contentHandling: string | undefined;
-  /** Its body is a mapping template, in the Velocity Template Language. */
-  response: Answer & { contentHandling: string | undefined };
+  contentHandling?: string | undefined;
+  responses: { default: FixedResponse & { contentHandling?: string | undefined } };
+}
+
+/** A gateway response, or an integration response of a mock: then its template is in the Velocity Template Language. */
+interface FixedResponse {
+  statusCode: string;
+  responseParameters: Record<string, string>;
+  /** Absent if the response has only headers, as a preflight that allows one origin has. */
+  responseTemplates?: { 'application/json': string };
 }
 
 /** What a caller is answered; header names are in lower case. */
@@ -72,23 +80,14 @@ interface CloudAssemblyManifest {
   artifacts: Record<string, { type: string; properties: { templateFile: string } }>;
 }
 
-/** What makes an answer of the gateway's own, in a gateway response or in an integration response. */
-interface GatewayAnswer {
-  StatusCode: string;
-  ResponseParameters: Record<string, string>;
-  /** Absent where nothing is answered but headers, as by a preflight that allows one origin. */
-  ResponseTemplates?: { 'application/json': string };
+/** What the local run reads of the API's OpenAPI document ("OpenAPI extensions for API Gateway"). */
+interface ApiDefinition {
+  paths: Record<string, Record<string, { 'x-amazon-apigateway-integration': Integration }>>;
+  'x-amazon-apigateway-gateway-responses': Record<string, FixedResponse>;
+  'x-amazon-apigateway-binary-media-types'?: string[];
 }
 
-type Integration =
-  | { Type: 'AWS_PROXY'; Uri: string; TimeoutInMillis?: number }
-  | {
-      Type: 'MOCK';
-      RequestTemplates: Record<string, string>;
-      PassthroughBehavior: string;
-      ContentHandling?: string;
-      IntegrationResponses: [GatewayAnswer & { ContentHandling?: string }];
-    };
+type Integration = MockIntegration | { type: 'aws_proxy'; uri: string; timeoutInMillis?: number };
 
 /** Reads the one stack of a cloud assembly (`cdk.out`). */
 export function readTemplate(assembly: string): Template {
@@ -113,23 +112,18 @@ export function readTemplate(assembly: string): Template {
     return found;
   }
 
-  const resources = ofType<{ ParentId: string; PathPart: string }>('AWS::ApiGateway::Resource');
-  const pathOf = (id: string): string => {
-    const resource = resources.find(({ name }) => name === id);
-    return resource ? `${pathOf(resource.ParentId)}/${resource.PathPart}` : '';
-  };
-
   const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
   const functionNameOf = (uri: string): string => {
     const called = uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
     return aliases.find(({ name }) => name === called)?.FunctionName ?? called;
   };
 
-  const api = theOnly<{ BinaryMediaTypes?: string[] }>('AWS::ApiGateway::RestApi');
+  const { Body: api } = theOnly<{ Body: ApiDefinition }>('AWS::ApiGateway::RestApi');
 
   return {
     stage: theOnly<{ StageName: string }>('AWS::ApiGateway::Stage').StageName,
-    isBinary: (mediaType) => [mediaType, '*/*'].some((type) => api.BinaryMediaTypes?.includes(type)),
+    isBinary: (mediaType) =>
+      [mediaType, '*/*'].some((type) => api['x-amazon-apigateway-binary-media-types']?.includes(type)),
     functions: ofType<{
       Handler: string;
       Timeout: number;
@@ -151,19 +145,21 @@ export function readTemplate(assembly: string): Template {
         BillingMode,
       }),
     ),
-    routes: ofType<{ HttpMethod: string; ResourceId: string; Integration: Integration }>('AWS::ApiGateway::Method')
-      .map(({ HttpMethod, ResourceId, Integration }) => ({
-        method: HttpMethod,
-        resource: pathOf(ResourceId) || '/',
-        integration:
-          Integration.Type === 'MOCK'
-            ? mockIntegration(Integration)
-            : { functionName: functionNameOf(Integration.Uri), timeoutMs: Integration.TimeoutInMillis ?? 29_000 },
-      }))
+    routes: Object.entries(api.paths)
+      .flatMap(([resource, methods]) =>
+        Object.entries(methods).map(([method, { 'x-amazon-apigateway-integration': integration }]) => ({
+          method: method === 'x-amazon-apigateway-any-method' ? 'ANY' : method.toUpperCase(),
+          resource,
+          integration:
+            integration.type === 'mock'
+              ? integration
+              : { functionName: functionNameOf(integration.uri), timeoutMs: integration.timeoutInMillis ?? 29_000 },
+        })),
+      )
       .toSorted((a, b) => generality(a).localeCompare(generality(b))),
     gatewayResponses: new Map(
-      ofType<GatewayAnswer & { ResponseType: string }>('AWS::ApiGateway::GatewayResponse').map((response) => [
-        response.ResponseType,
+      Object.entries(api['x-amazon-apigateway-gateway-responses']).map(([type, response]) => [
+        type,
         answerOf(response),
       ]),
     ),
@@ -200,26 +196,16 @@ function generality({ resource, method }: { resource: string; method: string }):
   return [...parts, method === 'ANY' ? 1 : 0].join();
 }
 
-function mockIntegration(properties: Integration & { Type: 'MOCK' }): MockIntegration {
-  const [response] = properties.IntegrationResponses;
-  return {
-    requestTemplates: properties.RequestTemplates,
-    passthroughBehavior: properties.PassthroughBehavior,
-    contentHandling: properties.ContentHandling,
-    response: { ...answerOf(response), contentHandling: response.ContentHandling },
-  };
-}
-
-/** Headers stand as `method.response.header.NAME` or `gatewayresponse.header.NAME`, their values in quotes. */
-function answerOf({ StatusCode, ResponseParameters, ResponseTemplates }: GatewayAnswer): Answer {
-  const headers = Object.entries(ResponseParameters).map(([name, value]) => [
+/** A header's name is `method.response.header.NAME` or `gatewayresponse.header.NAME`; its value is in quotes. */
+export function answerOf({ statusCode, responseParameters, responseTemplates }: FixedResponse): Answer {
+  const headers = Object.entries(responseParameters).map(([name, value]) => [
     name.replace(/.*\.header\./, '').toLowerCase(),
     value.replaceAll("'", ''),
   ]);
   return {
-    statusCode: Number(StatusCode),
+    statusCode: Number(statusCode),
     headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' },
-    body: ResponseTemplates?.['application/json'] ?? '',
+    body: responseTemplates?.['application/json'] ?? '',
   };
 }
 

@@ -31,7 +31,6 @@ test.each<[string, string | Buffer, Record<string, string>, number]>([
   ['a nesting that is never closed', '{"a":'.repeat(200_000), {}, 413],
   ['a body of 3 MB', `{"id":1,"name":"${megabytes(3)}"}`, {}, 413],
   ['a body of 6 MB', `{"id":1,"name":"${megabytes(6)}"}`, {}, 413],
-  ['a body of 11 MB', `{"id":1,"name":"${megabytes(11)}"}`, {}, 413],
   ['an id of a million digits', `{"id":${'9'.repeat(1_000_000)},"name":"x"}`, {}, 400],
   ['10 KB of headers', '{"id":1,"name":"x"}', { 'x-large': 'x'.repeat(10_240) }, 413],
   ['a token of 9 KB', '{"id":1,"name":"x"}', { authorization: `Bearer plantstore_${'x'.repeat(9000)}` }, 401],

@@ -1,5 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { RestApiBase } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
   type AlarmProps,
@@ -121,7 +121,7 @@ export class Alarms extends Construct {
  * stack are cold starts. It is counted, since a percentile wants 1,000 requests a minute for a 99th ("Percentile-based
  * alarms and low data samples").
  */
-function slowRequests(restApi: RestApi): MathExpression {
+function slowRequests(restApi: RestApiBase): MathExpression {
   const latency = (statistic: string) => restApi.metricLatency({ statistic, period: MINUTE });
   return new MathExpression({
     label: 'Share of slow requests, %',

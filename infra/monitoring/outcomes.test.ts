@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { type ErrorNumber, errors } from '../../functions/shared/errors.ts';
 import { fieldOf, passes } from '../../test/support/log-filter.ts';
 import { accessLine, answered, crash, type LogLine, report, stray, succeeded } from '../../test/support/log-lines.ts';
-import { defaultTemplate, functionOf, templateWith, withWaterPlant } from '../../test/support/stack.ts';
+import {
+  defaultTemplate,
+  functionOf,
+  gatewayResponsesOf,
+  templateWith,
+  withWaterPlant,
+} from '../../test/support/stack.ts';
 import { grantedOperations } from '../operations.ts';
 
 const ACCESS_LOG = 'ApiAccessLog713001CC';
@@ -64,20 +70,16 @@ describe.each([
 
   const format = Object.values(template.findResources('AWS::ApiGateway::Stage'))[0]?.['Properties'].AccessLogSetting
     .Format;
-  const gatewayResponses = Object.values(template.findResources('AWS::ApiGateway::GatewayResponse')).map(
-    ({ Properties: { ResponseType, ResponseTemplates } }) => ({
-      type: ResponseType,
-      error: JSON.parse(ResponseTemplates['application/json']).error,
-    }),
+  test.each(gatewayResponsesOf(template))(
+    'the gateway’s own $type, error $error, is counted in the same metrics',
+    (response) => {
+      const { type, error } = response;
+      const line = accessLine(format, { 'error.responseType': type });
+      expect(countedFrom(template, ACCESS_LOG, line)).toEqual(
+        error >= 500 ? ['Faults'] : error === 429 ? ['Throttled'] : [],
+      );
+    },
   );
-
-  test.each(gatewayResponses)('the gateway’s own $type, error $error, is counted in the same metrics', (response) => {
-    const { type, error } = response;
-    const line = accessLine(format, { 'error.responseType': type });
-    expect(countedFrom(template, ACCESS_LOG, line)).toEqual(
-      error >= 500 ? ['Faults'] : error === 429 ? ['Throttled'] : [],
-    );
-  });
 
   test('what a function answered is not counted at the gateway once more', () => {
     expect(countedFrom(template, ACCESS_LOG, accessLine(format, {}))).toEqual([]);

@@ -78,7 +78,7 @@ export class Outcomes extends Construct {
 }
 
 function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[] {
-  return gatewayResponses.filter(({ error }) => matches(error)).map(({ type }) => type.responseType);
+  return gatewayResponses.filter(({ error }) => matches(error)).map(({ type }) => type);
 }
 
 /** Matches the access log's lines of gateway responses of these types. */

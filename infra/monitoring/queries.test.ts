@@ -10,7 +10,14 @@ import {
   stray,
   succeeded,
 } from '../../test/support/log-lines.ts';
-import { functionOf, releaseOf, templateWith, waterPlant, withWaterPlant } from '../../test/support/stack.ts';
+import {
+  functionOf,
+  gatewayResponsesOf,
+  releaseOf,
+  templateWith,
+  waterPlant,
+  withWaterPlant,
+} from '../../test/support/stack.ts';
 
 const ACCESS_LOG = 'ApiAccessLog713001CC';
 
@@ -83,12 +90,9 @@ const accessLines: Record<string, LogLine> = {
   'no method': access({ ...route, httpMethod: 'TRACE' }),
   'no path': access({ ...route, resourcePath: '/{proxy+}' }),
   ...Object.fromEntries(
-    Object.values(template.findResources('AWS::ApiGateway::GatewayResponse')).map(
-      ({ Properties: { ResponseType } }) => [ResponseType, access({ ...route, 'error.responseType': ResponseType })],
-    ),
+    gatewayResponsesOf(template).map(({ type }) => [type, access({ ...route, 'error.responseType': type })]),
   ),
 };
-const gatewayResponses = Object.keys(accessLines).filter((name) => /^[A-Z_0-9]+$/.test(name));
 
 const proofLogs = withWaterPlant().map(
   (operation) => releaseOf(template, operation).hook.LoggingConfig.LogGroup.Ref as string,
@@ -124,7 +128,7 @@ const MOST_FIRST = ['sort requests desc'];
 
 /** The query, the lines that it is about, and which of its results are shown first, and how many. */
 const rows: [name: string, picked: string[], shown: string[]][] = [
-  ['faults', ['500', '503', 'stray', 'crash', ...gatewayResponses.filter(isFault)], NEWEST_HUNDRED],
+  ['faults', ['500', '503', 'stray', 'crash', ...gatewayResponses(({ error }) => error >= 500)], NEWEST_HUNDRED],
   [
     'one request',
     ['succeeded', '400', '401', '429', '500', '503', 'stray', 'same request'],
@@ -134,7 +138,7 @@ const rows: [name: string, picked: string[], shown: string[]][] = [
   ['pre-traffic checks', ['failed', 'passed', 'crash'], ['sort @timestamp asc']],
   ['errors by token', ['400', '401', '429', '500', '503'], MOST_FIRST],
   ['callers without a token', ['401'], MOST_FIRST],
-  ['answers of the gateway', ['no method', 'no path', ...gatewayResponses], [...MOST_FIRST, 'limit 100']],
+  ['answers of the gateway', ['no method', 'no path', ...gatewayResponses(() => true)], [...MOST_FIRST, 'limit 100']],
   ['cold starts', ['report'], []],
   ['slowest requests', ['succeeded', '400', '401', '429', '500', '503'], ['sort message.durationMs desc', 'limit 50']],
 ];
@@ -166,11 +170,10 @@ test('a percentile is named after its number', () => {
   for (const percentile of percentiles) expect(percentile).toMatch(/, (\d+)\) as \w+P\1$/);
 });
 
-function isFault(type: string): boolean {
-  const response = Object.values(template.findResources('AWS::ApiGateway::GatewayResponse')).find(
-    ({ Properties: { ResponseType } }) => ResponseType === type,
-  );
-  return JSON.parse(response?.['Properties'].ResponseTemplates['application/json']).error >= 500;
+function gatewayResponses(matches: (response: { error: number }) => boolean): string[] {
+  return gatewayResponsesOf(template)
+    .filter(matches)
+    .map(({ type }) => type);
 }
 
 test('a query asks the logs of all functions, the access log, or both, or those of all pre-traffic checks', () => {

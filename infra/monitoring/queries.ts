@@ -27,7 +27,7 @@ export function addQueries(scope: Construct, { functions, releases, api }: Watch
     'Faults',
     'faults',
     allLogs,
-    `fields @timestamp, message.operation, message.error, gatewayResponse, ${ID} as id, message.cause.name, message.cause.message, message.cause.cause.message, message.errorType, message.errorMessage, integrationError
+    `fields @timestamp, message.operation, message.error, gatewayResponse, ${ID} as id, message.cause.name, message.cause.message, message.cause.cause.message, message.errorType, message.errorMessage
       | filter message.error >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}
       | sort @timestamp desc
       | limit 100`,
@@ -72,7 +72,7 @@ export function addQueries(scope: Construct, { functions, releases, api }: Watch
     'answers of the gateway',
     [api.accessLog],
     `filter gatewayResponse != "-" or not (${reachesFunction})
-      | stats count(*) as requests by gatewayResponse, method, path, sourceIp
+      | stats count(*) as requests by gatewayResponse, method, resource, sourceIp
       | sort requests desc
       | limit 100`,
   );

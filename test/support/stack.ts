@@ -109,18 +109,38 @@ export function permissionsOf(template: Template, roleId: string): string[] {
     .toSorted();
 }
 
-/** The API's methods, each with its resource's path: `/` of the root. */
+/** The OpenAPI document that defines the API. */
+export function apiDefinitionOf(template: Template) {
+  const [api] = Object.values(template.findResources('AWS::ApiGateway::RestApi'));
+  return api?.['Properties'].Body;
+}
+
+/** The API's methods: `ANY` is any other method of its path. */
 export function methodsOf(template: Template) {
-  const resources = template.findResources('AWS::ApiGateway::Resource');
-  const pathOf = (id: string): string => {
-    const { ParentId, PathPart } = resources[id]?.['Properties'] ?? {};
-    return PathPart === undefined ? '' : `${pathOf(ParentId.Ref)}/${PathPart}`;
-  };
-  return Object.values(template.findResources('AWS::ApiGateway::Method')).map(({ Properties }) => ({
-    method: Properties.HttpMethod,
-    path: pathOf(Properties.ResourceId.Ref) || '/',
-    integration: Properties.Integration,
-    properties: Properties,
+  const paths: Record<string, ReturnType<typeof apiDefinitionOf>> = apiDefinitionOf(template).paths;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => ({
+      method: method === 'x-amazon-apigateway-any-method' ? 'ANY' : method.toUpperCase(),
+      path,
+      integration: methods[method]['x-amazon-apigateway-integration'],
+      responses: methods[method].responses,
+    })),
+  );
+}
+
+interface GatewayResponse {
+  statusCode: string;
+  responseParameters: Record<string, string>;
+  responseTemplates: { 'application/json': string };
+}
+
+/** The gateway responses, each with the `error` of its body. */
+export function gatewayResponsesOf(template: Template) {
+  const responses: Record<string, GatewayResponse> = apiDefinitionOf(template)['x-amazon-apigateway-gateway-responses'];
+  return Object.entries(responses).map(([type, response]) => ({
+    type,
+    ...response,
+    error: JSON.parse(response.responseTemplates['application/json']).error as number,
   }));
 }
 

@@ -1,0 +1,139 @@
+import { Stack } from 'aws-cdk-lib';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Operation } from '../functions/operations.ts';
+import { EXPOSED_HEADERS } from '../functions/shared/errors.ts';
+import { TLS_1_2_OR_NEWER } from './custom-domain.ts';
+import { gatewayResponsesWith, NOT_FOUND, responseParameters } from './gateway-responses.ts';
+
+/** An operation and the function that serves it. */
+export interface Route {
+  operation: Operation;
+  target: IFunction;
+}
+
+/**
+ * The whole API as one OpenAPI document ("OpenAPI extensions for API Gateway").
+ *
+ * CloudFormation deletes what a template no longer has only after it has made the new deployment. A method that is a
+ * resource of its own would therefore stay deployed after its removal.
+ */
+export function apiDefinition(name: string, routes: Route[], allowOrigins: string[]) {
+  const headers = corsHeaders(allowOrigins);
+  const notFound = mock(400, headers, JSON.stringify(NOT_FOUND));
+  const methodsOf = (path: string) => {
+    const parameters = pathParameters(path);
+    const ofPath = routes.filter(({ operation }) => operation.path === path);
+    const allowMethods = ofPath.map(({ operation }) => operation.method);
+    const proxies = ofPath.map(({ operation, target }) => [
+      operation.method.toLowerCase(),
+      { parameters, ...proxy(target) },
+    ]);
+    return {
+      ...Object.fromEntries(proxies),
+      ...(ofPath.length > 0 &&
+        allowOrigins.length > 0 && { options: { parameters, ...preflight(allowMethods, allowOrigins) } }),
+      // Without it, API Gateway reads a bearer token as a bad signature. No page says which gateway response that is.
+      'x-amazon-apigateway-any-method': { parameters, ...notFound },
+    };
+  };
+  const paths = new Set(['/', '/{proxy+}', ...routes.flatMap(({ operation }) => withParents(operation.path))]);
+  return {
+    // API Gateway imports no newer version.
+    openapi: '3.0.1',
+    info: { title: name, version: '1.0.0' },
+    paths: Object.fromEntries([...paths].map((path) => [path, methodsOf(path)])),
+    'x-amazon-apigateway-gateway-responses': gatewayResponsesWith(headers),
+    // As text, bytes that are not UTF-8 reach the function as U+FFFD. As base64, the function can reject them.
+    'x-amazon-apigateway-binary-media-types': ['*/*'],
+    // Properties of the RestApi too. An import that overwrites the API could reset what its document does not have.
+    'x-amazon-apigateway-security-policy': TLS_1_2_OR_NEWER.securityPolicy,
+    'x-amazon-apigateway-endpoint-access-mode': TLS_1_2_OR_NEWER.endpointAccessMode,
+  };
+}
+
+/** A path and those above it: `/plants/{id}` has `/plants` and `/`. */
+function withParents(path: string): string[] {
+  return path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/') || '/');
+}
+
+function pathParameters(path: string) {
+  const names = path.match(/(?<=\{)\w+/g) ?? [];
+  return names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+}
+
+/** Sends requests to the function. */
+function proxy(target: IFunction) {
+  const { partition, region } = Stack.of(target);
+  return {
+    responses: { 200: { description: 'Made by the function' } },
+    'x-amazon-apigateway-integration': {
+      type: 'aws_proxy',
+      httpMethod: 'POST',
+      uri: `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${target.functionArn}/invocations`,
+    },
+  };
+}
+
+/**
+ * Responds without a function.
+ *
+ * Every body is binary, and the templates fail on bytes, so both bodies are converted to text ("Content type
+ * conversions in API Gateway"). A body without a template for its media type must not be passed through: it would
+ * replace the request template, and the integration would fail. `never` makes it an UNSUPPORTED_MEDIA_TYPE ("Method
+ * request behavior for payloads without mapping templates for REST APIs in API Gateway").
+ */
+function mock(statusCode: 200 | 400, headers: Record<string, string>, responseTemplate?: string) {
+  const declared = Object.keys(headers).map((name) => [name, { schema: { type: 'string' } }]);
+  return {
+    responses: { [statusCode]: { description: 'Made by API Gateway', headers: Object.fromEntries(declared) } },
+    'x-amazon-apigateway-integration': {
+      type: 'mock',
+      requestTemplates: { 'application/json': JSON.stringify({ statusCode }) },
+      passthroughBehavior: 'never',
+      contentHandling: 'CONVERT_TO_TEXT',
+      responses: {
+        default: {
+          statusCode: String(statusCode),
+          contentHandling: 'CONVERT_TO_TEXT',
+          responseParameters: responseParameters('method.response', headers),
+          ...(responseTemplate !== undefined && { responseTemplates: { 'application/json': responseTemplate } }),
+        },
+      },
+    },
+  };
+}
+
+/**
+ * The headers that let a page read the gateway's own responses. Their values are fixed, so for several origins the
+ * allowed origin is `*`. These responses hold nothing to protect.
+ */
+function corsHeaders([origin, ...others]: string[]): Record<string, string> {
+  if (origin === undefined) return {};
+  return {
+    'Access-Control-Allow-Origin': others.length > 0 ? '*' : origin,
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+  };
+}
+
+/** Allows pages of the origins to call these methods. The contract has no status 204, so the status is 200. */
+function preflight(allowMethods: string[], [origin = '', ...others]: string[]) {
+  const headers = {
+    'Access-Control-Allow-Headers': 'Authorization,Content-Type',
+    'Access-Control-Allow-Methods': allowMethods.join(),
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Max-Age': '3600',
+    ...(origin !== '*' && { Vary: 'Origin' }),
+  };
+  return mock(200, headers, others.length > 0 ? allowOneOf(others) : undefined);
+}
+
+/** A mapping template that allows the request's origin if it is one of these. */
+function allowOneOf(origins: string[]): string {
+  return `#set($origin = $input.params().header.get("Origin"))
+#if($origin == "")
+  #set($origin = $input.params().header.get("origin"))
+#end
+#if(${origins.map((origin) => `$origin == "${origin}"`).join(' || ')})
+  #set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)
+#end`;
+}
