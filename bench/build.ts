@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
-import { esbuildOptions, TRIMMINGS } from '../infra/bundle/trimmings.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 
@@ -23,6 +22,8 @@ export const BARE = 'bare SDK';
 export const EMPTY = 'empty handler';
 export const WITH_PROVIDER = 'plant store, with a JWT';
 export const RAW = 'one raw HTTPS call';
+export const PARTS = 'bare handler on the same client';
+export const READABLE = 'unminified';
 
 interface Provider {
   context: Record<string, string>;
@@ -43,14 +44,18 @@ const PEERS = {
 const OUTPUT = join(projectRoot, '.local/bench');
 const OUR_ENTRY = join(projectRoot, 'functions/create-plant/index.ts');
 const peer = (file: string) => join(import.meta.dirname, `peers/${file}.ts`);
+/** As in infra/operation-function.ts. */
+const HTTP_ALIAS = { 'node:http': join(projectRoot, 'infra/bundle/node-http.ts') };
+const OUR_OPTIONS: BuildOptions = { alias: HTTP_ALIAS, external: ['./identity-provider.mjs'] };
 
-/** The deployed bundle, each peer's, and the bare SDK's with all that is done to ours before a handler runs. */
+/** The deployed bundle, each peer's, and a bare handler on the function's own client, bundled as the function is. */
 export async function buildVariants(deployed: string): Promise<Variant[]> {
   rmSync(OUTPUT, { recursive: true, force: true });
+  const alias = { ...HTTP_ALIAS, '@aws-sdk/client-dynamodb': peer('parts-client') };
   return Promise.all([
     variant(OURS, deployed),
     ...Object.entries(PEERS).map(([name, file]) => bundle(name, peer(file))),
-    bundle(`${BARE}, bundled and primed as ours`, peer('bare-sdk-primed'), esbuildOptions()),
+    bundle(PARTS, peer('bare-parts'), { ...OUR_OPTIONS, alias }),
   ]);
 }
 
@@ -61,35 +66,17 @@ export async function buildWithProvider({ context, token }: Provider): Promise<V
   return { ...variant(WITH_PROVIDER, assetDirectory), token, environment };
 }
 
-/** Ours without one of its trimmings each. */
-export async function buildUntrimmed(): Promise<Variant[]> {
-  return Promise.all(
-    Object.entries(TRIMMINGS).map(([name, left]) => {
-      const options = esbuildOptions(Object.values(TRIMMINGS).filter((each) => each !== left));
-      for (const module of Object.keys(options.alias)) {
-        // The whole chain of credential providers does not build on what the function's bundle has of these.
-        if (module.startsWith('node:')) options.alias[module] = join(import.meta.dirname, 'node-builtins.ts');
-      }
-      return bundle(`without ${name}`, OUR_ENTRY, options);
-    }),
-  );
-}
-
-/** Ours and two frameworks with a DynamoDB client that does nothing, so that only what is theirs is left. */
-export async function buildWithoutDatabase(): Promise<Variant[]> {
-  const ours = esbuildOptions();
-  const noDatabase = { '@aws-sdk/client-dynamodb': peer('no-database') };
+/** The function, bundled in other ways. */
+export async function buildOtherwise(): Promise<Variant[]> {
   return Promise.all([
-    bundle(OURS, OUR_ENTRY, { ...ours, alias: { ...ours.alias, ...noDatabase } }, 'no-database'),
-    ...([EMPTY, 'Express 5', 'Hono'] as const).map((name) =>
-      bundle(name, peer(PEERS[name]), { alias: noDatabase }, 'no-database'),
-    ),
+    bundle('without the alias of node:http', OUR_ENTRY, { ...OUR_OPTIONS, alias: {} }),
+    bundle(READABLE, OUR_ENTRY, { ...OUR_OPTIONS, minify: false }),
   ]);
 }
 
 /** Bundled as CDK's NodejsFunction would be told to, the SDK included. */
-async function bundle(name: string, entry: string, options: BuildOptions = {}, folder = ''): Promise<Variant> {
-  const directory = join(OUTPUT, folder, name.replaceAll(/\W+/g, '-'));
+async function bundle(name: string, entry: string, options: BuildOptions = {}): Promise<Variant> {
+  const directory = join(OUTPUT, name.replaceAll(/\W+/g, '-'));
   mkdirSync(directory, { recursive: true });
   await build({
     entryPoints: [entry],

@@ -6,6 +6,8 @@ interface RunOptions {
   environment: Record<string, string>;
   /** Makes the nth event. */
   event: (n: number) => unknown;
+  /** The status of the responses. Default: 200. */
+  status?: number;
   /** Invocations after the first that only warm up, and those that are measured. */
   warmUp: number;
   invocations: number;
@@ -27,7 +29,7 @@ export interface Run {
 
 /** One execution environment from spawn to its last event, on AWS's runtime client. */
 export async function measure(directory: string, options: RunOptions): Promise<Run> {
-  const { environment, event, warmUp, invocations, megabytes } = options;
+  const { environment, event, status = 200, warmUp, invocations, megabytes } = options;
   const runtime = await startRuntime(directory, environment, 'ignore');
   const { pid, spawned } = runtime;
   const share = megabytes === undefined ? undefined : cpuShare(pid);
@@ -36,7 +38,7 @@ export async function measure(directory: string, options: RunOptions): Promise<R
   async function invoke(): Promise<void> {
     sent += 1;
     const outcome = await runtime.invoke(event(sent));
-    if ('response' in outcome && outcome.response.includes('"statusCode":200')) return;
+    if ('response' in outcome && outcome.response.includes(`"statusCode":${status}`)) return;
     throw new Error(`${directory} answered ${JSON.stringify(outcome)}\n${runtime.log()}`);
   }
 

@@ -1,6 +1,8 @@
-import { BARE, OURS, type Variant, WITH_PROVIDER } from './build.ts';
+import { BARE, OURS, type Variant } from './build.ts';
 import type { Run } from './measure.ts';
 import type { Comparison } from './statistics.ts';
+
+type Start = Pick<Run, 'coldStartMs' | 'firstInvocationMs'>;
 
 /** What `npm run bench` measured; times are medians. */
 export interface Results {
@@ -8,31 +10,28 @@ export interface Results {
   machine: string;
   node: string;
   rounds: number;
-  /** The stack's memory size, by which the CPU share of `coldStartAtShareMs` is set. */
+  /** The deployed memory size. */
   megabytes: number;
   variants: VariantResult[];
   /** Of the deployed bundle's figures to another's. */
   ratios: Record<string, Comparison>;
-  /** The deployed bundle without one of its trimmings each, the bare SDK's and the one with an identity provider: how much later each is, round by round. */
-  untrimmed: { name: string; coldStartMs: number; laterMs: Comparison; bundleBytes: number }[];
-  /** Absent where the machine has no CPU shares, with the reason. */
-  sizes: SizeResult[] | string;
+  /** The function in other bundles: how much later a cold start is, round by round. */
+  otherwise: {
+    name: string;
+    laterMs: Comparison;
+    laterAtShareMs: Comparison | undefined;
+    bundleBytes: number;
+  }[];
+  /** By memory size, with the CPU share that Lambda gives. The reason, if the machine has no CPU shares. */
+  sizes: { megabytes: number; variants: ({ name: string } & Start)[]; warmMs: number }[] | string;
+  /** What the largest bodies cost at the deployed memory size. */
+  bodies: { name: string; firstInvocationMs: number; peakMegabytes: number }[];
 }
 
-export interface VariantResult extends Omit<Variant, 'directory' | 'token' | 'environment'>, Omit<Run, 'warmWallMs'> {
-  coldStartAtShareMs: number | undefined;
-}
-
-export interface SizeResult extends Pick<Run, 'coldStartMs' | 'firstInvocationMs'> {
-  megabytes: number;
-  warmMs: number;
-}
-
-/** What is compared with the untrimmed ones, as that table calls it. */
-const OTHERS: Record<string, string> = {
-  [BARE]: 'a bare handler with none of it',
-  [WITH_PROVIDER]: 'with an identity provider, and a JWT of it',
-};
+interface VariantResult
+  extends Start,
+    Pick<Run, 'warmCpuUs' | 'peakMegabytes'>,
+    Pick<Variant, 'name' | 'bundleBytes' | 'zippedBytes'> {}
 
 const kilobytes = (bytes: number) => String(Math.round(bytes / 1000));
 const interval = ({ from, to }: Comparison, digits: number) => `${from.toFixed(digits)} to ${to.toFixed(digits)}`;
@@ -41,9 +40,10 @@ const table = (header: string[], rows: string[][]) =>
 
 /** The chart and the tables of docs/performance.md. */
 export function markdown(results: Results): string {
-  const { date, machine, node, rounds, megabytes, variants, ratios, untrimmed, sizes } = results;
+  const { date, machine, node, rounds, megabytes, variants, ratios, otherwise, sizes, bodies } = results;
   const fastestFirst = variants.toSorted((a, b) => a.coldStartMs - b.coldStartMs);
   const bare = variants.find(({ name }) => name === BARE)?.coldStartMs ?? Number.NaN;
+  const later = (ms?: Comparison) => (ms ? `${ms.median.toFixed(1)} (${interval(ms, 1)})` : '-');
   return [
     `Measured on ${date} (${machine}, Node.js ${node}, ${rounds} interleaved rounds, medians):`,
     chart(fastestFirst),
@@ -52,7 +52,6 @@ export function markdown(results: Results): string {
         'handler',
         'cold start, ms (of bare SDK)',
         'first invocation, ms',
-        `cold start at ${megabytes} MB, ms`,
         'warm CPU, us',
         'peak memory, MB',
         'bundle, KB',
@@ -62,7 +61,6 @@ export function markdown(results: Results): string {
         variant.name === OURS ? `**${OURS}**` : variant.name,
         `${variant.coldStartMs.toFixed(0)} (${(variant.coldStartMs / bare).toFixed(2)})`,
         variant.firstInvocationMs.toFixed(1),
-        variant.coldStartAtShareMs?.toFixed(0) ?? 'n/a',
         variant.warmCpuUs.toFixed(0),
         variant.peakMegabytes.toFixed(0),
         kilobytes(variant.bundleBytes),
@@ -74,26 +72,37 @@ export function markdown(results: Results): string {
       Object.entries(ratios).map(([name, ratio]) => [name, ratio.median.toFixed(2), interval(ratio, 2)]),
     ),
     table(
-      [OURS, 'cold start, ms', 'later by, ms', '95 % interval', 'bundle, KB'],
-      untrimmed.map(({ name, coldStartMs, laterMs, bundleBytes }) => [
-        OTHERS[name] ?? name,
-        coldStartMs.toFixed(0),
-        laterMs.median.toFixed(1),
-        interval(laterMs, 1),
+      [OURS, 'cold start later by, ms (95 %)', `at ${megabytes} MB, ms (95 %)`, 'bundle, KB'],
+      otherwise.map(({ name, laterMs, laterAtShareMs, bundleBytes }) => [
+        name,
+        later(laterMs),
+        later(laterAtShareMs),
         kilobytes(bundleBytes),
       ]),
     ),
-    typeof sizes === 'string'
-      ? `CPU shares could not be set on this machine: ${sizes}.`
-      : table(
-          ['memory, MB', 'cold start, ms', 'first invocation, ms', 'warm, ms'],
-          sizes.map((size) => [
-            String(size.megabytes),
-            size.coldStartMs.toFixed(0),
-            size.firstInvocationMs.toFixed(1),
-            size.warmMs.toFixed(2),
-          ]),
-        ),
+    ...(typeof sizes === 'string'
+      ? [`CPU shares could not be set on this machine: ${sizes}.`]
+      : [
+          table(
+            ['init + first invocation, ms', ...(sizes[0]?.variants.map(({ name }) => name) ?? []), `${OURS}, warm`],
+            sizes.map((size) => [
+              `${size.megabytes} MB`,
+              ...size.variants.map(
+                ({ coldStartMs, firstInvocationMs: first }) =>
+                  `${(coldStartMs - first).toFixed(0)} + ${first.toFixed(0)}`,
+              ),
+              size.warmMs.toFixed(1),
+            ]),
+          ),
+          table(
+            [`body, at ${megabytes} MB`, 'first invocation, ms', 'peak memory, MB'],
+            bodies.map(({ name, firstInvocationMs, peakMegabytes }) => [
+              name,
+              firstInvocationMs.toFixed(0),
+              peakMegabytes.toFixed(0),
+            ]),
+          ),
+        ]),
   ].join('\n\n');
 }
 

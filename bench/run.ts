@@ -7,19 +7,19 @@ import { checkedNumber, command } from '../operate/command.ts';
 import { writeSection } from '../scripts/document-section.ts';
 import {
   BARE,
-  buildUntrimmed,
+  buildOtherwise,
   buildVariants,
-  buildWithoutDatabase,
   buildWithProvider,
   EMPTY,
   OURS,
+  PARTS,
   RAW,
   type Variant,
   WITH_PROVIDER,
 } from './build.ts';
 import { whyNoCpuShares } from './cpu-share.ts';
 import { measure, type Run } from './measure.ts';
-import { markdown, type Results, type SizeResult } from './report.ts';
+import { markdown, type Results } from './report.ts';
 import { startStandIn } from './stand-in.ts';
 import { compare, median } from './statistics.ts';
 
@@ -28,8 +28,16 @@ import { compare, median } from './statistics.ts';
  * interleaved. Prints the tables; writes results.json, and the chart and tables of docs/performance.md.
  */
 
-const SIZES = [128, 256, 512, 1024, 1769];
+const SIZES = [128, 512, 1769];
 const COLD = { warmUp: 0, invocations: 0 };
+
+const fill = (value: string, bytes: number) => Array(Math.floor(bytes / (value.length + 1))).fill(value);
+/** Bodies that cost most: the largest plant, and what is refused. With the status of the response. */
+const BODIES: [name: string, members: string, status: number][] = [
+  ['a plant of 400 KB, each character escaped', `"name":"${'\\u0061'.repeat(400_000)}"`, 200],
+  ['2.4 MB of `{}`', `"name":"x","a":[${fill('{}', 2_400_000)}]`, 400],
+  ['4.4 MB of `{}`', `"name":"x","a":[${fill('{}', 4_400_000)}]`, 400],
+];
 
 /** Runs of each variant, by its name. */
 type Runs = Map<string, Run[]>;
@@ -40,11 +48,8 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
   const rounds = checkedNumber('--rounds', values.rounds, 4, 1000);
   const deployed = functionBehind(readTemplate(await synthesize(join(projectRoot, 'cdk.out'))), 'POST', '/plants');
   const standIn = await startStandIn();
-  const built = await buildVariants(deployed.assetDirectory);
-  const withProvider = await buildWithProvider(standIn.provider);
-  const variants = [...built, withProvider];
-  const untrimmed = await buildUntrimmed();
-  const withoutDatabase = await buildWithoutDatabase();
+  const variants = [...(await buildVariants(deployed.assetDirectory)), await buildWithProvider(standIn.provider)];
+  const otherwise = await buildOtherwise();
   const environment = { ...standIn.environment, ...deployed.environment };
   const sample = JSON.parse(readFileSync(join(projectRoot, 'events/create-plant.json'), 'utf8'));
   const eventFor =
@@ -55,7 +60,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
       body: `{"id":${n},"name":"Monstera","tag":"climber"}`,
     });
 
-  /** A round at a time, so that drift meets all alike. */
+  /** A round at a time, so that drift affects all alike. */
   async function interleave(
     what: string,
     of: Variant[],
@@ -75,85 +80,95 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     return runs;
   }
 
-  const cold = await interleave('cold starts', [...variants, ...untrimmed], rounds, COLD);
+  const cold = await interleave('cold starts', [...variants, ...otherwise], rounds, COLD);
   const warmRounds = Math.max(4, Math.round(rounds / 2));
-  const load = { warmUp: 500, invocations: 1000 };
-  const warm = await interleave('warm', variants, warmRounds, load);
-  const own = await interleave('warm, without the database', withoutDatabase, warmRounds, load);
+  const warm = await interleave('warm', variants, warmRounds, { warmUp: 500, invocations: 1000 });
 
   const noShares = whyNoCpuShares();
-  const sizes: SizeResult[] = [];
+  const { memoryMegabytes } = deployed;
+  const compared = variants.filter(({ name }) => [OURS, BARE, PARTS, RAW, 'Express 5'].includes(name));
+  const ours = variants.filter(({ name }) => name === OURS);
+  const starts = Math.max(4, Math.round(rounds / 2));
+  const sizes: Results['sizes'] = [];
+  const bodies: Results['bodies'] = [];
   let atShare: Runs = new Map();
   for (const megabytes of noShares === undefined ? SIZES : []) {
-    const ours = variants.filter(({ name }) => name === OURS);
-    const asDeployed = megabytes === deployed.memoryMegabytes;
-    const starts = Math.max(8, rounds / 2);
-    const runs = await interleave(`cold at ${megabytes} MB`, asDeployed ? variants : ours, starts, {
-      ...COLD,
-      megabytes,
-    });
+    const asDeployed = megabytes === memoryMegabytes;
+    const of = asDeployed ? [...compared, ...otherwise] : compared;
+    const runs = await interleave(`cold at ${megabytes} MB`, of, starts, { ...COLD, megabytes });
     if (asDeployed) atShare = runs;
     const steady = await interleave(`warm at ${megabytes} MB`, ours, 4, { warmUp: 50, invocations: 200, megabytes });
     sizes.push({
       megabytes,
-      coldStartMs: median(figures(runs, OURS, 'coldStartMs')),
-      firstInvocationMs: median(figures(runs, OURS, 'firstInvocationMs')),
+      variants: compared.map(({ name }) => ({ name, ...start(runs, name) })),
       warmMs: median(figures(steady, OURS, 'warmWallMs')),
     });
   }
+  for (const [name, members, status] of noShares === undefined ? BODIES : []) {
+    const runs: Run[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const body = Buffer.from(`{"id":${n},${members}}`).toString('base64');
+      const event = () => ({ ...sample, body, isBase64Encoded: true });
+      const run = { environment, event, status, ...COLD, megabytes: memoryMegabytes };
+      runs.push(await measure(deployed.assetDirectory, run));
+    }
+    const of = (figure: keyof Run) => median(runs.map((run) => run[figure]));
+    bodies.push({ name, firstInvocationMs: of('firstInvocationMs'), peakMegabytes: of('peakMegabytes') });
+  }
   standIn.close();
 
-  const ratio = (ours: number[], others: number[]) => compare(ours, others, (a, b) => a / b);
-  const ratioOf = (runs: Runs, name: string, figure: keyof Run) =>
-    ratio(figures(runs, OURS, figure), figures(runs, name, figure));
-  const overEmpty = (runs: Runs, name: string) => {
-    const empty = figures(runs, EMPTY, 'warmCpuUs');
-    return figures(runs, name, 'warmCpuUs').map((us, round) => us - (empty[round] ?? Number.NaN));
+  const ratio = (runs: Runs, name: string, figure: keyof Run) =>
+    compare(figures(runs, OURS, figure), figures(runs, name, figure), (a, b) => a / b);
+  const overEmpty = (name: string) => {
+    const empty = figures(warm, EMPTY, 'warmCpuUs');
+    return figures(warm, name, 'warmCpuUs').map((us, round) => us - (empty[round] ?? Number.NaN));
   };
-  const warmRatio = (runs: Runs, name: string) => ratio(overEmpty(runs, OURS), overEmpty(runs, name));
-  const peers = variants.map(({ name }) => name).filter((name) => ![OURS, EMPTY, RAW, WITH_PROVIDER].includes(name));
+  const peers = variants.map(({ name }) => name).filter((name) => ![OURS, EMPTY, WITH_PROVIDER].includes(name));
 
   const results: Results = {
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown CPU'}`,
     node: process.versions.node,
     rounds,
-    megabytes: deployed.memoryMegabytes,
+    megabytes: memoryMegabytes,
     variants: variants.map(({ name, bundleBytes, zippedBytes }) => ({
       name,
-      coldStartMs: median(figures(cold, name, 'coldStartMs')),
-      firstInvocationMs: median(figures(cold, name, 'firstInvocationMs')),
-      coldStartAtShareMs: atShare.has(name) ? median(figures(atShare, name, 'coldStartMs')) : undefined,
-      warmCpuUs: median(overEmpty(warm, name)),
+      ...start(cold, name),
+      warmCpuUs: median(overEmpty(name)),
       peakMegabytes: median(figures(warm, name, 'peakMegabytes')),
       bundleBytes,
       zippedBytes,
     })),
     ratios: {
-      ...Object.fromEntries(peers.map((name) => [`${name}: cold start`, ratioOf(cold, name, 'coldStartMs')])),
-      [`${BARE}: first invocation`]: ratioOf(cold, BARE, 'firstInvocationMs'),
+      ...Object.fromEntries(peers.map((name) => [`${name}: cold start`, ratio(cold, name, 'coldStartMs')])),
+      [`${BARE}: first invocation`]: ratio(cold, BARE, 'firstInvocationMs'),
       ...(noShares === undefined && {
-        [`${BARE}: cold start at ${deployed.memoryMegabytes} MB`]: ratioOf(atShare, BARE, 'coldStartMs'),
-        [`Express 5: cold start at ${deployed.memoryMegabytes} MB`]: ratioOf(atShare, 'Express 5', 'coldStartMs'),
+        [`${BARE}: cold start at ${memoryMegabytes} MB`]: ratio(atShare, BARE, 'coldStartMs'),
+        [`Express 5: cold start at ${memoryMegabytes} MB`]: ratio(atShare, 'Express 5', 'coldStartMs'),
       }),
-      [`${BARE}: warm CPU over the empty handler`]: warmRatio(warm, BARE),
-      'Hono: warm CPU without the database': warmRatio(own, 'Hono'),
-      'Express 5: warm CPU without the database': warmRatio(own, 'Express 5'),
+      [`${BARE}: warm CPU over the empty handler`]: compare(overEmpty(OURS), overEmpty(BARE), (a, b) => a / b),
     },
-    untrimmed: [...untrimmed, ...variants.filter(({ name }) => [BARE, WITH_PROVIDER].includes(name))].map(
-      ({ name, bundleBytes }) => {
-        const starts = figures(cold, name, 'coldStartMs');
-        const laterMs = compare(starts, figures(cold, OURS, 'coldStartMs'), (a, b) => a - b);
-        return { name, coldStartMs: median(starts), laterMs, bundleBytes };
-      },
-    ),
+    otherwise: [...otherwise, ...variants.filter(({ name }) => name === WITH_PROVIDER)].map(({ name, bundleBytes }) => {
+      const later = (runs: Runs) =>
+        compare(figures(runs, name, 'coldStartMs'), figures(runs, OURS, 'coldStartMs'), (a, b) => a - b);
+      const atShareMs = atShare.has(name) ? later(atShare) : undefined;
+      return { name, laterMs: later(cold), laterAtShareMs: atShareMs, bundleBytes };
+    }),
     sizes: noShares ?? sizes,
+    bodies,
   };
   const text = markdown(results);
   console.log(text);
   writeFileSync(join(import.meta.dirname, 'results.json'), `${JSON.stringify(results, null, 2)}\n`);
   writeSection('docs/performance.md', 'bench', text);
 });
+
+function start(runs: Runs, name: string) {
+  return {
+    coldStartMs: median(figures(runs, name, 'coldStartMs')),
+    firstInvocationMs: median(figures(runs, name, 'firstInvocationMs')),
+  };
+}
 
 function figures(runs: Runs, name: string, figure: keyof Run): number[] {
   return (runs.get(name) ?? []).map((run) => run[figure]);

@@ -48,11 +48,10 @@ export function loggedFunction(scope: Construct, { entry, bundling, ...props }: 
     role,
     bundling: {
       format: OutputFormat.ESM,
-      // The SDK's CommonJS files break at import in an ESM bundle.
+      // CommonJS files break at import in an ESM bundle.
       mainFields: ['module', 'main'],
-      // In place of CDK's own list, which leaves the SDK out: loading the runtime's, file by file, is a slower cold start.
+      // CDK's own list leaves the SDK out; to load the runtime's, file by file, is slower.
       externalModules: [],
-      minify: true,
       logLevel: LogLevel.WARNING,
       ...bundling,
     },

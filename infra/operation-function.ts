@@ -1,15 +1,15 @@
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Tracing } from 'aws-cdk-lib/aws-lambda';
-import { type NodejsFunction, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
+import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { esbuildOptions } from './bundle/trimmings.ts';
 import type { StackContext } from './context.ts';
 import type { NamedTable } from './data.ts';
 import { loggedFunction } from './logged-function.ts';
 import type { GrantedOperation } from './operations.ts';
 
-const { alias, define, external } = esbuildOptions();
+/** Only a stack with an identity provider has this file beside the bundle. */
+const IDENTITY_PROVIDER = './identity-provider.mjs';
 
 interface OperationFunctionProps extends StackContext {
   operation: GrantedOperation;
@@ -39,20 +39,15 @@ export class OperationFunction extends Construct {
       environment: serviceVariables(props),
       tracing: Tracing.ACTIVE,
       bundling: {
-        externalModules: external,
-        // Kept beside the bundle, not in it: with it, Node.js starts 15 ms later.
-        sourceMap: true,
-        sourceMapMode: SourceMapMode.EXTERNAL,
-        commandHooks: {
-          beforeInstall: () => [],
-          beforeBundling: () => [],
-          afterBundling: (root, output) => [
-            `mv "${output}/index.mjs.map" "${output}/../${operation.folder}.mjs.map"`,
-            ...(tokenIssuer ? bundleIdentityProvider(root, output) : []),
-          ],
-        },
-        esbuildArgs: Object.fromEntries(Object.entries(alias).map(([name, file]) => [`--alias:${name}`, file])),
-        define,
+        externalModules: [IDENTITY_PROVIDER],
+        ...(tokenIssuer && {
+          commandHooks: {
+            beforeInstall: () => [],
+            beforeBundling: () => [],
+            afterBundling: (root, output) => [bundleIdentityProvider(root, output)],
+          },
+        }),
+        esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
       },
     });
     this.lambda = lambda;
@@ -71,15 +66,10 @@ export class OperationFunction extends Construct {
 }
 
 /** A file beside the bundle, so that a function without an identity provider loads nothing of it. */
-function bundleIdentityProvider(root: string, output: string): string[] {
-  const options =
-    '--bundle --platform=node --target=node24 --format=esm --minify --sourcemap=external --log-level=warning';
+function bundleIdentityProvider(root: string, output: string): string {
+  const options = '--bundle --platform=node --target=node24 --format=esm --log-level=warning';
   const source = 'functions/shared/identity-provider.mts';
-  const file = `${output}/identity-provider.mjs`;
-  return [
-    `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${file}" "${root}/${source}"`,
-    `mv "${file}.map" "${output}/.."`,
-  ];
+  return `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${output}/${IDENTITY_PROVIDER}" "${root}/${source}"`;
 }
 
 /** The environment variables that are the same for all operations. */

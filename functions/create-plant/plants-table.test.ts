@@ -1,9 +1,8 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
-import { Database } from '../shared/database.ts';
+import { DynamoDb } from '../shared/dynamodb.ts';
 import type { NewPlant } from './contract.generated.js';
 import { PlantsTable } from './plants-table.ts';
 
@@ -11,7 +10,7 @@ let engine: Engine;
 let plants: PlantsTable;
 beforeAll(async () => {
   engine = await startEngine();
-  plants = new PlantsTable(new Database(), engine.plantsTable);
+  plants = new PlantsTable(new DynamoDb(), engine.plantsTable);
 });
 afterAll(() => engine.close());
 
@@ -102,27 +101,8 @@ test.each([
 });
 
 test('what else the database refuses is not taken for too large', async () => {
-  const elsewhere = new PlantsTable(new Database(), 'no-such-table');
+  const elsewhere = new PlantsTable(new DynamoDb(), 'no-such-table');
   await expect(elsewhere.create({ id: 1n, name: 'x' }, contextWith())).rejects.toMatchObject({
     name: 'ResourceNotFoundException',
   });
-});
-
-test('priming writes nothing and never fails', async () => {
-  await plants.prime();
-  expect(await engine.stored(0n)).toBeUndefined();
-  await expect(new PlantsTable(new Database(), 'no-such-table').prime()).resolves.toBeUndefined();
-});
-
-test('priming rehearses a write, and sends nothing', async () => {
-  const send = vi.spyOn(DynamoDBClient.prototype, 'send');
-  await new PlantsTable(new Database(), engine.plantsTable).prime();
-  expect(send.mock.lastCall?.[0].input).toMatchObject({
-    Item: { id: { N: '0' }, name: { S: '' }, tag: { S: '' } },
-    ConditionExpression: expect.stringContaining('#m1 = :m1'),
-  });
-  expect(send.mock.settledResults).toEqual([
-    { type: 'rejected', value: expect.objectContaining({ message: 'The time for this call is up.' }) },
-  ]);
-  expect(await engine.stored(0n)).toBeUndefined();
 });

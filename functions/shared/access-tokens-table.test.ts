@@ -4,7 +4,7 @@ import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { digestOf } from './access-token.ts';
 import { AccessTokensTable } from './access-tokens-table.ts';
-import { Database } from './database.ts';
+import { DynamoDb } from './dynamodb.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -29,9 +29,9 @@ const revoke = (revoked: string) =>
   );
 
 function newStore() {
-  const database = new Database();
-  const send = vi.spyOn(database, 'send');
-  const table = new AccessTokensTable(database, engine.accessTokensTable);
+  const dynamoDb = new DynamoDb();
+  const send = vi.spyOn(dynamoDb, 'send');
+  const table = new AccessTokensTable(dynamoDb, engine.accessTokensTable);
   return { verify: (verified: string) => table.verify(verified, contextWith()), send };
 }
 
@@ -40,7 +40,7 @@ test('a valid token is known by its name', async () => {
   const { verify, send } = newStore();
   expect(await verify(token(1))).toBe('ci');
   // An older replica may still hold what was revoked.
-  expect(send.mock.lastCall?.[0].input).toMatchObject({ ConsistentRead: true });
+  expect(send.mock.lastCall?.[1]).toMatchObject({ ConsistentRead: true });
 });
 
 test('an unknown token has no name', async () => {
@@ -121,10 +121,10 @@ test('no more than 1000 tokens are remembered, those verified last', async () =>
 });
 
 test('priming reads once, lets nobody in and never fails', async () => {
-  const database = new Database();
-  const send = vi.spyOn(database, 'send');
+  const dynamoDb = new DynamoDb();
+  const send = vi.spyOn(dynamoDb, 'send');
   const before = send.mock.calls.length;
-  await new AccessTokensTable(database, engine.accessTokensTable).prime();
+  await new AccessTokensTable(dynamoDb, engine.accessTokensTable).prime();
   expect(send.mock.settledResults.slice(before)).toMatchObject([{ type: 'fulfilled' }]);
-  await expect(new AccessTokensTable(database, 'no-such-table').prime()).resolves.toBeUndefined();
+  await expect(new AccessTokensTable(dynamoDb, 'no-such-table').prime()).resolves.toBeUndefined();
 });

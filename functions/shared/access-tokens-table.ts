@@ -1,6 +1,5 @@
-import { GetItemCommand, type GetItemCommandOutput } from '@aws-sdk/client-dynamodb';
 import { digestOf } from './access-token.ts';
-import { type Database, primingTime, type RemainingTime } from './database.ts';
+import { type DynamoDb, ONE_ATTEMPT, type Output, type RemainingTime } from './dynamodb.ts';
 import { RememberedNames } from './remembered-names.ts';
 
 /** No SHA-256 reads like this. */
@@ -8,18 +7,18 @@ const NO_DIGEST = 'none';
 
 /** The access-token table as the function sees it: it can look a token up, nothing else. */
 export class AccessTokensTable {
-  readonly #database: Database;
+  readonly #dynamoDb: DynamoDb;
   readonly #tableName: string;
   readonly #remembered = new RememberedNames();
 
-  constructor(database: Database, tableName: string) {
-    this.#database = database;
+  constructor(dynamoDb: DynamoDb, tableName: string) {
+    this.#dynamoDb = dynamoDb;
     this.#tableName = tableName;
   }
 
   /**
    * The name of a valid token; nothing for one that is unknown, expired or revoked. A revoked token
-   * may pass for 60 s more where it was remembered. Throws as `Database.send` does.
+   * may pass for 60 s more where it was remembered. Throws as `DynamoDb.send` does.
    */
   async verify(token: string, time: RemainingTime): Promise<string | undefined> {
     const digest = digestOf(token);
@@ -36,22 +35,22 @@ export class AccessTokensTable {
   }
 
   /**
-   * Pays at init, where Lambda gives more CPU, what a first read costs: the connection, the signer, the
-   * SDK's first serialisation. Never fails: a database that is down is met by the first request.
+   * Opens the connection and warms up the signer at init, where Lambda gives more CPU. Never fails: the first request
+   * finds out if the database is unavailable.
    */
   async prime(): Promise<void> {
-    await this.#read(NO_DIGEST, primingTime()).catch(() => {});
+    await this.#read(NO_DIGEST, ONE_ATTEMPT).catch(() => {});
   }
 
-  async #read(digest: string, time: RemainingTime): Promise<GetItemCommandOutput['Item']> {
-    const read = new GetItemCommand({
+  async #read(digest: string, time: RemainingTime): Promise<Output<'GetItem'>['Item']> {
+    const read = {
       TableName: this.#tableName,
       Key: { digest: { S: digest } },
       ProjectionExpression: '#name, expiresAt',
       ExpressionAttributeNames: { '#name': 'name' },
-      // An older replica could let a revoked token be remembered anew.
+      // An older replica could return a revoked token.
       ConsistentRead: true,
-    });
-    return (await this.#database.send(read, time)).Item;
+    };
+    return (await this.#dynamoDb.send('GetItem', read, time)).Item;
   }
 }

@@ -1,21 +1,25 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
+import { contextWith } from '../../test/support/event.ts';
 import { attributeValue, type MemberValue, memberValue } from './attribute-value.ts';
+import { DynamoDb } from './dynamodb.ts';
 import { success } from './success.ts';
 
 let engine: Engine;
+let dynamoDb: DynamoDb;
 beforeAll(async () => {
   engine = await startEngine();
+  dynamoDb = new DynamoDb();
 });
 afterAll(() => engine.close());
 
 /** The JSON in which a member is answered that DynamoDB has held meanwhile. */
 async function answered(value: MemberValue): Promise<string> {
   const Item = { id: { N: '1' }, member: attributeValue(value) };
-  await engine.client.send(new PutItemCommand({ TableName: engine.plantsTable, Item }));
-  const stored = await engine.itemOf(1n);
+  const TableName = engine.plantsTable;
+  await dynamoDb.send('PutItem', { TableName, Item }, contextWith());
+  const { Item: stored } = await dynamoDb.send('GetItem', { TableName, Key: { id: { N: '1' } } }, contextWith());
   return success({ member: memberValue(stored?.['member']) }).body;
 }
 

@@ -1,4 +1,4 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from './dynamodb.ts';
 import { wholeNumber } from './exact-numbers.ts';
 
 export type MemberValue = string | number | bigint | boolean;

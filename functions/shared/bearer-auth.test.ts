@@ -7,7 +7,7 @@ import { contextWith, eventWith } from '../../test/support/event.ts';
 import { ACCESS_TOKEN_PREFIX } from './access-token.ts';
 import { AccessTokensTable } from './access-tokens-table.ts';
 import { bearerAuth } from './bearer-auth.ts';
-import { Database } from './database.ts';
+import { DynamoDb } from './dynamodb.ts';
 import { IdentityProvider } from './identity-provider.mjs';
 import type { Middleware } from './request.ts';
 
@@ -26,7 +26,7 @@ async function nameFor(authorization?: string, identityProvider?: IdentityProvid
     },
   };
   const stack = middy()
-    .use(bearerAuth(new AccessTokensTable(new Database(), engine.accessTokensTable), identityProvider))
+    .use(bearerAuth(new AccessTokensTable(new DynamoDb(), engine.accessTokensTable), identityProvider))
     .use(look)
     .handler(async (_: APIGatewayProxyEvent) => 'passed');
   await stack(eventWith({ headers: authorization === undefined ? {} : { authorization } }), contextWith());
@@ -44,7 +44,7 @@ test.each([
 
 test('a request without any headers is a 401 too', async () => {
   const stack = middy()
-    .use(bearerAuth(new AccessTokensTable(new Database(), engine.accessTokensTable)))
+    .use(bearerAuth(new AccessTokensTable(new DynamoDb(), engine.accessTokensTable)))
     .handler(async () => 'passed');
   await expect(stack(JSON.parse('{"headers":null}'), contextWith())).rejects.toMatchObject({ error: 401 });
 });
@@ -74,7 +74,7 @@ test.each([
   `Bearer ${DEVELOPMENT_TOKEN.replace('Local', 'Loca-')}`,
   `Bearer ${'x'.repeat(10_000)}`,
 ])('%j is malformed and costs no read of the database', async (authorization) => {
-  const send = vi.spyOn(Database.prototype, 'send');
+  const send = vi.spyOn(DynamoDb.prototype, 'send');
   await expect(nameFor(authorization)).rejects.toMatchObject({
     error: 401,
     message:
@@ -119,7 +119,7 @@ describe('where there is an identity provider', () => {
     'a JWT passes under the name that the provider gives it, without a read of the database: %s',
     async (jwt) => {
       verify.mockResolvedValue({ name: 'id.example.com/0123' });
-      const send = vi.spyOn(Database.prototype, 'send');
+      const send = vi.spyOn(DynamoDb.prototype, 'send');
       expect(await nameFor(`Bearer ${jwt}`, provider)).toBe('id.example.com/0123');
       expect(verify).toHaveBeenCalledWith(jwt);
       expect(send).not.toHaveBeenCalled();

@@ -1,6 +1,6 @@
 import { ACCESS_TOKEN_PATTERN } from './access-token.ts';
 import type { AccessTokensTable } from './access-tokens-table.ts';
-import type { RemainingTime } from './database.ts';
+import type { RemainingTime } from './dynamodb.ts';
 import { CHALLENGE, PlantStoreError } from './errors.ts';
 import type { IdentityProvider } from './identity-provider.mjs';
 import type { Middleware } from './request.ts';

@@ -4,7 +4,7 @@ import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { AccessTokensTable } from './access-tokens-table.ts';
 import { bearerAuth } from './bearer-auth.ts';
-import { Database } from './database.ts';
+import { DynamoDb } from './dynamodb.ts';
 import { environmentVariable } from './environment-variable.ts';
 import { errorResponse } from './error-response.ts';
 import { EXPOSED_HEADERS } from './errors.ts';
@@ -12,8 +12,8 @@ import type { IdentityProvider } from './identity-provider.mjs';
 import { requestLog } from './request-log.ts';
 import { strayRejections } from './stray-rejections.ts';
 
-export const database = new Database();
-const tokensTable = new AccessTokensTable(database, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
+export const dynamoDb = new DynamoDb();
+const tokensTable = new AccessTokensTable(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME'));
 const identityProvider = await configuredIdentityProvider();
 /** What access tokens are held against. */
 export const accessTokens = {

@@ -4,10 +4,9 @@ import {
   GetDeploymentCommand,
   PutLifecycleEventHookExecutionStatusCommand,
 } from '@aws-sdk/client-codedeploy';
-import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Context } from 'aws-lambda';
-import { Database } from '../../functions/shared/database.ts';
+import { DynamoDb } from '../../functions/shared/dynamodb.ts';
 import { environmentVariable } from '../../functions/shared/environment-variable.ts';
 import { PlantStoreError } from '../../functions/shared/errors.ts';
 import { newToken } from '../access-tokens.ts';
@@ -38,7 +37,7 @@ const REPORT_MS = 20_000;
 /** How often a request is repeated if only the new version finds the database unavailable. */
 const MAX_RETRIES = 2;
 
-const database = new Database();
+const dynamoDb = new DynamoDb();
 // Lambda throttles requests beyond the account's concurrency, which may be 10 in a new account ("Lambda quotas").
 const lambda = new LambdaClient({ maxAttempts: 10 });
 // By default the client waits for ever, and CodeDeploy would wait for an hour.
@@ -76,7 +75,7 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
   const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
   const tokens = [valid, expired];
   try {
-    for (const { item } of tokens) await database.send(new PutItemCommand({ TableName, Item: item }), context);
+    for (const { item } of tokens) await dynamoDb.send('PutItem', { TableName, Item: item }, context);
     return await passesChecks(versions, valid.token, expired.token, context);
   } catch (error) {
     if (!(error instanceof PlantStoreError || error instanceof Unavailable)) throw error;
@@ -85,7 +84,7 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
   } finally {
     for (const { item } of tokens) {
       const { digest, name } = item;
-      await database.send(new DeleteItemCommand({ TableName, Key: { digest } }), context).catch((error: Error) => {
+      await dynamoDb.send('DeleteItem', { TableName, Key: { digest } }, context).catch((error: Error) => {
         logError({ message: `The token ${name.S} could not be deleted; it expires.`, seen: error.message });
       });
     }

@@ -95,8 +95,8 @@ export const PARTS: Part[] = [
   },
   {
     name: 'command',
-    sources: ['operate/{command,stack-trace,source-positions}.ts'],
-    tests: ['operate/{command,stack-trace,source-positions}.test.ts'],
+    sources: ['operate/command.ts'],
+    tests: ['operate/command.test.ts'],
     least: 90,
     minutes: 2,
     coverage: 'off',

@@ -1,17 +1,16 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { memberValue } from '../shared/attribute-value.ts';
-import type { Database } from '../shared/database.ts';
+import type { DynamoDb } from '../shared/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { success } from '../shared/success.ts';
 import { type GetPlantEvent, plantMembers } from './contract.generated.js';
 
 /** The operation itself: reads the plant of an id (openapi.yaml, `getPlant`). Throws 404 where there is none. */
-export function getPlant(database: Database, tableName: string) {
+export function getPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ pathParameters }: GetPlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const { id } = pathParameters;
-    const read = new GetItemCommand({ TableName: tableName, Key: { id: { N: String(id) } }, ConsistentRead: true });
-    const { Item } = await database.send(read, context);
+    const read = { TableName: tableName, Key: { id: { N: String(id) } }, ConsistentRead: true };
+    const { Item } = await dynamoDb.send('GetItem', read, context);
     if (!Item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
     return success(Object.fromEntries(plantMembers.map((member) => [member, memberValue(Item[member])])));
   };

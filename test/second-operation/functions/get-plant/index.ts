@@ -1,6 +1,6 @@
 import validator from '@middy/validator';
 import { environmentVariable } from '../shared/environment-variable.ts';
-import { accessTokens, database, operation } from '../shared/operation.ts';
+import { accessTokens, dynamoDb, operation } from '../shared/operation.ts';
 import { typedParameters } from '../shared/typed-parameters.ts';
 import { type GetPlantEvent, operationId, parameters, default as validateEvent } from './contract.generated.js';
 import { getPlant } from './get-plant.ts';
@@ -16,4 +16,4 @@ await accessTokens.prime();
 export const handler = operation<GetPlantEvent>(operationId)
   .use(typedParameters(parameters))
   .use(validator({ eventSchema: validateEvent }))
-  .handler(getPlant(database, plantsTableName));
+  .handler(getPlant(dynamoDb, plantsTableName));
