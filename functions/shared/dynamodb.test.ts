@@ -173,10 +173,14 @@ test('is error 504 at once if there is no time at all', async () => {
   expect((await readFrom(() => {}, 100)).result).toMatchObject({ error: 504 });
 });
 
-test('names a response without consumed capacity in the log', async () => {
-  const { result } = await readFrom(respond(200, '{}'));
-  expect(result).toMatchObject({ cause: { message: "The response with status 200 is not DynamoDB's: {}" } });
-});
+test.each(['{"Item":{"name":{"S":"secret"}}}', '{"Item":{"name":{"S":"secret"}'])(
+  'does not show the response %s, which is not DynamoDB’s',
+  async (body) => {
+    const { result } = await readFrom(respond(200, body));
+    const message = `The response with status 200 and ${body.length} characters is not DynamoDB's.`;
+    expect(result).toMatchObject({ cause: { message } });
+  },
+);
 
 test('keeps the connection for the next call', async () => {
   const ports = new Set<number | undefined>();

@@ -49,9 +49,12 @@ export type AttributeValue = Json<Sdk.AttributeValue>;
 
 /** An error that DynamoDB responds with. Its name is DynamoDB's, as in `ConditionalCheckFailedException`. */
 export class DynamoDbError extends Error {
-  constructor(name: string, message: string) {
+  readonly status: number;
+
+  constructor(name: string, message: string, status: number) {
     super(message);
     this.name = name;
+    this.status = status;
   }
 }
 
@@ -99,7 +102,7 @@ export class DynamoDb {
         const result = await this.#attempt(action, body, deadline.signal).catch((error: Error) => error);
         if (!(result instanceof Error)) return result as Output<Action>;
         const throttled = THROTTLING.includes(result.name);
-        if (result instanceof DynamoDbError && !throttled) throw result;
+        if (result instanceof DynamoDbError && result.status < 500 && !throttled) throw result;
         if (deadline.signal.aborted) {
           throw new PlantStoreError(504, 'The database took too long to answer. Repeating the request is safe.');
         }
@@ -148,13 +151,22 @@ export class DynamoDb {
   }
 }
 
-/** Returns the output that a response holds. Throws a DynamoDbError, or a SyntaxError if it is not DynamoDB's. */
+/** Returns the output that a response holds. Throws a DynamoDbError, or another Error if it is not DynamoDB's. */
 function outputOf({ status = 0, text }: { status: number | undefined; text: string }): unknown {
-  const { ConsumedCapacity, __type, message, Message = message, ...others } = JSON.parse(text) ?? {};
+  const { ConsumedCapacity, __type, message, Message = message, ...others } = parsed(text);
   // Only DynamoDB returns ConsumedCapacity; a proxy's empty 200 would read as "stored", or as "no such token".
   if (status === 200 && ConsumedCapacity) return { ConsumedCapacity, ...others };
-  if (status >= 400 && status < 500 && __type) throw new DynamoDbError(String(__type).replace(/.*#/, ''), Message);
-  throw new SyntaxError(`The response with status ${status} is not DynamoDB's: ${text.slice(0, 200)}`);
+  if (status >= 400 && __type) throw new DynamoDbError(String(__type).replace(/.*#/, ''), String(Message), status);
+  throw new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
+}
+
+/** Returns the members of a JSON object, none if it is another text. The text may hold an item, so no error shows it. */
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 function throttledError(cause: Error): PlantStoreError {
