@@ -31,7 +31,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'dynalite',
-          include: ['{functions,local,operate,scripts,test}/**/*.test.ts'],
+          include: ['{contract,functions,local,operate,scripts,test}/**/*.test.ts'],
           exclude: [
             ...COMMANDS,
             'test/dynamodb-local-skipped.test.ts',

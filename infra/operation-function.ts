@@ -68,7 +68,7 @@ export class OperationFunction extends Construct {
 /** A file beside the bundle, so that a function without an identity provider loads nothing of it. */
 function bundleIdentityProvider(root: string, output: string): string {
   const options = '--bundle --platform=node --target=node24 --format=esm --log-level=warning';
-  const source = 'functions/shared/identity-provider.mts';
+  const source = 'functions/shared/access-tokens/identity-provider.mts';
   return `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${output}/${IDENTITY_PROVIDER}" "${root}/${source}"`;
 }
 

@@ -1,4 +1,4 @@
-import { type Operation, readOperations } from '../functions/operations.ts';
+import { type Operation, readOperations } from '../contract/operations.ts';
 import type { TableName } from './data.ts';
 
 /** What each operation may do on which table, one line an operation. Each may read the access tokens besides. */

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { digestOf } from '../functions/shared/access-token.ts';
+import { digestOf } from '../functions/shared/access-tokens/token.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { type LocalDynamoDb, loopbackEndpoint, openLocalDynamoDb, openServiceDynamoDb } from './dynamodb.ts';
 import { readTemplate } from './template.ts';

@@ -49,7 +49,7 @@ export async function startService(port: number, { watching = false } = {}): Pro
   opened.defer(dynamoDb.close);
 
   async function build(): Promise<Deployment> {
-    if (watching) (await import('../scripts/generate.ts')).writeGenerated();
+    if (watching) (await import('../contract/generate.ts')).writeGenerated();
     await synthesis.run();
     const template = readTemplate(assembly);
     await createTables(dynamoDb, template);

@@ -1,8 +1,8 @@
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ACCESS_TOKEN_PATTERN, ACCESS_TOKEN_PREFIX, digestOf } from '../functions/shared/access-token.ts';
-import { AccessTokensTable } from '../functions/shared/access-tokens-table.ts';
-import { DynamoDb } from '../functions/shared/dynamodb.ts';
+import { ACCESS_TOKEN_PATTERN, ACCESS_TOKEN_PREFIX, digestOf } from '../functions/shared/access-tokens/token.ts';
+import { TokensTable } from '../functions/shared/access-tokens/tokens-table.ts';
+import { DynamoDb } from '../functions/shared/dynamodb/dynamodb.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
 import { interposedClient, staleUnlessConsistent } from '../test/support/interposed-client.ts';
@@ -20,7 +20,7 @@ afterAll(() => engine.close());
 
 const NOW = Math.floor(Date.now() / 1000);
 const verify = (token: string) =>
-  new AccessTokensTable(new DynamoDb(), engine.accessTokensTable).verify(token, contextWith());
+  new TokensTable(new DynamoDb(), engine.accessTokensTable).verify(token, contextWith());
 
 /** An empty table of access tokens that no other test writes to. */
 async function emptyTable(): Promise<Table> {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
-import { ACCESS_TOKEN_PREFIX, type AccessTokenItem, digestOf } from '../functions/shared/access-token.ts';
+import { ACCESS_TOKEN_PREFIX, type AccessTokenItem, digestOf } from '../functions/shared/access-tokens/token.ts';
 import type { Table } from './table.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

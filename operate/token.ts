@@ -1,4 +1,4 @@
-import type { AccessTokenItem } from '../functions/shared/access-token.ts';
+import type { AccessTokenItem } from '../functions/shared/access-tokens/token.ts';
 import { createToken, listTokens, revokeToken } from './access-tokens.ts';
 import { checked, command, WrongArguments } from './command.ts';
 import { type Table, withTable } from './table.ts';

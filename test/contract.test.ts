@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, inject, test } from 'vitest';
-import { readOperations } from '../functions/operations.ts';
+import { readOperations } from '../contract/operations.ts';
 import { errors } from '../functions/shared/errors.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';

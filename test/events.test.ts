@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readOperations } from '../functions/operations.ts';
+import { readOperations } from '../contract/operations.ts';
 import { type Deployment, deploy } from '../local/deploy.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { type Answer, inContract } from './support/contract.ts';

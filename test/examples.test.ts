@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readOperations } from '../functions/operations.ts';
+import { readOperations } from '../contract/operations.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { contract, inContract } from './support/contract.ts';

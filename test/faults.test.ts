@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type Operation, readOperations } from '../functions/operations.ts';
+import { type Operation, readOperations } from '../contract/operations.ts';
 import { deploy } from '../local/deploy.ts';
 import type { LogLine } from '../local/lambda.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';

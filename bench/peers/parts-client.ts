@@ -1,4 +1,4 @@
-import { DynamoDb, type Input } from '../../functions/shared/dynamodb.ts';
+import { DynamoDb, type Input } from '../../functions/shared/dynamodb/dynamodb.ts';
 
 /* Replaces @aws-sdk/client-dynamodb by the function's own client in a bundle of a peer. */
 

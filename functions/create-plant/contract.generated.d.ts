@@ -1,4 +1,4 @@
-// Generated from openapi.yaml by scripts/generate.ts (npm run generate). Do not edit.
+// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.
 
 export type NewPlant = { "id": bigint; "name": string; "tag"?: string };
 export type Plant = { "name": string; "tag"?: string };
@@ -8,7 +8,7 @@ export type CreatePlantEvent = { "body": { "id": bigint; "name": string; "tag"?:
 
 export declare const operationId: string;
 export declare const int64s: string[][];
-export declare const parameters: import('../shared/typed-parameters.ts').ParameterTypes;
+export declare const parameters: import('../shared/middleware/typed-parameters.ts').ParameterTypes;
 export declare const newPlantMembers: (keyof NewPlant)[];
 export declare const plantMembers: (keyof Plant)[];
 export declare const errorMembers: (keyof Error)[];

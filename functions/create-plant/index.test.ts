@@ -5,7 +5,7 @@ import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { inContract } from '../../test/support/contract.ts';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { digestOf } from '../shared/access-token.ts';
+import { digestOf } from '../shared/access-tokens/token.ts';
 
 let engine: Engine;
 let handler: (event: unknown, context: unknown) => Promise<APIGatewayProxyResult>;

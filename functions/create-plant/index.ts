@@ -1,24 +1,37 @@
+import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import validator from '@middy/validator';
+import type { APIGatewayProxyResult } from 'aws-lambda';
 import { environmentVariable } from '../shared/environment-variable.ts';
-import { exactNumbers } from '../shared/exact-numbers.ts';
-import { accessTokens, dynamoDb, operation } from '../shared/operation.ts';
-import { readableBody } from '../shared/readable-body.ts';
+import { bearerAuth } from '../shared/middleware/bearer-auth.ts';
+import { cors } from '../shared/middleware/cors.ts';
+import { decodeBody } from '../shared/middleware/decode-body.ts';
+import { errorResponse } from '../shared/middleware/error-response.ts';
+import { exactNumbers } from '../shared/middleware/exact-numbers.ts';
+import { requestLog } from '../shared/middleware/request-log.ts';
+import { accessTokens, dynamoDb } from '../shared/resources.ts';
 import { type CreatePlantEvent, int64s, operationId, default as validateEvent } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 import { PlantsTable } from './plants-table.ts';
 
 const plants = new PlantsTable(dynamoDb, environmentVariable('PLANTS_TABLE_NAME'));
-await accessTokens.prime();
 
 /**
- * `POST /plants`: an API Gateway REST proxy event in, a proxy response out, 200 with a Plant or 400
- * with an Error. It never throws.
+ * `POST /plants`: takes a REST proxy event of API Gateway, and returns a proxy response: 200 with a Plant, or 400 with an
+ * Error. It never throws.
+ *
+ * A request passes the middleware from top to bottom, its response from bottom to top.
  *
  * Source: openapi.yaml, operation `createPlant`.
  */
-export const handler = operation<CreatePlantEvent>(operationId)
-  .use(readableBody())
+export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
+  .use(requestLog(operationId))
+  .use(cors())
+  .use(errorResponse())
+  .use(httpHeaderNormalizer())
+  .use(bearerAuth(accessTokens))
+  .use(decodeBody())
   .use(httpJsonBodyParser())
   .use(exactNumbers(int64s))
   .use(validator({ eventSchema: validateEvent }))

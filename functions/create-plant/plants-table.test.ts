@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
-import { DynamoDb } from '../shared/dynamodb.ts';
+import { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
 import type { NewPlant } from './contract.generated.js';
 import { PlantsTable } from './plants-table.ts';
 

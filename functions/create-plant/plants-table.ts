@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
-import { attributeValue } from '../shared/attribute-value.ts';
-import { type AttributeValue, type DynamoDb, DynamoDbError, type Input } from '../shared/dynamodb.ts';
+import { attributeValue } from '../shared/dynamodb/attribute-value.ts';
+import { type AttributeValue, type DynamoDb, DynamoDbError, type Input } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { type NewPlant, plantMembers } from './contract.generated.js';
 

@@ -1,11 +1,11 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 
-/** What one middleware leaves for a later one, kept for one request. */
+/** Values that one middleware leaves for a later one, for one request. */
 export type RequestState = {
   /** The name of the verified access token, from the bearer check on. */
   tokenName?: string;
-  /** The body as text, from readableBody on. */
+  /** The body as text, from decodeBody on. */
   bodyText: string;
 };
 

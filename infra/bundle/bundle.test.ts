@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import type { Operation } from '../../functions/operations.ts';
+import type { Operation } from '../../contract/operations.ts';
 import { functionOf, stackWith } from '../../test/support/stack.ts';
 import { grantedOperations } from '../operations.ts';
 
@@ -39,7 +39,7 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
     expect(readdirSync(bundled(operation).asset)).toEqual(['index.mjs']);
     expect(contentOf(operation).length).toBeLessThanOrEqual(130_000);
     expect(gzipSync(contentOf(operation), { level: 9 }).length).toBeLessThanOrEqual(35_000);
-    expect(contentOf(operation).toString()).toContain('// functions/shared/bearer-auth.ts\n');
+    expect(contentOf(operation).toString()).toContain('// functions/shared/middleware/bearer-auth.ts\n');
   });
 
   test('is the same with an identity provider, whose 65 KB are a file beside it', () => {

@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Operation } from '../../functions/operations.ts';
+import type { Operation } from '../../contract/operations.ts';
 import type { ErrorNumber } from '../../functions/shared/errors.ts';
 import { gatewayResponses } from '../gateway-responses.ts';
 import { ownId } from '../operations.ts';

@@ -7,7 +7,6 @@ import {
   extendedRequestId,
   type LogLine,
   report,
-  stray,
   succeeded,
 } from '../../test/support/log-lines.ts';
 import {
@@ -63,7 +62,6 @@ const route = { httpMethod: method, resourcePath: path };
 /** What stands in the logs of the functions. */
 const functionLines: Record<string, LogLine> = {
   succeeded: await succeeded(operationId),
-  stray: await stray(operationId),
   crash: crash(),
   report: report(),
 };
@@ -128,10 +126,10 @@ const MOST_FIRST = ['sort requests desc'];
 
 /** The query, the lines that it is about, and which of its results are shown first, and how many. */
 const rows: [name: string, picked: string[], shown: string[]][] = [
-  ['faults', ['500', '503', 'stray', 'crash', ...gatewayResponses(({ error }) => error >= 500)], NEWEST_HUNDRED],
+  ['faults', ['500', '503', 'crash', ...gatewayResponses(({ error }) => error >= 500)], NEWEST_HUNDRED],
   [
     'one request',
-    ['succeeded', '400', '401', '429', '500', '503', 'stray', 'same request'],
+    ['succeeded', '400', '401', '429', '500', '503', 'same request'],
     // As it went.
     ['sort @timestamp asc'],
   ],

@@ -1,7 +1,7 @@
 import { type AttributeValue, DeleteItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { digestOf } from '../../functions/shared/access-token.ts';
+import { digestOf } from '../../functions/shared/access-tokens/token.ts';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { type Plan, startFaultProxy } from '../../test/support/fault-proxy.ts';

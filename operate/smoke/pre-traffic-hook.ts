@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-codedeploy';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Context } from 'aws-lambda';
-import { DynamoDb } from '../../functions/shared/dynamodb.ts';
+import { DynamoDb } from '../../functions/shared/dynamodb/dynamodb.ts';
 import { environmentVariable } from '../../functions/shared/environment-variable.ts';
 import { PlantStoreError } from '../../functions/shared/errors.ts';
 import { newToken } from '../access-tokens.ts';

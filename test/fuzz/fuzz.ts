@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import fc from 'fast-check';
-import { IdentityProvider } from '../../functions/shared/identity-provider.mts';
+import { IdentityProvider } from '../../functions/shared/access-tokens/identity-provider.mts';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
 import { projectRoot, synthesize } from '../../local/synthesize.ts';

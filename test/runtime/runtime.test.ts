@@ -1,9 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { projectRoot } from '../../local/synthesize.ts';
 import { functionBehind, readTemplate, servedFunctions } from '../../local/template.ts';
 import { inContract } from '../support/contract.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
@@ -155,27 +151,3 @@ test.each(
     await broken.close();
   },
 );
-
-test('a rejection that nobody awaits is a 500 of ours, and the environment lives on', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  const source = (file: string) => JSON.stringify(join(projectRoot, 'functions/shared', file));
-  writeFileSync(
-    join(directory, 'index.mjs'),
-    `import middy from ${JSON.stringify(import.meta.resolve('@middy/core'))};
-     import { errorResponse } from ${source('error-response.ts')};
-     import { strayRejections } from ${source('stray-rejections.ts')};
-     export const handler = middy().use(errorResponse()).use(strayRejections()).handler(async (event) => {
-       if (event.stray) Promise.reject(new Error('inside'));
-       await new Promise((resolve) => setTimeout(resolve, 10));
-       if (event.throws) throw new Error('inside');
-       return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"x"}' };
-     });`,
-  );
-  const stray = await start(directory, {});
-  expect(answerOf(await stray.invoke({ stray: true }))).toMatchObject({ error: 500 });
-  expect(answerOf(await stray.invoke({}))).toEqual({ name: 'x' });
-  expect(answerOf(await stray.invoke({ stray: true, throws: true }))).toMatchObject({ error: 500 });
-  expect(answerOf(await stray.invoke({}))).toEqual({ name: 'x' });
-  await stray.close();
-  rmSync(directory, { recursive: true });
-});

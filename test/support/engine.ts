@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type AttributeValue, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { inject } from 'vitest';
-import { digestOf } from '../../functions/shared/access-token.ts';
+import { digestOf } from '../../functions/shared/access-tokens/token.ts';
 import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
 import { startDynamoDbLocal } from './dynamodb-local.ts';

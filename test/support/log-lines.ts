@@ -1,10 +1,9 @@
 import middy from '@middy/core';
 import { vi } from 'vitest';
-import { errorResponse } from '../../functions/shared/error-response.ts';
 import { type ErrorNumber, PlantStoreError } from '../../functions/shared/errors.ts';
+import { errorResponse } from '../../functions/shared/middleware/error-response.ts';
+import { requestLog } from '../../functions/shared/middleware/request-log.ts';
 import type { Middleware } from '../../functions/shared/request.ts';
-import { requestLog } from '../../functions/shared/request-log.ts';
-import { strayRejections } from '../../functions/shared/stray-rejections.ts';
 import { contextWith, eventWith } from './event.ts';
 
 /** A line of a log, as CloudWatch finds it: JSON with members of members. */
@@ -29,24 +28,6 @@ export async function answered(operationId: string, error: ErrorNumber, version?
       version,
     ),
   );
-}
-
-/** The line of a rejection that nobody awaited, without that of the request during which it happened. */
-export async function stray(operationId: string): Promise<LogLine> {
-  // The test runner's own listener would fail the run.
-  const listeners = process.listeners('unhandledRejection');
-  process.removeAllListeners('unhandledRejection');
-  try {
-    const lines = await logged(operationId, async () => {
-      void Promise.reject(new Error('inside'));
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      return { statusCode: 200 };
-    });
-    return only(lines.slice(0, -1));
-  } finally {
-    process.removeAllListeners('unhandledRejection');
-    for (const listener of listeners) process.on('unhandledRejection', listener);
-  }
 }
 
 /** What Lambda's Node.js runtime logs of an error that the function did not catch, such as one at its start. */
@@ -106,7 +87,7 @@ async function logged(operationId: string, handler: () => unknown, functionVersi
     await middy()
       .use(requestLog(operationId))
       .use(errorResponse())
-      .use(strayRejections(operationId))
+
       .use(authenticated)
       .handler(async () => handler())(eventWith(), { ...contextWith(), functionVersion });
   } finally {

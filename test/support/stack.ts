@@ -1,7 +1,7 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect } from 'vitest';
-import type { Operation } from '../../functions/operations.ts';
+import type { Operation } from '../../contract/operations.ts';
 import { readContext } from '../../infra/context.ts';
 import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
 import { PlantStoreStack } from '../../infra/plant-store-stack.ts';

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { memberValue } from '../shared/attribute-value.ts';
-import type { DynamoDb } from '../shared/dynamodb.ts';
+import { memberValue } from '../shared/dynamodb/attribute-value.ts';
+import type { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { success } from '../shared/success.ts';
 import { type GetPlantEvent, plantMembers } from './contract.generated.js';

@@ -1,0 +1,229 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import middy from '@middy/core';
+import httpJsonBodyParser from '@middy/http-json-body-parser';
+import validator from '@middy/validator';
+import { expect, onTestFinished, test } from 'vitest';
+import { decodeBody } from '../functions/shared/middleware/decode-body.ts';
+import { errorResponse } from '../functions/shared/middleware/error-response.ts';
+import { exactNumbers } from '../functions/shared/middleware/exact-numbers.ts';
+import { typedParameters } from '../functions/shared/middleware/typed-parameters.ts';
+import { projectRoot } from '../local/synthesize.ts';
+import { contextWith, eventWith } from '../test/support/event.ts';
+import { generate, writeGenerated } from './generate.ts';
+
+const CONTRACT = `
+paths:
+  /beds/{bed}/plants:
+    description: What grows in a bed
+    parameters:
+      - { name: bed, in: path, required: true, schema: { type: integer, format: int64 } }
+    get:
+      operationId: listPlants
+      parameters:
+        - { name: limit, in: query, schema: { type: integer, format: int32, minimum: 1 } }
+        - { name: from, in: query, schema: { type: integer, format: int32 } }
+        - { name: ripe, in: query, schema: { type: boolean } }
+        - { name: size, in: query, schema: { type: number } }
+        - { name: row, in: query, schema: { type: array, items: { type: integer, format: int64 } } }
+        - { name: tag, in: query, schema: { type: array, maxItems: 2, items: { type: string, maxLength: 3 } } }
+    put:
+      operationId: putPlants
+      requestBody:
+        required: true
+        content: { application/json: { schema: { $ref: "#/components/schemas/Bed" } } }
+components:
+  schemas:
+    Anything: { oneOf: [{ type: string }, { type: number }] }
+    Named: { type: object, required: [name], properties: { name: { type: string, enum: [fern, moss] } } }
+    Spot:
+      type: object
+      required: [at]
+      properties: { at: { type: array, items: { type: integer } }, size: { type: number }, wet: { type: boolean } }
+    Bed:
+      allOf:
+        - { $ref: "#/components/schemas/Named" }
+        - { type: object, properties: { spots: { type: array, minItems: 1, items: { $ref: "#/components/schemas/Spot" } } } }
+`;
+
+type Generated = typeof import('../functions/create-plant/contract.generated.js') & {
+  parameters: Parameters<typeof typedParameters>[0];
+};
+
+function load(folder: string): Promise<Generated> {
+  const code = generate(CONTRACT)[`functions/${folder}/contract.generated.js`] ?? '';
+  return import(`data:text/javascript,${encodeURIComponent(code)}`);
+}
+
+/** The event that the handler would be given, or the message of error 400. */
+async function list(bed: string, query: Record<string, string[]> = {}): Promise<unknown> {
+  const { default: validate, parameters } = await load('list-plants');
+  const stack = middy()
+    .use(errorResponse())
+    .use(typedParameters(parameters))
+    .use(validator({ eventSchema: validate }))
+    .handler(async ({ pathParameters, queryStringParameters }) => ({ pathParameters, queryStringParameters }));
+  const last = Object.entries(query).map(([name, values]) => [name, values.at(-1) ?? '']);
+  const event = eventWith({
+    pathParameters: { bed },
+    queryStringParameters: last.length > 0 ? Object.fromEntries(last) : null,
+    multiValueQueryStringParameters: last.length > 0 ? query : null,
+  });
+  return messageOr(await stack(event, contextWith()));
+}
+
+async function put(body: string): Promise<unknown> {
+  const { default: validate, int64s, parameters } = await load('put-plants');
+  const stack = middy()
+    .use(errorResponse())
+    .use(typedParameters(parameters))
+    .use(decodeBody())
+    .use(httpJsonBodyParser())
+    .use(exactNumbers(int64s))
+    .use(validator({ eventSchema: validate }))
+    .handler(async (event) => event.body);
+  const headers = { 'content-type': 'application/json' };
+  return messageOr(await stack(eventWith({ body, headers, pathParameters: { bed: '1' } }), contextWith()));
+}
+
+function messageOr(result: { statusCode?: number; body?: string }): unknown {
+  return result.statusCode === 400 ? JSON.parse(result.body ?? '').message : result;
+}
+
+test('an operation without a body has its path and query parameters typed and checked', async () => {
+  expect(await list('9223372036854775807')).toEqual({
+    pathParameters: { bed: 9223372036854775807n },
+    queryStringParameters: {},
+  });
+  const query = { limit: ['7'], ripe: ['false'], size: ['-1.5e2'], row: ['1', '-2'], tag: ['a', 'b'], other: ['x'] };
+  expect(await list('-1', query)).toEqual({
+    pathParameters: { bed: -1n },
+    queryStringParameters: { limit: 7, ripe: false, size: -150, row: [1n, -2n], tag: ['a', 'b'] },
+  });
+});
+
+test.each([
+  ['1.0', {}, 'The parameter bed was "1.0"; it must be a whole number from -9223372036854775808 to'],
+  ['9223372036854775808', {}, 'The parameter bed was "9223372036854775808"; it must be a whole number from'],
+  ['1', { limit: ['0x1'] }, 'The parameter limit was "0x1"; it must be a whole number from 1 to 2147483647.'],
+  [
+    '1',
+    { limit: ['2147483648'] },
+    'The parameter limit was "2147483648"; it must be a whole number from 1 to 2147483647.',
+  ],
+  ['1', { from: ['x'] }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.$'],
+  ['1', { limit: ['1.5'] }, 'The parameter limit was "1.5"; it must be a whole number from 1 to 2147483647.$'],
+  ['1', { limit: ['0'] }, 'The parameter limit must be >= 1.'],
+  ['1', { ripe: ['yes'] }, 'The parameter ripe was "yes"; it must be true or false.'],
+  ['1', { size: ['1e126'] }, 'The parameter size was "1e+126"; it must be a number, in size at most 9.9e125 and'],
+  ['1', { size: ['1e-131'] }, 'The parameter size was "1e-131"; it must be a number, in size at most 9.9e125 and'],
+  ['1', { tag: ['a', 'b', 'c'] }, 'The parameter tag must NOT have more than 2 items.'],
+  ['1', { tag: ['🌱🌱🌱🌱'] }, 'The parameter tag/0 must have at most 3 characters.'],
+])('of the parameters %s and %j it says what they must be', async (bed, query, message) => {
+  expect(await list(bed, query)).toEqual(expect.stringMatching(new RegExp(`^${message.replaceAll(/[.+]/g, '\\$&')}`)));
+});
+
+test('each int64 of nested objects and arrays comes out exactly, every other number as it is', async () => {
+  const body = '{"name":"fern","spots":[{"at":[9007199254740993,2],"size":9007199254740993,"wet":true},{"at":[]}]}';
+  expect(await put(body)).toEqual({
+    name: 'fern',
+    spots: [{ at: [9007199254740993n, 2n], size: 9007199254740992, wet: true }, { at: [] }],
+  });
+});
+
+test.each([
+  ['{}', 'The member name is missing; it must be a string of well-formed Unicode.'],
+  ['{"name":"oak"}', 'The member name must be equal to one of the allowed values.'],
+  ['{"name":"fern","spots":7}', 'The member spots was 7; it must be a list.'],
+  ['{"name":"fern","spots":[]}', 'The member spots must NOT have fewer than 1 items.'],
+  ['{"name":"fern","spots":[null]}', 'The member spots/0 was null; it must be a JSON object.'],
+  ['{"name":"fern","spots":[{"at":[0.5]}]}', 'The member spots/0/at/0 was 0.5; it must be a whole number'],
+  ['{"name":"fern","spots":[{"at":[],"wet":1}]}', 'The member spots/0/wet was 1; it must be true or false.'],
+])('of the body %s it says what is wrong', async (body, message) => {
+  expect(String(await put(body)).slice(0, message.length)).toBe(message);
+});
+
+test('the files that are committed are those that openapi.yaml makes (npm run generate)', () => {
+  const files = Object.entries(generate(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8')));
+  for (const [file, text] of files) expect(readFileSync(join(projectRoot, file), 'utf8')).toBe(text);
+});
+
+test('each file is written, into a folder that is made for it; a contract that cannot be checked writes none', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-generated-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT);
+  writeGenerated(directory);
+  const files = Object.entries(generate(CONTRACT));
+  for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+
+  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT.replace('size: { type: number }', 'size: {}'));
+  expect(() => writeGenerated(directory)).toThrow(
+    /^Nothing can be generated from openapi\.yaml: putPlants\.body\.spots\.\*\.size is of type undefined; /,
+  );
+  for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+});
+
+test('the smoke is told of each operation', () => {
+  const operations = JSON.parse(generate(CONTRACT)['operate/smoke/operations.generated.json'] ?? '');
+  const path = '/beds/{bed}/plants';
+  expect(operations).toEqual([
+    { operationId: 'listPlants', method: 'GET', path, needsJson: false },
+    { operationId: 'putPlants', method: 'PUT', path, needsJson: true },
+  ]);
+});
+
+test('the types are those of what the handler is given', () => {
+  const types = generate(CONTRACT)['functions/put-plants/contract.generated.d.ts'];
+  // Only what is asked for in a request has to be checked.
+  expect(types).toContain('export type Anything = unknown;');
+  expect(types).toContain('export type Named = { "name": "fern" | "moss" };');
+  expect(types).toContain('export type Spot = { "at": (bigint)[]; "size"?: number; "wet"?: boolean };');
+  expect(types).toContain('export type Bed = { "name": "fern" | "moss"; "spots"?: ({ "at": (bigint)[]; ');
+  expect(types).toContain('export type PutPlantsEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
+  expect(types).toContain('export declare const bedMembers: (keyof Bed)[];');
+});
+
+test.each([
+  [
+    'oneOf',
+    'size: { type: number }',
+    'size: { oneOf: [] }',
+    'putPlants.body.spots.*.size is of type undefined; it must be one of',
+  ],
+  [
+    'a bound of an int64',
+    '{ type: integer } }',
+    '{ type: integer, minimum: 1 } }',
+    'putPlants.body.spots.*.at.* has minimum; of its type only',
+  ],
+  [
+    'an unknown integer',
+    '{ type: integer }',
+    '{ type: integer, format: int16 }',
+    'spots.*.at.* is of type int16; it must be',
+  ],
+  ['a reference to nothing', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" refers to nothing;'],
+  [
+    'a schema in itself',
+    '{ type: boolean } }\n    Bed',
+    '{ $ref: "#/components/schemas/Spot" } }\n    Bed',
+    'The schema Spot contains itself; it must not.',
+  ],
+  [
+    'a parameter in a header',
+    'in: query, schema: { type: number',
+    'in: header, schema: { type: number',
+    'The parameter size of listPlants is in header;',
+  ],
+  [
+    'a body that may be missing',
+    'required: true\n',
+    'required: false\n',
+    'The request body of putPlants must be required',
+  ],
+  ['a body of another type', 'application/json', 'text/plain', 'The request body of putPlants must be required'],
+])('%s, which would not be checked, is refused with a sentence', (_, from, to, message) => {
+  expect(CONTRACT).toContain(from);
+  expect(() => generate(CONTRACT.replace(from, to))).toThrow(message);
+});

@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto';
+import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
+import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
+
+/*
+ * In the bundle this is a file of its own, loaded only where an identity provider is configured. So it shares no
+ * class with the rest: an `instanceof` of another file would not know what is thrown here.
+ */
+
+/** What a token must be (RFC 7519, 4.1), and of which provider. */
+export interface ProviderSettings {
+  /** The provider's address, compared character by character with `iss`. */
+  issuer: string;
+  /** One of them must be in `aud`. */
+  audiences: string[];
+  /** A scope that a token must have, where one is asked for. */
+  scope: string | undefined;
+}
+
+/** The name under which a token is logged, or why it is refused. */
+export type Verdict = { name: string } | { refused: string; missingScope?: string };
+
+const CLOCK_TOLERANCE_S = 60;
+/** RFC 7515, 4.1: by these a token would name the key that it is to be verified by. */
+const KEYS_OF_ITS_OWN = ['jwk', 'jku', 'x5u'];
+/** RFC 9068, 2.1, and what providers write that do not keep to it; an ID token may be a "JWT" too. */
+const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
+/** What only an ID token has (OpenID Connect Core 1.0, 2 and 3.3.2.11). */
+const CLAIMS_OF_ID_TOKENS = ['nonce', 'at_hash', 'c_hash'];
+/** RFC 7800, 3: the token is bound to a key whose proof nobody asks for here; a thief could use it as if it were not. */
+const CONFIRMATION = 'cnf';
+
+/** An OpenID Connect provider, or an authorization server of OAuth 2.0, whose JWTs are access tokens here. */
+export class IdentityProvider {
+  readonly #settings: ProviderSettings;
+  readonly #keys: ProviderKeys;
+
+  constructor(settings: ProviderSettings) {
+    this.#settings = settings;
+    this.#keys = new ProviderKeys(settings.issuer);
+  }
+
+  /**
+   * Fetches the keys at init, when Lambda gives more CPU. Trying them also loads WebCrypto. Never throws: if the provider
+   * is down, the first token fetches the keys.
+   */
+  async warmUp(): Promise<void> {
+    await this.#keys.warmUp();
+  }
+
+  /**
+   * Whether a JWT is an access token for this service: RFC 7519, 7.2, RFC 8725 and RFC 9068, 4. Throws where the
+   * provider's keys cannot be had, or cannot be used. One that passed is remembered for up to 60 s.
+   */
+  async verify(token: string): Promise<Verdict> {
+    const keySet = await this.#keys.current();
+    try {
+      return await this.#verdict(token, keySet).catch(async (error) => {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        // The provider may have a new key.
+        return await this.#verdict(token, await this.#keys.latest());
+      });
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return { refused: error.message };
+      throw error;
+    }
+  }
+
+  async #verdict(token: string, keySet: KeySet): Promise<Verdict> {
+    const digest = hash('sha256', token);
+    const name = keySet.cache.get(digest);
+    if (name !== undefined) return { name };
+    const verified = await this.#verified(token, keySet);
+    const verdict = this.#judge(verified);
+    // The check asks for `exp`, and that it is a number.
+    if ('name' in verdict)
+      keySet.cache.set(digest, verdict.name, (Number(verified.payload.exp) + CLOCK_TOLERANCE_S) * 1000);
+    return verdict;
+  }
+
+  async #verified(token: string, { keys }: KeySet): Promise<JWTVerifyResult> {
+    return await jwtVerify(token, keys, {
+      issuer: this.#settings.issuer,
+      algorithms: ALGORITHMS,
+      requiredClaims: ['exp'],
+      clockTolerance: CLOCK_TOLERANCE_S,
+    });
+  }
+
+  /** What a signature, an issuer and a time do not say: whether the token is for this service, and an access token. */
+  #judge({ protectedHeader, payload }: JWTVerifyResult): Verdict {
+    const { issuer, audiences, scope } = this.#settings;
+    const key = KEYS_OF_ITS_OWN.find((name) => name in protectedHeader);
+    if (key !== undefined) return { refused: `its header has a key of its own ("${key}")` };
+    const { typ = 'jwt' }: { typ?: unknown } = protectedHeader;
+    if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())) {
+      return { refused: 'the "typ" of its header is not that of an access token' };
+    }
+    const claim = [...CLAIMS_OF_ID_TOKENS, CONFIRMATION].find((name) => name in payload) ?? wrongUse(payload);
+    if (claim !== undefined) return { refused: `by its claim "${claim}" it is not a bearer access token` };
+    if (!audiences.some((audience) => audiencesOf(payload).includes(audience))) {
+      return { refused: 'its claim "aud" does not name this service' };
+    }
+    if (scope !== undefined && !scopesOf(payload).includes(scope)) {
+      return { refused: `it lacks the scope "${scope}"`, missingScope: scope };
+    }
+    const { client_id: client, sub: subject = client } = payload;
+    if (typeof subject !== 'string') return { refused: 'its claim "sub" (without it, "client_id") is not a string' };
+    // Who it is can be found by whoever knows it, and by nobody else.
+    return { name: `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}` };
+  }
+}
+
+/** The claim by which a provider says that a token is for something else: Cognito's `token_use`, Keycloak's `typ`. */
+function wrongUse({ token_use: use = 'access', typ = 'Bearer' }: JWTPayload): string | undefined {
+  if (use !== 'access') return 'token_use';
+  return typ === 'Bearer' ? undefined : 'typ';
+}
+
+/** Cognito's access tokens have the client's id in the place of an audience. */
+function audiencesOf({ aud, token_use: use, client_id: client }: JWTPayload): unknown[] {
+  if (aud === undefined && use === 'access') return [client];
+  return [aud].flat();
+}
+
+/** RFC 9068, 2.2.3; Okta's and Entra's `scp`; the `roles` that Entra gives to programs. */
+function scopesOf({ scope = '', scp = '', roles = [] }: JWTPayload): unknown[] {
+  return [scope, scp, roles].flat().flatMap((value) => (typeof value === 'string' ? value.split(' ') : []));
+}

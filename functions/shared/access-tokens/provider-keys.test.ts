@@ -1,0 +1,275 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  discovery,
+  type Issuer,
+  newKey,
+  published,
+  type SigningKey,
+  startIssuer,
+} from '../../../test/support/issuer.ts';
+import { type KeySet, ProviderKeys } from './provider-keys.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const MINUTE = 60_000;
+const METADATA = '/.well-known/openid-configuration';
+const UNFINISHED_HEADERS = 'HTTP/1.1 200 OK\r\nServer: ';
+const UNFINISHED_BODY = 'HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{';
+const SWITCHING_PROTOCOLS = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
+const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </keys>\r\n\r\n';
+
+let issuer: Issuer;
+let key: SigningKey;
+beforeAll(async () => {
+  issuer = await startIssuer();
+  key = newKey();
+});
+afterAll(() => issuer.close());
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+  issuer.publish(key);
+  issuer.requests.length = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const asked = () => new ProviderKeys(issuer.url);
+const kids = async (keySet: Promise<KeySet>) => (await keySet).keys.jwks().keys.map(({ kid }) => kid);
+const after = (ms: number) => vi.setSystemTime(NOW + ms);
+const down = () => issuer.answer((_, response) => response.writeHead(500).end());
+
+describe('the keys of a provider', () => {
+  test('are found by discovery, and fetched once', async () => {
+    const keys = asked();
+    await keys.warmUp();
+    expect(issuer.requests).toEqual([METADATA, '/keys']);
+    for (const _ of 'abc') expect(await kids(keys.current())).toEqual([key.kid]);
+    expect(issuer.requests).toHaveLength(2);
+  });
+
+  test('are fetched once for all who ask together', async () => {
+    const keys = asked();
+    await Promise.all([keys.warmUp(), keys.current(), keys.latest(), keys.current()]);
+    expect(issuer.requests).toHaveLength(2);
+  });
+
+  test('are fetched over one connection, which is closed after', async () => {
+    const connections = issuer.connections.total;
+    await asked().latest();
+    expect(issuer.requests).toHaveLength(2);
+    expect(issuer.connections.total).toBe(connections + 1);
+    await expect.poll(() => issuer.connections.open).toBe(0);
+  });
+
+  test.each([
+    ['/tenant', `/tenant${METADATA}`],
+    ['/tenant/', `/tenant${METADATA}`],
+    ['/tenant', '/.well-known/oauth-authorization-server/tenant'],
+    ['/', METADATA],
+  ])('of the issuer %s are found by %s', async (path, metadata) => {
+    const named = `${issuer.url}${path}`;
+    issuer.answer(discovery(named, [published(key)], metadata));
+    expect(await kids(new ProviderKeys(named).current())).toEqual([key.kid]);
+    expect(issuer.requests).toContain(metadata);
+  });
+
+  test('that cannot be fetched at init cost it one attempt, and are tried for again by who needs them', async () => {
+    const keys = asked();
+    down();
+    await keys.warmUp();
+    const attempt = [METADATA, '/.well-known/oauth-authorization-server'];
+    expect(issuer.requests).toEqual(attempt);
+    await expect(keys.current()).rejects.toThrow('answers status 500');
+    expect(issuer.requests).toEqual([...attempt, ...attempt, ...attempt]);
+  });
+
+  test('are fetched anew after ten minutes, and not before', async () => {
+    const keys = asked();
+    await keys.current();
+    const next = newKey();
+    issuer.publish(next);
+    after(10 * MINUTE - 1);
+    expect(await kids(keys.current())).toEqual([key.kid]);
+    after(10 * MINUTE);
+    expect(await kids(keys.current())).toEqual([next.kid]);
+    expect(issuer.requests).toHaveLength(4);
+  });
+
+  test('of now are fetched once in five seconds', async () => {
+    const keys = asked();
+    await keys.warmUp();
+    const next = newKey();
+    issuer.publish(next);
+    for (const ms of [0, 4999]) {
+      after(ms);
+      for (const _ of 'ab') expect(await kids(keys.latest())).toEqual([key.kid]);
+    }
+    expect(issuer.requests).toHaveLength(2);
+    after(5000);
+    for (const _ of 'ab') expect(await kids(keys.latest())).toEqual([next.kid]);
+    expect(issuer.requests).toHaveLength(4);
+    expect(await kids(keys.current())).toEqual([next.kid]);
+  });
+
+  test('serve on while the provider is down, of which one request a minute finds out', async () => {
+    const keys = asked();
+    await keys.warmUp();
+    down();
+    issuer.requests.length = 0;
+    after(10 * MINUTE);
+    for (const _ of 'abc') expect(await kids(keys.current())).toEqual([key.kid]);
+    const attempts = issuer.requests.length;
+    after(11 * MINUTE - 1);
+    await keys.current();
+    expect(issuer.requests).toHaveLength(attempts);
+    after(11 * MINUTE);
+    expect(await kids(keys.current())).toEqual([key.kid]);
+    expect(issuer.requests).toHaveLength(2 * attempts);
+  });
+
+  test('are trusted for not quite an hour without the provider', async () => {
+    const keys = asked();
+    await keys.warmUp();
+    down();
+    after(60 * MINUTE - 1);
+    expect(await kids(keys.current())).toEqual([key.kid]);
+    after(60 * MINUTE);
+    // Asked for a moment before, they are not asked for again; but they are too old.
+    await expect(keys.current()).rejects.toThrow('answers status 500');
+    after(60 * MINUTE + 5000);
+    await expect(keys.current()).rejects.toThrow('answers status 500');
+  });
+
+  test('that cannot be fetched are tried for again after five seconds', async () => {
+    const keys = asked();
+    down();
+    for (const _ of 'ab') await expect(keys.current()).rejects.toThrow('answers status 500');
+    issuer.publish(key);
+    after(4999);
+    await expect(keys.current()).rejects.toThrow('answers status 500');
+    after(5000);
+    expect(await kids(keys.current())).toEqual([key.kid]);
+  });
+
+  test('are asked for a second time where the first breaks off', async () => {
+    let answered = 0;
+    issuer.answer((request, response) => {
+      answered += 1;
+      if (answered === 1) request.socket.destroy();
+      // For the path of RFC 8414, too.
+      else if (answered === 2) response.writeHead(502).end();
+      else discovery(issuer.url, [published(key)])(request, response);
+    });
+    expect(await kids(asked().current())).toEqual([key.kid]);
+  });
+
+  const json =
+    (text: string): Parameters<Issuer['answer']>[0] =>
+    (_, response) =>
+      response.writeHead(200).end(text);
+  const keysOnly =
+    (keys: Parameters<Issuer['answer']>[0]): Parameters<Issuer['answer']>[0] =>
+    (request, response) =>
+      (request.url === '/keys' ? keys : discovery(issuer.url, []))(request, response);
+  const keySetOf = (count: number) => JSON.stringify({ keys: Array.from({ length: count }, () => published(key)) });
+  test.each<[string, () => Parameters<Issuer['answer']>[0], string]>([
+    ['answers HTML', () => json('<!doctype html><title>Sign in</title>'), 'is not valid JSON'],
+    ['answers with nothing', () => json('null'), ''],
+    [
+      'redirects elsewhere',
+      () => (_, response) => response.writeHead(302, { location: 'https://127.0.0.1:1/' }).end(),
+      'answers status 302',
+    ],
+    [
+      'calls itself otherwise',
+      () => json(JSON.stringify({ issuer: 'https://other.example.com', jwks_uri: `${issuer.url}/keys` })),
+      'calls itself "https://other.example.com"',
+    ],
+    ['has no keys’ address', () => json(JSON.stringify({ issuer: issuer.url })), 'has no "jwks_uri"'],
+    [
+      'has keys without TLS',
+      () => json(JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace('https', 'http') })),
+      'Protocol "http:" not supported',
+    ],
+    ['has no list of keys', () => keysOnly(json('{"keys":7}')), 'does not publish a list of at most 100 keys'],
+    ['has an empty list of keys', () => keysOnly(json('{"keys":[]}')), 'publishes no key that can verify a signature'],
+    ['offers 101 keys', () => keysOnly(json(keySetOf(101))), 'does not publish a list of at most 100 keys'],
+    ['offers 10,000 keys', () => keysOnly(json(keySetOf(10_000))), 'answers more than 262144 bytes'],
+  ])('of a provider that %s cannot be had', async (_, listener, why) => {
+    issuer.answer(listener());
+    // `toThrow` would pass where `undefined` is rejected.
+    await expect(asked().current()).rejects.toMatchObject({ message: expect.stringContaining(why) });
+  });
+
+  test('may be as many as fit into 256 KB', async () => {
+    const set = (bytes: number) => {
+      const keys = JSON.stringify({ keys: [published(key)] });
+      return keysOnly(json(keys.padEnd(bytes)));
+    };
+    issuer.answer(set(262_144));
+    expect(await kids(asked().current())).toEqual([key.kid]);
+    issuer.answer(set(262_145));
+    await expect(asked().current()).rejects.toThrow('answers more than 262144 bytes');
+  });
+
+  test('may be as many as 100', async () => {
+    issuer.answer(keysOnly(json(keySetOf(100))));
+    expect(await kids(asked().current())).toHaveLength(100);
+  });
+
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+  test.each<[string, () => unknown]>([
+    ['is no object', () => 7],
+    ['is null', () => null],
+    ['is empty', () => ({})],
+    ['is of an unknown type', () => ({ kty: 'XYZ' })],
+    ['is symmetric', () => ({ kty: 'oct', k: 'c2VjcmV0', alg: 'HS256' })],
+    ['is private', () => key.privateKey.export({ format: 'jwk' })],
+    ['is too short', () => newKey(1024).publicKey.export({ format: 'jwk' })],
+    ['is not on its curve', () => ({ ...ec, y: ec.x })],
+    ['lacks a coordinate', () => ({ ...ec, y: undefined })],
+    ['is for encryption', () => ({ ...published(key), use: 'enc' })],
+    ['is for an operation that a public key does not have', () => ({ ...published(key), key_ops: ['verify', 'sign'] })],
+    ['is for an algorithm that is not accepted', () => ({ ...published(key), alg: 'RSA-OAEP' })],
+  ])('leave out one that %s', async (_, made) => {
+    const jwk = made();
+    const others = [published(key), { ...ec, kid: 'without alg' }];
+    issuer.answer(keysOnly(json(JSON.stringify({ keys: [jwk, ...others] }))));
+    expect(await kids(asked().current())).toEqual([key.kid, 'without alg']);
+    issuer.answer(keysOnly(json(JSON.stringify({ keys: [jwk] }))));
+    await expect(asked().current()).rejects.toThrow('publishes no key that can verify a signature');
+  });
+
+  describe.concurrent('of a provider that sends no complete response are waited for no longer than three seconds', () => {
+    /** Writes a text ten times a second, so that the connection is never idle. */
+    const drip = (socket: Duplex, text: string) => {
+      const interval = setInterval(() => socket.write(text), 100);
+      socket.on('close', () => clearInterval(interval));
+    };
+    test.each<[string, number, (socket: Duplex) => void, string]>([
+      ['it is silent', 3, () => {}, 'operation was aborted'],
+      ['it switches protocols', 0, (socket) => socket.write(SWITCHING_PROTOCOLS), 'without a response'],
+      ['it switches protocols and closes', 0, (socket) => socket.end(SWITCHING_PROTOCOLS), 'without a response'],
+      ['it closes the connection', 0, (socket) => socket.end(), 'socket hang up'],
+      ['it resets the connection', 0, (socket) => socket.destroy(), 'socket hang up'],
+      ['it closes within the headers', 0, (socket) => socket.end(UNFINISHED_HEADERS), 'socket hang up'],
+      ['it closes within the body', 0, (socket) => socket.end(UNFINISHED_BODY), 'aborted'],
+      ['it closes after an early response', 0, (socket) => socket.end(EARLY_HINTS), 'socket hang up'],
+      ['it sends only early responses', 3, (socket) => drip(socket, EARLY_HINTS), 'operation was aborted'],
+      ['its headers never end', 3, (socket) => drip(socket, UNFINISHED_HEADERS), 'operation was aborted'],
+      ['its body never comes', 3, (socket) => socket.write(UNFINISHED_BODY.slice(0, -1)), 'aborted'],
+      ['its body never ends', 3, (socket) => drip(socket, UNFINISHED_BODY), 'aborted'],
+    ])('when %s, for %i seconds', async (_, seconds, respond, why) => {
+      const own = await startIssuer();
+      own.answer(({ socket }) => respond(socket));
+      const start = performance.now();
+      await expect(new ProviderKeys(own.url).current()).rejects.toThrow(why);
+      const elapsed = performance.now() - start;
+      expect(elapsed).toBeGreaterThan(seconds * 1000 - 500);
+      expect(elapsed).toBeLessThan(seconds * 1000 + 2000);
+      await own.close();
+    });
+  });
+});

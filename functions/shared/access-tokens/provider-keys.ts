@@ -1,0 +1,165 @@
+import { Agent, get } from 'node:https';
+import { compactVerify, createLocalJWKSet, errors, type JWK } from 'jose';
+import { TokenCache } from './token-cache.ts';
+
+/** From then on, the next request asks for the keys anew. */
+const REFRESH_AFTER_MS = 600_000;
+/** The time for which a key that the provider has withdrawn is trusted at most. */
+const MAX_AGE_MS = 3_600_000;
+/** Keys are not asked for more often, whatever callers send. */
+const MIN_INTERVAL_MS = 5000;
+/** While the keys are still trusted, a provider that is down has one request a minute wait in vain. */
+const MIN_REFRESH_INTERVAL_MS = 60_000;
+const MAX_ATTEMPTS = 2;
+const ATTEMPT_MS = 1500;
+/** Providers publish a few keys, of a few KB each where they have certificates. */
+const MAX_BYTES = 256 * 1024;
+/** Maximum accepted number of keys. Each one is tried after the fetch, which takes CPU time. */
+const MAX_KEYS = 100;
+
+/** RFC 8725, 3.1: asymmetric ones only. With a symmetric key, whoever can verify a token can issue one too. */
+export const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+/** One token for each algorithm. Their signatures are wrong for every key. */
+const TRIAL_TOKENS = ALGORITHMS.map((alg) => `${Buffer.from(JSON.stringify({ alg })).toString('base64url')}.e30.e30`);
+
+/** What was fetched together, and what these keys have verified: keys that are withdrawn take that with them. */
+export interface KeySet {
+  keys: ReturnType<typeof createLocalJWKSet>;
+  cache: TokenCache;
+}
+
+/** The keys of an identity provider. Its methods throw where they need its answer and get none; `prime` never does. */
+export class ProviderKeys {
+  readonly #issuer: string;
+  /** Both times in milliseconds since 1970. */
+  #fetched: { keySet: KeySet; at: number } | undefined;
+  #attempt: { result: Promise<KeySet>; at: number } | undefined;
+
+  constructor(issuer: string) {
+    this.#issuer = issuer;
+  }
+
+  /** Fetches the keys at init, in one attempt. If that fails, the next request that needs them tries again. */
+  async warmUp(): Promise<void> {
+    await this.#fetch(MIN_INTERVAL_MS, 1).catch(() => {
+      this.#attempt = undefined;
+    });
+  }
+
+  /** Those that are trusted now. They are fetched anew after ten minutes; while that fails, they are trusted for an hour. */
+  async current(): Promise<KeySet> {
+    if (!this.#fetched) return await this.latest();
+    const age = Date.now() - this.#fetched.at;
+    if (age >= MAX_AGE_MS) return await this.latest();
+    if (age >= REFRESH_AFTER_MS) await this.#fetch(MIN_REFRESH_INTERVAL_MS).catch(() => {});
+    return this.#fetched.keySet;
+  }
+
+  /** Those that the provider has now, or had at most five seconds ago. */
+  async latest(): Promise<KeySet> {
+    return await this.#fetch(MIN_INTERVAL_MS);
+  }
+
+  /** Fetches them, unless that was tried within the interval: then it ends as that did. */
+  async #fetch(interval: number, attempts = MAX_ATTEMPTS): Promise<KeySet> {
+    const now = Date.now();
+    if (!this.#attempt || now - this.#attempt.at >= interval) {
+      const result = publishedKeys(this.#issuer, attempts).then(async (published) => {
+        const keys = await usableKeys(published);
+        const keySet = { keys: createLocalJWKSet({ keys }), cache: new TokenCache() };
+        // A set without usable keys replaces the previous one too, because the provider has withdrawn those keys.
+        this.#fetched = { keySet, at: now };
+        if (keys.length === 0) throw new Error(`${this.#issuer} publishes no key that can verify a signature.`);
+        return keySet;
+      });
+      this.#attempt = { result, at: now };
+    }
+    return await this.#attempt.result;
+  }
+}
+
+/** The provider's keys, found by discovery. Throws what went wrong last where it cannot be asked. */
+async function publishedKeys(issuer: string, attempts: number): Promise<unknown> {
+  let failure: unknown;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    // One connection for both, and none that is kept until the provider has closed it.
+    const agent = new Agent({ keepAlive: true });
+    const options = { agent, signal: AbortSignal.timeout(ATTEMPT_MS) };
+    try {
+      return (await getJson(await keysAddress(issuer, options), options))['keys'];
+    } catch (error) {
+      failure = error;
+    } finally {
+      agent.destroy();
+    }
+  }
+  throw failure;
+}
+
+/** Returns the keys that can verify a signature. With any other, each token that names it would be a 503. */
+async function usableKeys(published: unknown): Promise<JWK[]> {
+  if (!Array.isArray(published) || published.length > MAX_KEYS) {
+    throw new Error(`The identity provider does not publish a list of at most ${MAX_KEYS} keys.`);
+  }
+  const usable = await Promise.all(published.map(isUsable));
+  return published.filter((_, index) => usable[index]);
+}
+
+/** Tries to verify with a key. jose throws another error if it is, for example, private or too short. */
+async function isUsable(key: JWK): Promise<boolean> {
+  for (const token of TRIAL_TOKENS) {
+    const error = await compactVerify(token, (header) => createLocalJWKSet({ keys: [key] })(header)).catch((e) => e);
+    if (error instanceof errors.JWSSignatureVerificationFailed) return true;
+  }
+  return false;
+}
+
+interface GetOptions {
+  agent: Agent;
+  signal: AbortSignal;
+}
+
+/** `jwks_uri` of OpenID Connect Discovery 1.0, 4, or where there is nothing, of RFC 8414, 3. */
+async function keysAddress(issuer: string, options: GetOptions): Promise<string> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  const metadata = await getJson(`${origin}${path}/.well-known/openid-configuration`, options).catch(() =>
+    getJson(`${origin}/.well-known/oauth-authorization-server${path}`, options),
+  );
+  const { issuer: named, jwks_uri: address } = metadata;
+  if (named !== issuer) throw new Error(`The issuer of ${issuer} calls itself ${JSON.stringify(named)}.`);
+  if (typeof address !== 'string') throw new Error(`The issuer ${issuer} has no "jwks_uri".`);
+  return address;
+}
+
+/** Gets a JSON object over HTTPS. Throws for any other address, status or content, and for a redirect. */
+async function getJson(address: string, options: GetOptions): Promise<Record<string, unknown>> {
+  const { promise, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>();
+  get(address, options, resolve)
+    .on('error', reject)
+    // A 101 response closes the request without another event, and a closed request ignores the signal.
+    .on('close', () => reject(new Error(`${address} closed the connection without a response.`)));
+  const response = await promise;
+  if (response.statusCode !== 200) throw new Error(`${address} answers status ${response.statusCode}.`);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw new Error(`${address} answers more than ${MAX_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString());
+}

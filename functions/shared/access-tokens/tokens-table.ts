@@ -1,0 +1,56 @@
+import { type DynamoDb, ONE_ATTEMPT, type Output, type RemainingTime } from '../dynamodb/dynamodb.ts';
+import { digestOf } from './token.ts';
+import { TokenCache } from './token-cache.ts';
+
+/** No SHA-256 reads like this. */
+const NO_DIGEST = 'none';
+
+/** The table of access tokens. An operation can look a token up in it, nothing else. */
+export class TokensTable {
+  readonly #dynamoDb: DynamoDb;
+  readonly #tableName: string;
+  readonly #cache = new TokenCache();
+
+  constructor(dynamoDb: DynamoDb, tableName: string) {
+    this.#dynamoDb = dynamoDb;
+    this.#tableName = tableName;
+  }
+
+  /**
+   * Returns the name of a valid token, and nothing if it is unknown, expired or revoked. A revoked token that is in the
+   * cache is valid for up to 60 s more. Throws as `DynamoDb.send` does.
+   */
+  async verify(token: string, time: RemainingTime): Promise<string | undefined> {
+    const digest = digestOf(token);
+    const now = Date.now();
+    const cached = this.#cache.get(digest);
+    if (cached !== undefined) return cached;
+    const Item = await this.#read(digest, time);
+    const name = Item?.['name']?.S;
+    // The table's TTL removes an expired item only days later.
+    const expiresAt = Number(Item?.['expiresAt']?.N ?? 0) * 1000;
+    if (name === undefined || expiresAt <= now) return undefined;
+    this.#cache.set(digest, name, expiresAt);
+    return name;
+  }
+
+  /**
+   * Opens the connection and warms up the signer at init, where Lambda gives more CPU. Never fails: the first request
+   * finds out if the database is unavailable.
+   */
+  async warmUp(): Promise<void> {
+    await this.#read(NO_DIGEST, ONE_ATTEMPT).catch(() => {});
+  }
+
+  async #read(digest: string, time: RemainingTime): Promise<Output<'GetItem'>['Item']> {
+    const read = {
+      TableName: this.#tableName,
+      Key: { digest: { S: digest } },
+      ProjectionExpression: '#name, expiresAt',
+      ExpressionAttributeNames: { '#name': 'name' },
+      // An older replica could return a revoked token.
+      ConsistentRead: true,
+    };
+    return (await this.#dynamoDb.send('GetItem', read, time)).Item;
+  }
+}

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Engine, startEngine } from '../../../test/support/engine.ts';
+import { contextWith } from '../../../test/support/event.ts';
+import { success } from '../success.ts';
+import { attributeValue, type MemberValue, memberValue } from './attribute-value.ts';
+import { DynamoDb } from './dynamodb.ts';
+
+let engine: Engine;
+let dynamoDb: DynamoDb;
+beforeAll(async () => {
+  engine = await startEngine();
+  dynamoDb = new DynamoDb();
+});
+afterAll(() => engine.close());
+
+/** The JSON in which a member is answered that DynamoDB has held meanwhile. */
+async function answered(value: MemberValue): Promise<string> {
+  const Item = { id: { N: '1' }, member: attributeValue(value) };
+  const TableName = engine.plantsTable;
+  await dynamoDb.send('PutItem', { TableName, Item }, contextWith());
+  const { Item: stored } = await dynamoDb.send('GetItem', { TableName, Key: { id: { N: '1' } } }, contextWith());
+  return success({ member: memberValue(stored?.['member']) }).body;
+}
+
+test('every int64 comes back with each of its digits', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (value) => {
+      expect(await answered(value)).toBe(`{"member":${value}}`);
+    }),
+  );
+});
+
+test('every number that the table can hold comes back as it was', async () => {
+  const storable = fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .filter((value) => value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) < 1e126));
+  await fc.assert(
+    fc.asyncProperty(storable, async (value) => {
+      // DynamoDB has no negative zero, and JSON.stringify writes it as 0.
+      expect(JSON.parse(await answered(value)).member).toBe(value === 0 ? 0 : value);
+    }),
+  );
+});
+
+test.each(['', 'fern', true, false])('%j comes back', async (value) => {
+  expect(JSON.parse(await answered(value))).toEqual({ member: value });
+});
+
+test('a member that an item lacks is left out', () => {
+  expect(success({ name: 'fern', tag: memberValue(undefined) }).body).toBe('{"name":"fern"}');
+});

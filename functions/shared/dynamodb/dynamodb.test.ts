@@ -1,0 +1,459 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as sdk from '@aws-sdk/client-dynamodb';
+import { Hash } from '@smithy/core/serde';
+import { SignatureV4 } from '@smithy/signature-v4';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { contextWith } from '../../../test/support/event.ts';
+import { DynamoDb, type Input } from './dynamodb.ts';
+
+const CREDENTIALS = { accessKeyId: 'the-id', secretAccessKey: 'the-secret', sessionToken: 'the-session' };
+
+let stops: (() => void)[] = [];
+beforeEach(() => {
+  vi.stubEnv('AWS_REGION', 'eu-west-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', CREDENTIALS.accessKeyId);
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', CREDENTIALS.secretAccessKey);
+  vi.stubEnv('AWS_SESSION_TOKEN', CREDENTIALS.sessionToken);
+});
+afterEach(() => {
+  for (const stop of stops) stop();
+  stops = [];
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+/** Starts a database that responds like this. Returns its endpoint, and the number of attempts so far. */
+async function startDatabase(listener: RequestListener) {
+  let attempts = 0;
+  const server = createServer((request, response) => {
+    attempts += 1;
+    listener(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stops.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, attempts: () => attempts };
+}
+
+function clientOf(endpoint: string): DynamoDb {
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+  return new DynamoDb();
+}
+
+const READ = { TableName: 'Plants', Key: { id: { N: '1' } } };
+
+/** Reads an item from a database that responds like this. Returns the result and the number of attempts. */
+async function readFrom(listener: RequestListener, remainingMs = 10_000) {
+  const { endpoint, attempts } = await startDatabase(listener);
+  const result = await clientOf(endpoint)
+    .send('GetItem', READ, contextWith(remainingMs))
+    .catch((error: Error) => error);
+  return { result, attempts: attempts() };
+}
+
+const respond =
+  (status: number, body: string, headers = {}): RequestListener =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0', ...headers }).end(body);
+
+const failure = (status: number, name: string) =>
+  respond(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'said' }));
+
+const FAULTS: Record<string, RequestListener> = {
+  'responds with 500': failure(500, 'InternalServerError'),
+  'responds with 503 in HTML': respond(503, '<html>busy</html>', { 'content-type': 'text/html' }),
+  'resets the connection': (request) => request.socket.destroy(),
+  'never responds': () => {},
+  'drips its headers': ({ socket }) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const timer = setInterval(() => socket.write('x-slow: x\r\n'), 200);
+    socket.once('close', () => clearInterval(timer));
+  },
+  'stalls within its response': (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{'),
+  'breaks its response off': (_, response) => {
+    response.writeHead(200, { 'content-length': 99 }).write('{');
+    setTimeout(() => response.destroy(), 20);
+  },
+  'switches protocols': ({ socket }) => void socket.end('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n'),
+  'responds with half a JSON document': respond(200, '{"Item":'),
+  'responds with nothing': respond(200, ''),
+  'responds with an empty object': respond(200, '{}'),
+  'responds with null': respond(200, 'null'),
+  'responds with HTML': respond(200, '<html></html>'),
+};
+
+test.each([
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'TransactionInProgressException',
+  'ReplicatedWriteConflictException',
+])('%s is error 429 after three attempts', async (name) => {
+  const { result, attempts } = await readFrom(failure(400, name));
+  expect(result).toMatchObject({
+    error: 429,
+    message: 'The database is throttled. Repeating the request a little later is safe.',
+    cause: { name },
+  });
+  expect(attempts).toBe(3);
+});
+
+test('a database that cannot be connected to is error 503', async () => {
+  const call = clientOf('http://127.0.0.1:1').send('GetItem', READ, contextWith());
+  await expect(call).rejects.toMatchObject({ error: 503, cause: { code: 'ECONNREFUSED' } });
+});
+
+test('a garbled response followed by a complete one is no failure', async () => {
+  let first = true;
+  const { result } = await readFrom((request, response) => {
+    respond(200, first ? '{"Consumed' : '{"ConsumedCapacity":{"CapacityUnits":1}}')(request, response);
+    first = false;
+  });
+  expect(result).toMatchObject({ ConsumedCapacity: { CapacityUnits: 1 } });
+});
+
+test.each([
+  ['{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"said"}'],
+  ['{"__type":"AccessDeniedException","message":"said"}'],
+])('throws the error %s of DynamoDB as it is, after one attempt', async (body) => {
+  const { result, attempts } = await readFrom(respond(400, body));
+  expect(result).toMatchObject({ name: 'AccessDeniedException', message: 'said' });
+  expect(attempts).toBe(1);
+});
+
+test('is error 504 when the time is up, whatever the database does', async () => {
+  const start = performance.now();
+  const { result } = await readFrom(() => {}, 4200);
+  expect(result).toMatchObject({
+    error: 504,
+    message: 'The database took too long to answer. Repeating the request is safe.',
+  });
+  expect(performance.now() - start).toBeLessThan(2000);
+});
+
+test('makes no attempt once the time is up, and closes the connection', async () => {
+  let attempts = 0;
+  const sockets: Socket[] = [];
+  const { result } = await readFrom(async (request, response) => {
+    attempts += 1;
+    sockets.push(request.socket);
+    // The response that would cause another attempt comes too late.
+    await sleep(400);
+    failure(400, 'ThrottlingException')(request, response);
+  }, 4200);
+  expect(result).toMatchObject({ error: 504 });
+  await sleep(2000);
+  expect(attempts).toBeLessThanOrEqual(1);
+  expect(sockets.filter((socket) => !socket.destroyed)).toEqual([]);
+});
+
+test('makes no attempt after a wait in which the time is up', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0.99);
+  const start = performance.now();
+  const { result, attempts } = await readFrom(failure(400, 'ThrottlingException'), 4150);
+  expect({ result, attempts }).toMatchObject({ result: { error: 504 }, attempts: 1 });
+  expect(performance.now() - start).toBeLessThan(450);
+});
+
+test('leaves no timer behind', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const before = timers();
+  await readFrom(respond(200, '{"ConsumedCapacity":{}}'));
+  expect(timers()).toBe(before);
+});
+
+test('is error 504 at once if there is no time at all', async () => {
+  expect((await readFrom(() => {}, 100)).result).toMatchObject({ error: 504 });
+});
+
+test.each(['{"Item":{"name":{"S":"secret"}}}', '{"Item":{"name":{"S":"secret"}'])(
+  'does not show the response %s, which is not DynamoDB’s',
+  async (body) => {
+    const { result } = await readFrom(respond(200, body));
+    const message = `The response with status 200 and ${body.length} characters is not DynamoDB's.`;
+    expect(result).toMatchObject({ cause: { message } });
+  },
+);
+
+test('keeps the connection for the next call', async () => {
+  const ports = new Set<number | undefined>();
+  const { endpoint } = await startDatabase((request, response) => {
+    ports.add(request.socket.remotePort);
+    respond(200, '{"ConsumedCapacity":{}}')(request, response);
+  });
+  const dynamoDb = clientOf(endpoint);
+  for (let call = 0; call < 3; call += 1) await dynamoDb.send('GetItem', READ, contextWith());
+  expect(ports.size).toBe(1);
+});
+
+test.each(['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])('needs the variable %s', (name) => {
+  vi.stubEnv(name, '');
+  expect(() => new DynamoDb()).toThrow(`The environment variable ${name} is missing`);
+});
+
+test.each([
+  ['eu-west-1', {}, 'https://dynamodb.eu-west-1.amazonaws.com/'],
+  ['us-gov-west-1', {}, 'https://dynamodb.us-gov-west-1.amazonaws.com/'],
+  ['cn-north-1', {}, 'https://dynamodb.cn-north-1.amazonaws.com.cn/'],
+  ['eu-west-1', { AWS_ENDPOINT_URL: 'http://all.example:4566' }, 'http://all.example:4566/'],
+  [
+    'eu-west-1',
+    { AWS_ENDPOINT_URL: 'http://all.example', AWS_ENDPOINT_URL_DYNAMODB: 'https://own.example' },
+    'https://own.example/',
+  ],
+])('in %s with %j the endpoint is %s, as for the SDK', async (region, variables, expected) => {
+  for (const [name, value] of Object.entries({ AWS_REGION: region, AWS_ENDPOINT_URL_DYNAMODB: '', ...variables })) {
+    vi.stubEnv(name, value);
+  }
+  const { protocol, hostname, port, path } = await requestOfSdk('GetItem', READ);
+  expect(`${protocol}//${hostname}${port ? `:${port}` : ''}${path}`).toBe(expected);
+  expect(new DynamoDb().endpoint.href).toBe(expected);
+});
+
+type Action = Parameters<DynamoDb['send']>[0];
+
+const text = fc.string({ minLength: 1, unit: 'binary' });
+const number = fc.oneof(fc.bigInt().map(String), fc.double({ noNaN: true, noDefaultInfinity: true }).map(String));
+const { value: attribute } = fc.letrec<{ value: Record<string, unknown> }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 2 },
+    fc.record({ S: fc.string({ unit: 'binary' }) }),
+    fc.record({ N: number }),
+    fc.record({ BOOL: fc.boolean() }),
+    fc.record({ NULL: fc.constant(true) }),
+    fc.record({ SS: fc.array(text, { minLength: 1 }) }),
+    fc.record({ NS: fc.array(number, { minLength: 1 }) }),
+    fc.record({ L: fc.array(tie('value')) }),
+    fc.record({ M: fc.dictionary(text, tie('value')) }),
+  ),
+}));
+const TableName = fc.stringMatching(/^[\w.-]{3,30}$/);
+const item = fc.dictionary(text, attribute);
+const Key = fc.dictionary(text, attribute, { minKeys: 1, maxKeys: 2 });
+const expressions = {
+  ExpressionAttributeNames: fc.dictionary(text, text),
+  ExpressionAttributeValues: item,
+};
+const oneOf = (inputs: Record<string, fc.Arbitrary<unknown>>, requiredKeys: string[]) =>
+  fc.record(inputs, { requiredKeys });
+const key = oneOf({ TableName, Key, ...expressions }, ['TableName', 'Key']);
+const put = oneOf({ TableName, Item: item, ConditionExpression: text, ...expressions }, ['TableName', 'Item']);
+const update = oneOf({ TableName, Key, UpdateExpression: text, ...expressions }, [
+  'TableName',
+  'Key',
+  'UpdateExpression',
+]);
+
+const INPUTS: Record<Action, fc.Arbitrary<unknown>> = {
+  GetItem: oneOf({ TableName, Key, ConsistentRead: fc.boolean(), ProjectionExpression: text }, ['TableName', 'Key']),
+  PutItem: put,
+  DeleteItem: key,
+  UpdateItem: update,
+  Query: oneOf({ TableName, KeyConditionExpression: text, Limit: fc.nat(), ScanIndexForward: fc.boolean() }, [
+    'TableName',
+  ]),
+  Scan: oneOf({ TableName, FilterExpression: text, ExclusiveStartKey: Key, ...expressions }, ['TableName']),
+  BatchGetItem: fc.record({ RequestItems: fc.dictionary(TableName, fc.record({ Keys: fc.array(Key) })) }),
+  BatchWriteItem: fc.record({
+    RequestItems: fc.dictionary(
+      TableName,
+      fc.array(
+        fc.oneof(
+          fc.record({ PutRequest: fc.record({ Item: item }) }),
+          fc.record({ DeleteRequest: fc.record({ Key }) }),
+        ),
+      ),
+    ),
+  }),
+  TransactGetItems: fc.record({
+    TransactItems: fc.array(
+      fc.record({ Get: oneOf({ TableName, Key, ProjectionExpression: text }, ['TableName', 'Key']) }),
+    ),
+  }),
+  TransactWriteItems: oneOf(
+    {
+      TransactItems: fc.array(
+        fc.oneof(fc.record({ Put: put }), fc.record({ Update: update }), fc.record({ Delete: key })),
+      ),
+      // Without one, the SDK adds a random one; here each attempt of a call sends the same body.
+      ClientRequestToken: text,
+    },
+    ['TransactItems', 'ClientRequestToken'],
+  ),
+};
+
+function sdkClient(endpoint?: string): sdk.DynamoDBClient {
+  return new sdk.DynamoDBClient({
+    ...(endpoint !== undefined && { endpoint }),
+    credentials: CREDENTIALS,
+    maxAttempts: 3,
+    retryMode: 'standard',
+    requestHandler: { connectionTimeout: 1000, requestTimeout: 1000, throwOnRequestTimeout: true, socketTimeout: 1000 },
+  });
+}
+
+/** The SDK's command for an action: `GetItemCommand` of `GetItem`. */
+function commandOf(action: Action, input: unknown) {
+  const Command = (sdk as unknown as Record<string, new (input: unknown) => sdk.GetItemCommand>)[`${action}Command`];
+  if (!Command) throw new Error(`The SDK has no command for ${action}.`);
+  return new Command(input);
+}
+
+interface SdkRequest {
+  protocol: string;
+  hostname: string;
+  port?: number;
+  path: string;
+}
+
+/** The request that the SDK would send. */
+async function requestOfSdk(action: Action, input: unknown): Promise<SdkRequest> {
+  const client = sdkClient();
+  const { promise, resolve } = Promise.withResolvers<SdkRequest>();
+  client.middlewareStack.add(
+    () => async (args) => {
+      resolve(args.request as SdkRequest);
+      throw new Error('not sent');
+    },
+    { step: 'deserialize', priority: 'low' },
+  );
+  await client.send(commandOf(action, input)).catch(() => {});
+  return promise;
+}
+
+interface Sent {
+  method: string | undefined;
+  url: string | undefined;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+const HASH = Hash.bind(null, 'sha256');
+
+/** The Authorization header that the SDK's signer makes for a request that was sent. */
+async function authorizationOf({ method = '', url = '', headers, body }: Sent): Promise<unknown> {
+  const { authorization = '', host = '' } = headers;
+  const names = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
+  const signer = new SignatureV4({ service: 'dynamodb', region: 'eu-west-1', credentials: CREDENTIALS, sha256: HASH });
+  const [, date = '', time = ''] = /^(\d{8})T(\d{6})Z$/.exec(String(headers['x-amz-date'])) ?? [];
+  const iso = `${date.replace(/(....)(..)(..)/, '$1-$2-$3')}T${time.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`;
+  const signed = await signer.sign(
+    {
+      method,
+      protocol: 'http:',
+      hostname: host,
+      path: url,
+      query: {},
+      headers: Object.fromEntries(names.map((name) => [name, String(headers[name])])),
+      body,
+    },
+    { signingDate: new Date(iso) },
+  );
+  return signed.headers['authorization'];
+}
+
+describe.each(Object.entries(INPUTS) as [Action, fc.Arbitrary<unknown>][])('%s', (action, inputs) => {
+  test('is the same request as the SDK sends, and rightly signed', async () => {
+    const requests: Sent[] = [];
+    const { endpoint } = await startDatabase(async (request, response) => {
+      const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString();
+      requests.push({ method: request.method, url: request.url, headers: request.headers, body });
+      respond(200, '{"ConsumedCapacity":{}}')(request, response);
+    });
+    const [client, dynamoDb] = [sdkClient(endpoint), clientOf(endpoint)];
+    await fc.assert(
+      fc.asyncProperty(inputs, async (input) => {
+        requests.length = 0;
+        await dynamoDb.send(action, input as Input<Action>, contextWith());
+        await client.send(commandOf(action, { ...Object(input), ReturnConsumedCapacity: 'TOTAL' }));
+        const [own, ofSdk] = requests.map(({ method, url, headers, body }) => ({
+          method,
+          url,
+          target: headers['x-amz-target'],
+          type: headers['content-type'],
+          session: headers['x-amz-security-token'],
+          body: JSON.parse(body),
+        }));
+        expect(own).toEqual(ofSdk);
+        for (const sent of requests) expect(await authorizationOf(sent)).toBe(sent.headers.authorization);
+      }),
+      { numRuns: 30 },
+    );
+    client.destroy();
+  });
+});
+
+/** The errors that DynamoDB documents ("Error handling with DynamoDB", and the actions' own). */
+const ERRORS: [number, string][] = [
+  ...[
+    'AccessDeniedException',
+    'ConditionalCheckFailedException',
+    'ExpiredTokenException',
+    'IdempotentParameterMismatchException',
+    'IncompleteSignatureException',
+    'InvalidSignatureException',
+    'ItemCollectionSizeLimitExceededException',
+    'LimitExceededException',
+    'MissingAuthenticationTokenException',
+    'ProvisionedThroughputExceededException',
+    'ReplicatedWriteConflictException',
+    'RequestLimitExceeded',
+    'ResourceInUseException',
+    'ResourceNotFoundException',
+    'ThrottlingException',
+    'TransactionCanceledException',
+    'TransactionConflictException',
+    'TransactionInProgressException',
+    'UnrecognizedClientException',
+    'ValidationException',
+  ].map((name): [number, string] => [400, name]),
+  [500, 'InternalServerError'],
+  [503, 'ServiceUnavailable'],
+];
+
+const RESPONSES: [string, RequestListener][] = [
+  ['success', respond(200, '{"ConsumedCapacity":{}}')],
+  ...ERRORS.map(([status, name]): [string, RequestListener] => [name, failure(status, name)]),
+  ['a 403 in HTML', respond(403, '<html></html>', { 'content-type': 'text/html' })],
+  ['a 502', respond(502, '')],
+  ...Object.entries(FAULTS),
+];
+
+const NOT_DYNAMODB = 'a response that is not DynamoDB’s comes from something in between, which may recover';
+
+/** The reasons if the number of attempts differs from the SDK's. */
+const DIFFERENCES: Record<string, string> = {
+  LimitExceededException: 'only actions on tables meet it, such as CreateTable',
+  'a 403 in HTML': NOT_DYNAMODB,
+  'switches protocols': NOT_DYNAMODB,
+  'responds with half a JSON document': NOT_DYNAMODB,
+  'responds with nothing': NOT_DYNAMODB,
+  'responds with an empty object': NOT_DYNAMODB,
+  'responds with null': NOT_DYNAMODB,
+  'responds with HTML': NOT_DYNAMODB,
+};
+
+/** The number of attempts that the SDK makes. */
+async function attemptsOfSdk(listener: RequestListener): Promise<number> {
+  const { endpoint, attempts } = await startDatabase(listener);
+  const client = sdkClient(endpoint);
+  await client.send(commandOf('GetItem', READ)).catch(() => {});
+  client.destroy();
+  return attempts();
+}
+
+test.each(RESPONSES)('repeats the call as the SDK does, or for a reason: %s', async (name, listener) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const [own, ofSdk] = await Promise.all([readFrom(listener), attemptsOfSdk(listener)]);
+  expect(own.attempts === ofSdk, `${own.attempts} attempts, the SDK makes ${ofSdk}`).toBe(!(name in DIFFERENCES));
+  if (!(name in FAULTS)) return;
+  const message = 'The database did not answer. Repeating the request is safe.';
+  expect(own).toMatchObject({ result: { error: 503, message }, attempts: 3 });
+});

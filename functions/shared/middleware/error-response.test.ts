@@ -1,0 +1,150 @@
+import middy from '@middy/core';
+import httpJsonBodyParser from '@middy/http-json-body-parser';
+import validator from '@middy/validator';
+import { expect, test } from 'vitest';
+import { inContract } from '../../../test/support/contract.ts';
+import { contextWith, eventWith } from '../../../test/support/event.ts';
+import validateEvent from '../../create-plant/contract.generated.js';
+import { type ErrorNumber, PlantStoreError } from '../errors.ts';
+import { decodeBody } from './decode-body.ts';
+import { errorResponse } from './error-response.ts';
+import { exactNumbers } from './exact-numbers.ts';
+
+/** The Error that a body is answered with once the token is verified. */
+async function errorFor(body: string | null) {
+  const stack = middy()
+    .use(errorResponse())
+    .use(decodeBody())
+    .use(httpJsonBodyParser())
+    .use(exactNumbers([['id']]))
+    .use(validator({ eventSchema: validateEvent }))
+    .handler(async () => ({ statusCode: 200 }));
+  return inContract(await stack(eventWith({ body, headers: { 'content-type': 'application/json' } }), contextWith()));
+}
+
+async function errorWhenThrown(thrown: unknown) {
+  const stack = middy()
+    .use(errorResponse())
+    .handler(() => {
+      throw thrown;
+    });
+  return inContract(await stack(eventWith(), contextWith()));
+}
+
+const INT64 = 'a whole number from -9223372036854775808 to 9223372036854775807';
+const STRING = 'a string of well-formed Unicode';
+
+test.each([
+  ['{}', `The member id is missing; it must be ${INT64}. The member name is missing; it must be ${STRING}.`],
+  ['{"id":1}', `The member name is missing; it must be ${STRING}.`],
+  [
+    '{"id":"1","name":null,"tag":7}',
+    `The member id was a string; it must be ${INT64}. The member name was null; it must be ${STRING}. The member tag was 7; it must be ${STRING}.`,
+  ],
+  ['{"id":1.5,"name":"x"}', `The member id was 1.5; it must be ${INT64}.`],
+  ['{"id":true,"name":"x"}', `The member id was true; it must be ${INT64}.`],
+  ['{"id":[7],"name":"x"}', `The member id was an array; it must be ${INT64}.`],
+  ['{"id":9223372036854775808,"name":"x"}', `The member id was 9223372036854775808; it must be ${INT64}.`],
+  ['{"id":-9223372036854775809,"name":"x"}', `The member id was -9223372036854775809; it must be ${INT64}.`],
+  ['{"id":1,"name":{}}', `The member name was an object; it must be ${STRING}.`],
+  ['{"id":1,"name":"\\ud800"}', `The member name was a string with a lone surrogate; it must be ${STRING}.`],
+  ['{"id":1,"name":"x","tag":"\\udc00x"}', `The member tag was a string with a lone surrogate; it must be ${STRING}.`],
+  ['{"id":1,"name":"x","tag":null}', `The member tag was null; it must be ${STRING}.`],
+  ['[]', 'The body was an array; it must be a JSON object.'],
+  ['"x"', 'The body was a string; it must be a JSON object.'],
+  ['7', 'The body was 7; it must be a JSON object.'],
+  ['null', 'The body was null; it must be a JSON object.'],
+  ['', 'The body is missing; it must be a JSON object.'],
+  [null, 'The body is missing; it must be a JSON object.'],
+])('the body %s is told what is wrong with it', async (body, message) => {
+  expect(await errorFor(body)).toEqual({ error: 400, message });
+});
+
+test.each([
+  ['9007199254740993.0', true],
+  ['9007199254740992.5', true],
+  ['-9.2233720368547758e18', true],
+  ['4503599627370495.5', false],
+  ['1e19', false],
+  ['1e400', false],
+])('the id %s is shown as it was sent; that it needs plain digits: %s', async (id, needsPlainDigits) => {
+  expect(await errorFor(`{"id":${id},"name":"x"}`)).toEqual({
+    error: 400,
+    message: `The member id was ${id}; it must be ${INT64}${needsPlainDigits ? ', beyond 2^53 in plain digits' : ''}.`,
+  });
+});
+
+test('of an id of a million digits the first 40 are shown', async () => {
+  expect((await errorFor(`{"id":${'9'.repeat(40)}}`))['message']).toContain(`was ${'9'.repeat(40)};`);
+  const { message } = await errorFor(`{"id":${'9'.repeat(1_000_000)},"name":"x"}`);
+  expect(message).toBe(`The member id was ${'9'.repeat(40)}…; it must be ${INT64}.`);
+});
+
+test.each(['{', "{'id':1}", '\ufeff{}', '{"id":01}', '{"id":NaN}', 'undefined', ' '])(
+  'the body %j is not JSON',
+  async (body) => {
+    const { error, message } = await errorFor(body);
+    expect(error).toBe(400);
+    expect(message).toMatch(/^The body was not JSON \(.+\); it must be a JSON object\.$/);
+  },
+);
+
+test.each([
+  ['a byte order mark', '\ufeff', '\\u{feff}'],
+  ['a zero-width space', '\u200b', '\\u{200b}'],
+  ['a no-break space', '\u00a0', '\\u{a0}'],
+  ['a line separator', '\u2028', '\\u{2028}'],
+  ['an escape', '\x1b', '\\u{1b}'],
+])('%s, which nobody would see, is shown as its escape', async (_, character, shown) => {
+  const { message } = await errorFor(`${character}{}`);
+  expect(message).not.toContain(character);
+  expect(message).toContain(shown);
+});
+
+test('what can be seen is shown as it is', async () => {
+  expect((await errorFor('é 植物 🌱'))['message']).toContain('é 植物 🌱');
+});
+
+test.each([
+  ['__proto__', '{"id":1,"name":"x","__proto__":{"tag":"y"}}'],
+  ['__proto__', '{"id":1,"name":"x","other":[{"__proto__":1}]}'],
+  ['constructor.prototype', '{"id":1,"name":"x","constructor":{"prototype":{}}}'],
+])('a member %s, which would change a prototype, is named', async (member, body) => {
+  const error = { error: 400, message: `The body has a member "${member}"; it must not.` };
+  expect(await errorFor(body)).toEqual(error);
+});
+
+test.each<[ErrorNumber, Record<string, string>]>([
+  [401, { 'WWW-Authenticate': 'Bearer realm="plant-store"' }],
+  [409, {}],
+  [429, { 'Retry-After': '1' }],
+  [503, { 'Retry-After': '5' }],
+])('an error %i has the headers %j', async (error, headers) => {
+  const stack = middy()
+    .use(errorResponse())
+    .handler(() => {
+      throw new PlantStoreError(error, 'no');
+    });
+  expect(await stack(eventWith(), contextWith())).toMatchObject({
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+});
+
+test('a failure of our own is answered as it is', async () => {
+  const conflict = new PlantStoreError(409, 'The id 1 is in use.');
+  expect(await errorWhenThrown(conflict)).toEqual({ error: 409, message: 'The id 1 is in use.' });
+});
+
+test.each([
+  new TypeError('secret inside'),
+  Object.assign(new Error('secret'), { statusCode: 418 }),
+  Object.assign(new Error('secret'), { statusCode: 418, cause: null }),
+  Object.assign(new Error('secret', { cause: { package: 'another', data: 'secret' } }), { statusCode: 415 }),
+  'a thrown secret',
+  null,
+])('an unforeseen %s is a 500 that says nothing of the inside', async (thrown) => {
+  expect(await errorWhenThrown(thrown)).toEqual({
+    error: 500,
+    message: 'The request failed through a fault of ours. Repeating it is safe.',
+  });
+});

@@ -1,0 +1,80 @@
+import middy from '@middy/core';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { contextWith, eventWith } from '../../../test/support/event.ts';
+import { type ParameterType, typedParameters } from './typed-parameters.ts';
+
+/** What becomes of a path parameter's text. */
+async function typed(text: string, type: ParameterType): Promise<unknown> {
+  const stack = middy()
+    .use(typedParameters({ pathParameters: { it: type }, queryStringParameters: {} }))
+    .handler(async ({ pathParameters }) => pathParameters?.['it']);
+  return stack(eventWith({ pathParameters: { it: text } }), contextWith());
+}
+
+test('every int64 in plain digits comes out exactly', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (id) => {
+      expect(await typed(String(id), 'int64')).toBe(id);
+    }),
+  );
+});
+
+test('every number that JSON can hold comes out as JSON has it', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.double({ noNaN: true, noDefaultInfinity: true }), async (number) => {
+      const text = JSON.stringify(number);
+      expect(await typed(text, 'number')).toBe(JSON.parse(text));
+    }),
+  );
+});
+
+test.each([
+  ['true', 'boolean', true],
+  ['false', 'boolean', false],
+  ['1', 'string', '1'],
+  ['true', 'string', 'true'],
+  ['1E+2', 'number', 100],
+] as const)('"%s" as a %s is %j', async (text, type, value) => {
+  expect(await typed(text, type)).toBe(value);
+});
+
+test.each([
+  ['', 'int64'],
+  ['+1', 'int64'],
+  ['1.0', 'int64'],
+  ['99999999999999999999', 'int64'],
+  ['', 'number'],
+  ['01', 'number'],
+  ['0x1', 'number'],
+  ['1.', 'number'],
+  ['.5', 'number'],
+  [' 1', 'number'],
+  ['1 ', 'number'],
+  ['Infinity', 'number'],
+  ['True', 'boolean'],
+] as const)('"%s", which is no %s, is left for the validator to refuse', async (text, type) => {
+  expect(await typed(text, type)).toBe(text);
+});
+
+async function query(texts: Record<string, string[]> | null): Promise<unknown> {
+  const stack = middy()
+    .use(typedParameters({ pathParameters: {}, queryStringParameters: { limit: 'number', id: ['int64'] } }))
+    .handler(async ({ queryStringParameters }) => queryStringParameters);
+  const last = texts && Object.fromEntries(Object.entries(texts).map(([name, values]) => [name, values.at(-1) ?? '']));
+  return stack(eventWith({ queryStringParameters: last, multiValueQueryStringParameters: texts }), contextWith());
+}
+
+test('a query parameter that may be repeated is a list, of any other the last counts', async () => {
+  expect(await query({ limit: ['1', '2'], id: ['3'] })).toEqual({ limit: 2, id: [3n] });
+  expect(await query({ id: ['3', '4'], other: ['x'] })).toEqual({ id: [3n, 4n] });
+});
+
+test('without parameters there are none', async () => {
+  expect(await query(null)).toEqual({});
+  const types = { pathParameters: { it: 'int64' }, queryStringParameters: {} } as const;
+  const stack = middy()
+    .use(typedParameters(types))
+    .handler(async ({ pathParameters }) => pathParameters);
+  expect(await stack(eventWith({ pathParameters: null }), contextWith())).toEqual({});
+});

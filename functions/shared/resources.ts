@@ -1,0 +1,15 @@
+import { loadIdentityProvider } from './access-tokens/load-identity-provider.ts';
+import { TokensTable } from './access-tokens/tokens-table.ts';
+import { DynamoDb } from './dynamodb/dynamodb.ts';
+import { environmentVariable } from './environment-variable.ts';
+
+/* What each operation needs, made and warmed up once at init. */
+
+export const dynamoDb = new DynamoDb();
+
+export const accessTokens = {
+  table: new TokensTable(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME')),
+  identityProvider: await loadIdentityProvider(),
+};
+
+await Promise.all([accessTokens.table.warmUp(), accessTokens.identityProvider?.warmUp()]);
