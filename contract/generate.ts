@@ -3,11 +3,10 @@ import { dirname, join } from 'node:path';
 import { _, Ajv2020, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
-import { mapValues } from '../functions/shared/map-values.ts';
 import { command } from '../operate/command.ts';
 import type { SmokeOperation } from '../operate/smoke/contract-checks.ts';
 import { readOperations } from './operations.ts';
-import { int64Paths, kindOf, resolved, type Schema, typeOf, validated } from './schema.ts';
+import { int64Paths, kindOf, mapValues, resolved, type Schema, typeOf, validated } from './schema.ts';
 
 /*
  * Compiles the contract's request schemas ahead of time: for each operation of openapi.yaml, the
@@ -25,6 +24,7 @@ interface Parameter {
 interface ContractOperation {
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
+  responses?: Record<string, unknown>;
 }
 
 interface Contract {
@@ -81,15 +81,15 @@ function compiler(): Ajv2020 {
 /** The files that the contract makes, by their path from the project's root. Throws a sentence for what it cannot check. */
 export function generate(contractText: string): Record<string, string> {
   const { paths, components } = parse(contractText) as Contract;
-  const schemas = mapValues(components.schemas, (schema) => resolved(schema, components.schemas));
   const files: Record<string, string> = {};
   const smokeOperations: SmokeOperation[] = [];
   for (const { operationId, method, path, folder } of readOperations(contractText)) {
     const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
-    const { parameters: own = [], requestBody } = methods[method.toLowerCase()] ?? {};
+    const { parameters: own = [], requestBody, responses } = methods[method.toLowerCase()] ?? {};
     const request = mapValues(requestOf(operationId, [...ofPath, ...own], requestBody), (part) =>
       resolved(part, components.schemas),
     );
+    const schemas = schemasIn([requestBody, responses?.['200']], components.schemas);
     const constants = constantsOf(operationId, request, schemas);
     files[`functions/${folder}/contract.generated.js`] = [
       header,
@@ -111,6 +111,13 @@ export function generate(contractText: string): Record<string, string> {
   }
   files['operate/smoke/operations.generated.json'] = `${JSON.stringify(smokeOperations, null, 2)}\n`;
   return files;
+}
+
+/** The schemas to which the parts of an operation refer directly. */
+function schemasIn(parts: unknown[], schemas: Record<string, Schema>): Record<string, Schema> {
+  const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
+  const names = [...new Set(Array.from(references, ([, name = '']) => name))];
+  return Object.fromEntries(names.map((name) => [name, resolved({ $ref: `#/components/schemas/${name}` }, schemas)]));
 }
 
 /** What the contract describes of an operation's event: the schemas of its members. */
@@ -158,7 +165,9 @@ function constantsOf(operationId: string, request: Record<string, Schema>, schem
   const constants: Record<string, { value: unknown; type: string }> = {
     operationId: { value: operationId, type: 'string' },
     int64s: { value: int64Paths(body), type: 'string[][]' },
-    parameters: { value: parameters, type: "import('../shared/middleware/typed-parameters.ts').ParameterTypes" },
+    ...((request['pathParameters'] || request['queryStringParameters']) && {
+      parameters: { value: parameters, type: "import('../shared/middleware/typed-parameters.ts').ParameterTypes" },
+    }),
   };
   for (const [name, { properties = {} }] of Object.entries(schemas)) {
     const lowerFirst = name.replace(/./, (letter) => letter.toLowerCase());

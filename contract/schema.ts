@@ -1,6 +1,9 @@
-import { mapValues } from '../functions/shared/map-values.ts';
+/** Returns a record with the same keys and other values. */
+export function mapValues<From, To>(record: Record<string, From>, to: (value: From, key: string) => To) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value, key)]));
+}
 
-/** A schema of the contract, as far as it is looked at. */
+/** A schema of the contract, as far as it is read. */
 export interface Schema {
   $ref?: string;
   allOf?: Schema[];

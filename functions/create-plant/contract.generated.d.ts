@@ -2,16 +2,13 @@
 
 export type NewPlant = { "id": bigint; "name": string; "tag"?: string };
 export type Plant = { "name": string; "tag"?: string };
-export type Error = { "error": number; "message": string };
 /** The event of a request that is as the contract has it. */
 export type CreatePlantEvent = { "body": { "id": bigint; "name": string; "tag"?: string } };
 
 export declare const operationId: string;
 export declare const int64s: string[][];
-export declare const parameters: import('../shared/middleware/typed-parameters.ts').ParameterTypes;
 export declare const newPlantMembers: (keyof NewPlant)[];
 export declare const plantMembers: (keyof Plant)[];
-export declare const errorMembers: (keyof Error)[];
 /** Tells whether an event is as the contract has it; says why not in `errors`. */
 declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;
 export default validate;

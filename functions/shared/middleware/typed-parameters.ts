@@ -1,4 +1,3 @@
-import { mapValues } from '../map-values.ts';
 import type { Middleware } from '../request.ts';
 import { wholeNumber } from './exact-numbers.ts';
 
@@ -11,18 +10,21 @@ export interface ParameterTypes {
 }
 
 /**
- * Gives the event's parameters the types that the contract has for them. A text that is none of its type
- * stays a text, for the validator to refuse; parameters that the contract does not have are left out.
+ * Gives the event's parameters the types of the contract. A text that does not have its type stays a text, which the
+ * validator refuses. Parameters that the contract does not have are left out.
  */
 export function typedParameters({ pathParameters, queryStringParameters }: ParameterTypes): Middleware {
   return {
     before: ({ event }) => {
       const { pathParameters: path, queryStringParameters: query, multiValueQueryStringParameters: queries } = event;
+      const typedPath = Object.entries(pathParameters).map(([name, type]) => [name, value(path?.[name], type)]);
+      const typedQuery = Object.entries(queryStringParameters).map(([name, type]) => [
+        name,
+        Array.isArray(type) ? queries?.[name]?.map((text) => value(text, type[0])) : value(query?.[name], type),
+      ]);
       Object.assign(event, {
-        pathParameters: mapValues(pathParameters, (type, name) => value(path?.[name], type)),
-        queryStringParameters: mapValues(queryStringParameters, (type, name) =>
-          Array.isArray(type) ? queries?.[name]?.map((text) => value(text, type[0])) : value(query?.[name], type),
-        ),
+        pathParameters: Object.fromEntries(typedPath),
+        queryStringParameters: Object.fromEntries(typedQuery),
       });
     },
   };
