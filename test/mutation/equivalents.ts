@@ -179,21 +179,6 @@ export const EQUIVALENTS: Record<string, Equivalent[]> = {
     { code: 'id?.N', becomes: 'id.N', because: 'Each item has its key; the types do not know.' },
     { code: "''", becomes: '"Stryker was here!"', because: 'Each item has its key; the types do not know.' },
   ],
-  'scripts/cost/cost.ts': [
-    {
-      code: '[]',
-      becomes: '["Stryker was here"]',
-      because: 'A text has no time at the memory size either, so that the same sentence is thrown.',
-    },
-    { code: 'number >= 100', becomes: 'number > 100', because: '100 is a whole number, which has no digits anyway.' },
-  ],
-  'scripts/cost/monthly-cost.ts': [
-    {
-      code: '[]',
-      becomes: '["Stryker was here"]',
-      because: 'Each metric filter has its metric; the types do not know.',
-    },
-  ],
   'scripts/schema.ts': [
     { code: '[]', becomes: '["Stryker was here"]', because: 'No schema has such a name.' },
     {
