@@ -24,6 +24,7 @@ export default defineConfig({
     // Most of a test is waiting; Vitest's own default leaves one core of two idle.
     maxWorkers: 3,
     globalSetup: 'test/support/synthesize-once.ts',
+    setupFiles: 'test/support/property-runs.ts',
     // CDK's own rules take half of a synthesis; the test that is about them asks for them.
     env: { CDK_VALIDATION: 'false' },
     projects: [
@@ -32,11 +33,7 @@ export default defineConfig({
         test: {
           name: 'dynalite',
           include: ['{contract,functions,local,operate,scripts,test}/**/*.test.ts'],
-          exclude: [
-            ...COMMANDS,
-            'test/dynamodb-local-skipped.test.ts',
-            'test/{runtime,fuzz,second-operation,browser}/**',
-          ],
+          exclude: [...COMMANDS, 'test/dynamodb-local-skipped.test.ts', 'test/{runtime,second-operation,browser}/**'],
           provide: { engine: 'dynalite' },
         },
       },

@@ -25,8 +25,8 @@ test('no package runs a script as it is installed but those that package.json al
   };
   const scripted = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript);
   const names = scripted.map((path) => path.replace(/.*node_modules\//, ''));
-  const { allowScripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+  const { allowScripts, scarfSettings } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
   expect(Object.keys(allowScripts)).toEqual(expect.arrayContaining(names));
-  // swagger-ui-dist asks for it, to report each installation.
-  expect(packages).toHaveProperty(['node_modules/@scarf/scarf'], { resolved: 'scripts/no-scarf', link: true });
+  // It reports each installation of swagger-ui-dist. npm 11 skips its script; with an older npm the setting turns it off.
+  expect([allowScripts['@scarf/scarf'], scarfSettings.enabled]).toEqual([false, false]);
 });

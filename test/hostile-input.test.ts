@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { inContract } from './support/contract.ts';
@@ -9,9 +10,13 @@ beforeAll(async () => {
   return service.close;
 });
 
-async function send(body: string | Buffer, headers: Record<string, string> = {}) {
-  const response = await fetch(`${service.url}/plants`, {
-    method: 'POST',
+async function send(
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+  { method = 'POST', path = '/plants' } = {},
+) {
+  const response = await fetch(`${service.url}${path}`, {
+    method,
     headers: { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json', ...headers },
     body: new Uint8Array(Buffer.from(body)),
   });
@@ -58,4 +63,53 @@ test('of duplicate members the last one counts, in the answer as in the table', 
 test('a NUL within a string is stored', async () => {
   expect(await send('{"id":4,"name":"a\\u0000b"}')).toEqual({ name: 'a\0b' });
   expect(await service.engine.stored(4n)).toEqual({ id: '4', name: 'a\0b' });
+});
+
+/** An id, and JSON texts that mean it. */
+const writtenId = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((id) => ({ id, json: `${id}` })),
+  fc.integer().map((id) => ({ id: BigInt(id), json: `${id}.0` })),
+  fc.nat({ max: 9 }).map((id) => ({ id: BigInt(id) * 1000n, json: `${id}e3` })),
+);
+/** A JSON text of a string with each character escaped. */
+const escaped = (text: string) =>
+  `"${[...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
+
+test('stores a plant exactly, however its JSON is written', async () => {
+  const text = fc.string({ unit: 'binary' });
+  const property = fc.asyncProperty(writtenId, text, text, async ({ id, json }, name, tag) => {
+    fc.pre((await service.engine.stored(id)) === undefined);
+    const body = `\n{"id":"overruled","tag":${escaped(tag)} ,\t"x":[{}],"name":${JSON.stringify(name)},"id": ${json}}`;
+    expect(await send(body)).toEqual({ name, tag });
+    expect(await service.engine.stored(id)).toEqual({ id: String(id), name, tag });
+  });
+  await fc.assert(property);
+});
+
+test('responds to any request with a success or an error of the client', async () => {
+  const ascii = fc.string({ unit: 'grapheme-ascii' });
+  const usually = (value: string, other: fc.Arbitrary<string>) =>
+    fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, other);
+  const request = fc.record({
+    method: usually('POST', fc.constantFrom('PUT', 'DELETE', 'OPTIONS')),
+    path: usually('/plants', fc.webPath()),
+    authorization: usually(
+      `Bearer ${DEVELOPMENT_TOKEN}`,
+      fc.oneof(
+        ascii,
+        fc.base64String().map((text) => `Bearer ${text}`),
+      ),
+    ),
+    'content-type': usually('application/json', ascii),
+    body: fc.oneof(
+      fc.json(),
+      fc.uint8Array(),
+      fc.json().map((name) => `{"id":7,"name":${name}}`),
+    ),
+  });
+  const property = fc.asyncProperty(request, async ({ method, path, body, ...headers }) => {
+    const { error = 400 } = await send(body, headers, { method, path });
+    expect([400, 401, 404, 409, 413, 415]).toContain(error);
+  });
+  await fc.assert(property);
 });

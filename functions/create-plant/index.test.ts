@@ -73,7 +73,6 @@ test('any body whatever is answered with 200 or an Error, never a throw', async 
     fc.asyncProperty(body, fc.boolean(), async (anyBody, isBase64Encoded) => {
       await answerTo(eventWith({ body: anyBody, isBase64Encoded }));
     }),
-    { numRuns: 300 },
   );
 });
 
@@ -86,6 +85,8 @@ test.each([null, undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 
 
 /** The CPU time of a second at the deployed memory size: a function has a whole CPU at 1,769 MB ("Configure Lambda function memory"). */
 const MAX_CPU_MS = (1000 * 512) / 1769;
+/** Stryker instruments the code, which makes it several times slower. */
+const IS_INSTRUMENTED = 'STRYKER_MUTATOR_WORKER' in process.env;
 const LONG = '\\u0061'.repeat(400_000);
 const fill = (value: string, bytes: number) => Array(Math.floor(bytes / (value.length + 1))).fill(value);
 
@@ -104,7 +105,7 @@ test.each<[string, string, object]>([
   const answer = await answerTo(event);
   const { user, system } = process.cpuUsage(before);
   expect(answer).toMatchObject(expected);
-  expect((user + system) / 1000).toBeLessThan(MAX_CPU_MS);
+  if (!IS_INSTRUMENTED) expect((user + system) / 1000).toBeLessThan(MAX_CPU_MS);
 });
 
 test('the token is decided on before the body is looked at', async () => {
