@@ -1,7 +1,7 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { readContext, warningsOf } from './context.ts';
-import { PlantStoreStack } from './plant-store-stack.ts';
+import { readContext, warningsOf } from './settings.ts';
+import { PlantStoreStack } from './stack.ts';
 import { stages as ofFile } from './stages.ts';
 
 try {

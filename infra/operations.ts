@@ -1,5 +1,5 @@
 import { type Operation, readOperations } from '../functions/operations.ts';
-import type { TableName } from './data.ts';
+import type { TableName } from './tables.ts';
 
 /** What each operation may do on which table, one line an operation. Each may read the access tokens besides. */
 const GRANTS: Record<string, Grants> = {

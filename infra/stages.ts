@@ -1,4 +1,4 @@
-import type { Stages } from './context.ts';
+import type { Stages } from './settings.ts';
 
 /**
  * The settings of each stage: what a deployment has without any `-c` but its `-c stage=`. `default` is the stack without

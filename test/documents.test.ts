@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, inject, test } from 'vitest';
-import { readContext } from '../infra/context.ts';
-import { gatewayResponses } from '../infra/gateway-responses.ts';
+import { gatewayResponses } from '../infra/api/gateway-responses.ts';
+import { readContext } from '../infra/settings.ts';
 import { projectRoot } from '../local/synthesize.ts';
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');

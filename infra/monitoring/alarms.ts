@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { ownId } from '../operations.ts';
 import { byAction, byCapacity } from './database-metrics.ts';
 import type { Watched } from './monitoring.ts';
-import type { Outcomes } from './outcomes.ts';
+import type { Outcomes } from './request-metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 /** How many metrics the expression of an alarm may have ("Limits", Amazon CloudWatch User Guide). */

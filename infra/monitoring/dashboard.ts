@@ -13,7 +13,7 @@ import type { Construct } from 'constructs';
 import { type ErrorNumber, errors } from '../../functions/shared/errors.ts';
 import { byAction, byCapacity } from './database-metrics.ts';
 import type { Watched } from './monitoring.ts';
-import type { Outcomes } from './outcomes.ts';
+import type { Outcomes } from './request-metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 /** Of a minute: what the slowest request in a hundred takes at least. */

@@ -1,6 +1,6 @@
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
-import type { NamedTable } from '../data.ts';
 import { ACTIONS } from '../operations.ts';
+import type { NamedTable } from '../tables.ts';
 
 /** A metric that DynamoDB has of each table and action, such as `SystemErrors` ("DynamoDB metrics and dimensions"). */
 export function byAction(tables: NamedTable[], metricName: string, options: MetricOptions): Metric[] {

@@ -1,14 +1,14 @@
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { Api } from '../api.ts';
-import type { StackContext } from '../context.ts';
-import type { NamedTable } from '../data.ts';
-import type { OperationFunction } from '../operation-function.ts';
-import type { Release } from '../release.ts';
+import type { Api } from '../api/api.ts';
+import type { OperationFunction } from '../function/operation-function.ts';
+import type { Release } from '../release/release.ts';
+import type { StackContext } from '../settings.ts';
+import type { NamedTable } from '../tables.ts';
 import { Alarms } from './alarms.ts';
 import { addDashboard } from './dashboard.ts';
-import { Outcomes } from './outcomes.ts';
 import { addQueries } from './queries.ts';
+import { Outcomes } from './request-metrics.ts';
 
 /** What is watched, and who is told. */
 export interface Watched extends Pick<StackContext, 'alarmEmail'> {

@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Watched } from './monitoring.ts';
-import { gatewayFaults } from './outcomes.ts';
+import { gatewayFaults } from './request-metrics.ts';
 
 /** The gateway's own id of a request, which no caller can choose, in either log ("Access logging for REST APIs"). */
 const ID = 'coalesce(message.extendedRequestId, extendedRequestId)';

@@ -2,9 +2,9 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect } from 'vitest';
 import type { Operation } from '../../functions/operations.ts';
-import { readContext } from '../../infra/context.ts';
 import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
-import { PlantStoreStack } from '../../infra/plant-store-stack.ts';
+import { readContext } from '../../infra/settings.ts';
+import { PlantStoreStack } from '../../infra/stack.ts';
 import { textOf } from './intrinsics.ts';
 
 export const WEB_ACL_ARN =

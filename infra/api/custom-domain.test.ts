@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { templateWith } from '../test/support/stack.ts';
+import { templateWith } from '../../test/support/stack.ts';
 
 test('a domain of the user’s own has the API’s TLS policy, a certificate, a record, and is the base URL', () => {
   const own = templateWith({ domainName: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultTemplate, gatewayResponsesOf } from '../test/support/stack.ts';
+import { defaultTemplate, gatewayResponsesOf } from '../../test/support/stack.ts';
 
 const responses = gatewayResponsesOf(defaultTemplate());
 

@@ -4,7 +4,7 @@ import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
-import { type AlarmProperties, alarmStates, nameOf } from '../test/support/alarm-states.ts';
+import { type AlarmProperties, alarmStates, nameOf } from '../../test/support/alarm-states.ts';
 import {
   alarmName,
   defaultTemplate,
@@ -15,8 +15,8 @@ import {
   templateWith,
   WEB_ACL_ARN,
   withWaterPlant,
-} from '../test/support/stack.ts';
-import { type GrantedOperation, grantedOperations, ownId } from './operations.ts';
+} from '../../test/support/stack.ts';
+import { type GrantedOperation, grantedOperations, ownId } from '../operations.ts';
 
 describe.each([
   ['the contract', defaultTemplate(), grantedOperations()],

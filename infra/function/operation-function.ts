@@ -3,11 +3,11 @@ import { Tracing } from 'aws-cdk-lib/aws-lambda';
 import { type NodejsFunction, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { esbuildOptions } from './bundle/trimmings.ts';
-import type { StackContext } from './context.ts';
-import type { NamedTable } from './data.ts';
+import { esbuildOptions } from '../bundle/trimmings.ts';
+import type { GrantedOperation } from '../operations.ts';
+import type { StackContext } from '../settings.ts';
+import type { NamedTable } from '../tables.ts';
 import { loggedFunction } from './logged-function.ts';
-import type { GrantedOperation } from './operations.ts';
 
 const { alias, define, external } = esbuildOptions();
 

@@ -2,7 +2,7 @@ import { EndpointAccessMode, EndpointType, type RestApiBase, SecurityPolicy } fr
 import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
-import type { Domain } from './context.ts';
+import type { Domain } from '../settings.ts';
 
 /** TLS 1.2 or 1.3 with forward secrecy, for the API and its domain alike ("Security policies for REST APIs"). */
 export const TLS_1_2_OR_NEWER = {

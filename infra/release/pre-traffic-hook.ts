@@ -4,10 +4,10 @@ import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { StackContext } from './context.ts';
-import type { NamedTable } from './data.ts';
-import { loggedFunction } from './logged-function.ts';
-import { type OperationFunction, serviceVariables } from './operation-function.ts';
+import { loggedFunction } from '../function/logged-function.ts';
+import { type OperationFunction, serviceVariables } from '../function/operation-function.ts';
+import type { StackContext } from '../settings.ts';
+import type { NamedTable } from '../tables.ts';
 
 interface PreTrafficHookProps extends StackContext {
   /** The operation whose new versions it checks. */

@@ -1,12 +1,12 @@
 import { CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import { Api } from './api.ts';
-import type { StackContext } from './context.ts';
-import { createTables } from './data.ts';
+import { Api } from './api/api.ts';
+import { OperationFunction } from './function/operation-function.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
-import { OperationFunction } from './operation-function.ts';
 import { grantedOperations, ownId, pascalCase } from './operations.ts';
-import { Release } from './release.ts';
+import { Release } from './release/release.ts';
+import type { StackContext } from './settings.ts';
+import { createTables } from './tables.ts';
 
 /** The whole service: its tables, a function for each operation, an API in front of them, and what watches over them. */
 export class PlantStoreStack extends Stack {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { WEB_ACL_ARN } from '../test/support/stack.ts';
-import { readContext, type Stages, warningsOf } from './context.ts';
+import { readContext, type Stages, warningsOf } from './settings.ts';
 
 test.each([
   ['throwaway', undefined, false],

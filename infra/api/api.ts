@@ -13,9 +13,9 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import { apiDefinition, type Route } from './api-definition.ts';
-import type { StackContext } from './context.ts';
+import type { StackContext } from '../settings.ts';
 import { addCustomDomain, TLS_1_2_OR_NEWER } from './custom-domain.ts';
+import { apiDefinition, type Route } from './definition.ts';
 
 interface ApiProps extends StackContext {
   routes: Route[];

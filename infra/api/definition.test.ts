@@ -7,7 +7,7 @@ import {
   methodsOf,
   templateWith,
   withWaterPlant,
-} from '../test/support/stack.ts';
+} from '../../test/support/stack.ts';
 
 const ORIGIN = { allowOrigins: 'https://a.example' };
 

@@ -7,8 +7,8 @@ import {
   templateWith,
   waterPlant,
   withWaterPlant,
-} from '../test/support/stack.ts';
-import { type GrantedOperation, grantedOperations } from './operations.ts';
+} from '../../test/support/stack.ts';
+import { type GrantedOperation, grantedOperations } from '../operations.ts';
 
 const PLANTS = 'DataPlants8CBE6BEF';
 const ACCESS_TOKENS = 'DataAccessTokens854BD336';

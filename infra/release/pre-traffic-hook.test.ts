@@ -6,8 +6,8 @@ import {
   releaseOf,
   templateWith,
   withWaterPlant,
-} from '../test/support/stack.ts';
-import { grantedOperations } from './operations.ts';
+} from '../../test/support/stack.ts';
+import { grantedOperations } from '../operations.ts';
 
 const ACCESS_TOKENS = 'DataAccessTokens854BD336';
 

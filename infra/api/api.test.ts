@@ -8,8 +8,8 @@ import {
   templateWith,
   WEB_ACL_ARN,
   withWaterPlant,
-} from '../test/support/stack.ts';
-import { grantedOperations } from './operations.ts';
+} from '../../test/support/stack.ts';
+import { grantedOperations } from '../operations.ts';
 
 const template = defaultTemplate();
 

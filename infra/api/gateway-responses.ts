@@ -1,4 +1,4 @@
-import { type ErrorNumber, errorHeaders } from '../functions/shared/errors.ts';
+import { type ErrorNumber, errorHeaders } from '../../functions/shared/errors.ts';
 
 /** The response to a request for which the API has no operation. */
 export const NOT_FOUND = { error: 404, message: 'There is no such path or method.' } as const;

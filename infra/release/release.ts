@@ -5,9 +5,9 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnVersion, type IFunction, type IVersion, type Version } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { StackContext } from './context.ts';
-import type { NamedTable } from './data.ts';
-import type { OperationFunction } from './operation-function.ts';
+import type { OperationFunction } from '../function/operation-function.ts';
+import type { StackContext } from '../settings.ts';
+import type { NamedTable } from '../tables.ts';
 import { acknowledgeVersions, PreTrafficHook } from './pre-traffic-hook.ts';
 
 const ALIAS = 'live';

@@ -4,7 +4,7 @@ import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-log
 import { Construct } from 'constructs';
 import type { Operation } from '../../functions/operations.ts';
 import type { ErrorNumber } from '../../functions/shared/errors.ts';
-import { gatewayResponses } from '../gateway-responses.ts';
+import { gatewayResponses } from '../api/gateway-responses.ts';
 import { ownId } from '../operations.ts';
 import type { Watched } from './monitoring.ts';
 
