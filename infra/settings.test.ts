@@ -3,175 +3,160 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { WEB_ACL_ARN } from '../test/support/stack.ts';
-import { readContext, type Stages, warningsOf } from './settings.ts';
-
-test.each([
-  ['throwaway', undefined, false],
-  ['throwaway', 'true', true],
-  ['throwaway', true, true],
-  ['throwaway', 'false', false],
-  ['stage', undefined, undefined],
-  ['stage', 'd', 'd'],
-  ['stage', 'Dev-2', 'Dev-2'],
-  ['stage', 'defaults', 'defaults'],
-  ['stage', 'a'.repeat(31), 'a'.repeat(31)],
-  ['alarmEmail', undefined, undefined],
-  ['alarmEmail', 'o@e.x', 'o@e.x'],
-  ['alarmEmail', 'ops@example.com', 'ops@example.com'],
-  ['domain', undefined, undefined],
-  ['allowOrigins', undefined, []],
-  ['allowOrigins', '*', ['*']],
-  ['allowOrigins', 'https://a.example,http://localhost:5173', ['https://a.example', 'http://localhost:5173']],
-  ['requestsPerSecond', undefined, 100],
-  ['requestsPerSecond', '1', 1],
-  ['requestsPerSecond', 999999, 999999],
-  ['tokenIssuer', undefined, undefined],
-  ['webAclArn', undefined, undefined],
-  ['webAclArn', WEB_ACL_ARN, WEB_ACL_ARN],
-  ['webAclArn', WEB_ACL_ARN.replace('arn:aws', 'arn:aws-cn'), WEB_ACL_ARN.replace('arn:aws', 'arn:aws-cn')],
-  ['cloudWatchRole', undefined, false],
-  ['cloudWatchRole', 'true', true],
-  ['emulator', undefined, false],
-  ['emulator', 'true', true],
-  ['skipReleaseChecks', undefined, false],
-  ['skipReleaseChecks', 'true', true],
-] as const)('the context key %s as %j means %j', (key, value, meaning) => {
-  expect(readContext(new App({ context: { [key]: value } }))[key]).toEqual(meaning);
-});
-
-test.each([
-  ['throwaway', 'untrue', 'true or false'],
-  ['throwaway', '', 'true or false'],
-  ['throwaway', 'true ', 'true or false'],
-  ['cloudWatchRole', 'True', 'true or false'],
-  ['emulator', 1, 'true or false'],
-  ['stage', '', 'up to 31 letters'],
-  ['stage', 'a'.repeat(32), 'up to 31 letters'],
-  ['stage', 'a b', 'up to 31 letters'],
-  ['stage', 'a_b', 'up to 31 letters'],
-  ['stage', '1', 'a letter first'],
-  ['stage', '-a', 'a letter first'],
-  ['stage', 'default', 'the stack without a stage'],
-  ['alarmEmail', '', 'an e-mail address'],
-  ['alarmEmail', 'ops@example', 'an e-mail address'],
-  ['alarmEmail', '@example.com', 'an e-mail address'],
-  ['alarmEmail', 'a@b@example.com', 'an e-mail address'],
-  ['alarmEmail', 'a@example.com b@example.com', 'an e-mail address'],
-  ['allowOrigins', '', 'origins, separated by commas'],
-  ['allowOrigins', 'app.example.com', 'origins as in'],
-  ['allowOrigins', 'ftp://http.example.com', 'origins as in'],
-  ['allowOrigins', 'https://', 'origins as in'],
-  ['allowOrigins', 'https://App.example.com', 'origins as in'],
-  ['allowOrigins', 'https://app.example.com/', 'origins as in'],
-  ['allowOrigins', '*,https://a.example', 'origins as in'],
-  ['allowOrigins', 'https://a.example, https://b.example', 'origins as in'],
-  ['allowOrigins', 'https://a.example,', 'origins as in'],
-  ['requestsPerSecond', '0', 'a number from 1 to 999999'],
-  ['requestsPerSecond', 1_000_000, 'a number from 1 to 999999'],
-  ['requestsPerSecond', '', 'a number from 1'],
-  ['requestsPerSecond', '-1', 'a number from 1'],
-  ['requestsPerSecond', '1.5', 'a number from 1'],
-  ['webAclArn', 'rate-limit', 'the ARN of a regional web ACL'],
-  ['webAclArn', WEB_ACL_ARN.replace('regional', 'global'), 'the ARN of a regional web ACL'],
-  ['webAclArn', WEB_ACL_ARN.replace('123456789012', '12345678901'), 'the ARN of a regional web ACL'],
-  ['webAclArn', WEB_ACL_ARN.replace('123456789012', '1234567890123'), 'the ARN of a regional web ACL'],
-  ['webAclArn', ` ${WEB_ACL_ARN}`, 'the ARN of a regional web ACL'],
-  ['webAclArn', `${WEB_ACL_ARN}/`, 'the ARN of a regional web ACL'],
-  ['tokenIssuer', 'http://id.example.com', 'the https address of an identity provider'],
-  ['tokenIssuer', 'id.example.com', 'the https address'],
-  ['tokenIssuer', 'https://', 'the https address'],
-  ['tokenIssuer', 'https://id.example.com/?a', 'the https address'],
-  ['tokenIssuer', 'https://id.example.com/#a', 'the https address'],
-  ['tokenIssuer', 'https://me@id.example.com', 'the https address'],
-  ['tokenIssuer', ' https://id.example.com', 'the https address'],
-  ['tokenIssuer', 'https://id.example.com ', 'the https address'],
-  ['tokenAudience', '', 'one or several audiences'],
-  ['tokenAudience', 'a,', 'one or several audiences'],
-  ['tokenAudience', ',a', 'one or several audiences'],
-  ['tokenAudience', 'a, b', 'one or several audiences'],
-  ['tokenScope', '', 'one scope'],
-  ['tokenScope', 'read write', 'one scope'],
-  ['tokenScope', '"write"', 'one scope'],
-  ['tokenScope', 'wri\\te', 'one scope'],
-  ['tokenScope', 'écrire', 'one scope'],
-  ['domainName', 'https://plants.example.com', 'a host name'],
-  ['domainName', 'plants', 'a host name'],
-  ['domainName', 'plants.example.c', 'a host name'],
-  ['domainName', 'Plants.example.com', 'a host name in lower case'],
-  ['domainName', 'plants.example.com.', 'a host name'],
-  ['hostedZoneId', 'plants.example.com', 'the id of a Route 53 hosted zone'],
-  ['hostedZoneId', 'Z', 'the id of a Route 53 hosted zone'],
-  ['hostedZoneId', 'Z1/', 'the id of a Route 53 hosted zone'],
-  ['hostedZoneId', 'z1', 'the id of a Route 53 hosted zone'],
-  ['hostedZoneId', '/hostedzone/Z1', 'the id of a Route 53 hosted zone'],
-])('the context key %s as %j is refused with a sentence', (key, value, kind) => {
-  const read = () => readContext(new App({ context: { [key]: value } }));
-  expect(read).toThrow(`The context key "${key}" was ${JSON.stringify(value)}; it must be `);
-  expect(read).toThrow(kind);
-});
-
-test('the domain’s two keys together are a domain', () => {
-  const domain = { domainName: 'p.example.co', hostedZoneId: 'Z1' };
-  expect(readContext(new App({ context: domain })).domain).toEqual(domain);
-});
-
-test.each(['domainName', 'hostedZoneId'])('of the domain’s two keys, %s alone is refused', (key) => {
-  const value = key === 'domainName' ? 'plants.example.com' : 'Z0123456789ABC';
-  expect(() => readContext(new App({ context: { [key]: value } }))).toThrow(/must be both or none/);
-});
+import { readSettings, type Stages, settingKeys, settingWarnings } from './settings.ts';
 
 const ISSUER = 'https://id.example.com/tenant/';
+const DOMAIN = { domainName: 'p.example.co', hostedZoneId: 'Z1' };
 
-test.each([
-  [{ tokenAudience: 'plants' }, { audiences: ['plants'], scope: undefined }],
-  [
-    { tokenAudience: 'a,https://b.example', tokenScope: 'plants/write' },
-    { audiences: ['a', 'https://b.example'], scope: 'plants/write' },
-  ],
-])('an identity provider with %j', (keys, meaning) => {
-  const { tokenIssuer } = readContext(new App({ context: { tokenIssuer: ISSUER, ...keys } }));
-  expect(tokenIssuer).toEqual({ issuer: ISSUER, ...meaning });
-});
+const read = (context: Record<string, unknown>, stages?: Stages) => readSettings(new App({ context }), stages);
 
-test.each([
-  [
-    { tokenIssuer: ISSUER },
-    'Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.',
-  ],
-  [
-    { tokenAudience: 'a', tokenScope: 'b' },
-    'Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.',
-  ],
-  [{ tokenScope: 'b' }, 'The context key "tokenScope" was "b" without "tokenIssuer"; it must have both.'],
-  [
-    { tokenIssuer: 'https://a:b', tokenAudience: 'a' },
-    'The context key "tokenIssuer" was "https://a:b"; it must be the https address',
-  ],
-])('of an identity provider, %j alone is refused', (context, refusal) => {
-  expect(() => readContext(new App({ context }))).toThrow(refusal);
-});
-
-const STAGES: Stages = {
-  default: { domainName: 'p.example.com', hostedZoneId: 'Z1', requestsPerSecond: 500, cloudWatchRole: true },
-  staging: {
-    alarmEmail: 'ops@example.com',
-    allowOrigins: 'https://a.example,https://b.example',
-    cloudWatchRole: false,
-  },
-};
-const PRODUCTION = { domainName: 'p.example.com', hostedZoneId: 'Z1' };
-
-const contextWith = (context: Record<string, unknown>, stages = STAGES) => readContext(new App({ context }), stages);
-
-test('a stack has its stage’s settings', () => {
-  expect(contextWith({})).toMatchObject({ domain: PRODUCTION, requestsPerSecond: 500, cloudWatchRole: true });
-  expect(contextWith({ stage: 'staging' })).toMatchObject({
-    alarmEmail: 'ops@example.com',
-    allowOrigins: ['https://a.example', 'https://b.example'],
-    domain: undefined,
+test('has a default for each setting', () => {
+  expect(read({})).toEqual({
+    throwaway: false,
+    emulator: false,
+    skipReleaseChecks: false,
+    allowOrigins: [],
     requestsPerSecond: 100,
     cloudWatchRole: false,
   });
+});
+
+test.each<[Record<string, unknown>, Record<string, unknown>?]>([
+  [{ throwaway: 'true' }, { throwaway: true }],
+  [{ throwaway: true }],
+  [{ throwaway: 'false' }, { throwaway: false }],
+  [{ emulator: 'true' }, { emulator: true }],
+  [{ skipReleaseChecks: 'true' }, { skipReleaseChecks: true }],
+  [{ cloudWatchRole: 'true' }, { cloudWatchRole: true }],
+  [{ stage: 'd' }],
+  [{ stage: 'Dev-2' }],
+  [{ stage: 'defaults' }],
+  [{ stage: 'a'.repeat(31) }],
+  [{ alarmEmail: 'o@e.x' }],
+  [{ allowOrigins: '*' }, { allowOrigins: ['*'] }],
+  [{ allowOrigins: 'https://a.example,http://b:51' }, { allowOrigins: ['https://a.example', 'http://b:51'] }],
+  [{ requestsPerSecond: '1' }, { requestsPerSecond: 1 }],
+  [{ requestsPerSecond: 999_999 }],
+  [{ webAclArn: WEB_ACL_ARN }],
+  [{ webAclArn: WEB_ACL_ARN.replace('arn:aws', 'arn:aws-cn') }],
+  [DOMAIN],
+  [{ tokenIssuer: ISSUER, tokenAudience: 'a,https://b.example', tokenScope: 'plants/write' }],
+])('accepts %j', (context, expected = context) => {
+  expect(read(context)).toMatchObject(expected);
+});
+
+/** Of each key, what it must be and values that it must not have. */
+const INVALID: [key: string, expected: string, values: unknown[]][] = [
+  ['throwaway', 'true or false', ['untrue', '', 'true ']],
+  ['cloudWatchRole', 'true or false', ['True']],
+  ['emulator', 'true or false', [1]],
+  ['stage', 'up to 31 letters, digits or hyphens', ['', 'a'.repeat(32), 'a b', 'a_b', '1', '-a', 'default']],
+  [
+    'alarmEmail',
+    'an email address',
+    ['', 'ops@example', '@example.com', 'a@b@example.com', 'a@example.com b@example.com'],
+  ],
+  [
+    'allowOrigins',
+    'origins as in https://app.example.com, separated by commas, or *',
+    ['', 'app.example.com', 'ftp://http.example.com', 'https://', 'https://App.example.com', 'https://a.example/'],
+  ],
+  [
+    'allowOrigins',
+    'origins as in',
+    ['*,https://a.example', 'https://a.example, https://b.example', 'https://a.example,'],
+  ],
+  ['requestsPerSecond', 'a number from 1 to 999999', ['0', 1_000_000, '', '-1', '1.5']],
+  [
+    'webAclArn',
+    'the ARN of a regional web ACL',
+    [
+      'rate-limit',
+      WEB_ACL_ARN.replace('regional', 'global'),
+      WEB_ACL_ARN.replace('123456789012', '12345678901'),
+      ` ${WEB_ACL_ARN}`,
+      `${WEB_ACL_ARN}/`,
+    ],
+  ],
+  [
+    'tokenIssuer',
+    'the https address of an identity provider',
+    [
+      'http://id.example.com',
+      'id.example.com',
+      'https://',
+      'https://a/?a',
+      'https://a/#a',
+      'https://a@b',
+      'https://a:b',
+    ],
+  ],
+  ['tokenAudience', 'one or several audiences, separated by commas', ['', 'a,', ',a', 'a, b']],
+  ['tokenScope', 'one scope', ['', 'read write', '"write"', 'wri\\te', 'écrire']],
+  [
+    'domainName',
+    'a host name in lower case',
+    ['https://plants.example.com', 'plants', 'a.example.c', 'A.example.com', 'a.example.com.'],
+  ],
+  ['hostedZoneId', 'the id of a Route 53 hosted zone', ['plants.example.com', 'Z', 'Z1/', 'z1', '/hostedzone/Z1']],
+];
+
+test.each(INVALID.flatMap(([key, expected, values]) => values.map((value) => ({ key, expected, value }))))(
+  'rejects $value as $key',
+  ({ key, expected, value }) => {
+    const message = `The context key "${key}" was ${JSON.stringify(value)}; it must be ${expected}`;
+    expect(() => read({ [key]: value })).toThrow(message);
+    if (['throwaway', 'emulator', 'stage'].includes(key)) return;
+    // The value of a stage is checked whichever stage is synthesized.
+    expect(() => read({ stage: 'dev' }, { staging: { [key]: value } as Stages[string] })).toThrow(
+      `In infra/stages.ts, in the stage "staging": ${message}`,
+    );
+  },
+);
+
+test.each([
+  [
+    { domainName: 'p.example.co' },
+    'Of the context keys "domainName" and "hostedZoneId" one was given; it must be both',
+  ],
+  [{ hostedZoneId: 'Z1' }, 'Of the context keys "domainName" and "hostedZoneId" one was given; it must be both'],
+  [{ tokenIssuer: ISSUER }, 'Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both'],
+  [{ tokenAudience: 'a', tokenScope: 'b' }, 'Of the context keys "tokenIssuer" and "tokenAudience" one was given'],
+  [{ tokenScope: 'b' }, 'The context key "tokenScope" needs "tokenIssuer" and "tokenAudience".'],
+])('rejects %j without the settings that it needs', (settings, message) => {
+  expect(() => read(settings)).toThrow(message);
+  expect(() => read({}, { default: settings })).toThrow(`In infra/stages.ts, in the stage "default": ${message}`);
+});
+
+test.each(['alarmMail', 'toString', 'stage', 'throwaway', 'emulator', 'skipReleaseChecks'])(
+  'rejects the key %s in infra/stages.ts',
+  (key) => {
+    expect(() => read({}, { staging: Object.fromEntries([[key, 'on']]) })).toThrow(
+      `In infra/stages.ts, in the stage "staging": The key "${key}" is unknown; it must be one of alarmEmail, `,
+    );
+  },
+);
+
+test.each(['a_b', '', 'a'.repeat(32)])('rejects %j as the name of a stage in infra/stages.ts', (name) => {
+  expect(() => read({}, { [name]: {} })).toThrow(/^In infra\/stages.ts, as the name of a stage: .* must be up to 31/);
+});
+
+const STAGES: Stages = {
+  default: { ...DOMAIN, requestsPerSecond: 500, cloudWatchRole: true },
+  staging: { alarmEmail: 'ops@example.com', allowOrigins: 'https://a.example', cloudWatchRole: false },
+};
+
+test.each([
+  [{}, { ...DOMAIN, requestsPerSecond: 500, cloudWatchRole: true }],
+  [
+    { stage: 'staging' },
+    { alarmEmail: 'ops@example.com', allowOrigins: ['https://a.example'], requestsPerSecond: 100 },
+  ],
+  // A context key replaces one setting; the others stay.
+  [{ requestsPerSecond: '5' }, { ...DOMAIN, requestsPerSecond: 5, cloudWatchRole: true }],
+  [{ domainName: 'try.example.com' }, { ...DOMAIN, domainName: 'try.example.com' }],
+])('with %j has the settings of the stage', (context, expected) => {
+  expect(read(context, STAGES)).toMatchObject(expected);
 });
 
 test.each([
@@ -180,103 +165,41 @@ test.each([
   { stage: 'constructor' },
   { throwaway: true },
   { stage: 'staging', throwaway: 'true' },
-  { emulator: true },
   { stage: 'staging', emulator: 'true' },
-])('%j is no stage of the file, and has none of its settings', (context) => {
-  expect(contextWith(context)).toEqual(contextWith(context, {}));
+])('with %j has no settings of a stage', (context) => {
+  expect(read(context, STAGES)).toEqual(read(context));
 });
 
-test('a context key is used in place of the stage’s setting, and the others stay', () => {
-  expect(contextWith({ requestsPerSecond: '5', cloudWatchRole: 'false' })).toMatchObject({
-    domain: PRODUCTION,
-    requestsPerSecond: 5,
-    cloudWatchRole: false,
-  });
-  expect(contextWith({ domainName: 'try.example.com' }).domain).toEqual({
-    ...PRODUCTION,
-    domainName: 'try.example.com',
-  });
-});
+const OTHER_VALUE = expect.stringMatching(/^The context key "\w+" is "\w+" for this deployment only\. /);
+const NO_ROLE = expect.stringMatching(/^The setting cloudWatchRole is missing\. .* aws apigateway get-account /);
+const SKIPPED = expect.stringMatching(/^The context key "skipReleaseChecks" is true: .* at once, /);
 
-test.each<[string, Stages[string], string]>([
-  ['staging', { alarmEmail: 'ops' }, 'The context key "alarmEmail" was "ops"; it must be an e-mail address.'],
-  ['staging', { requestsPerSecond: 0 }, 'The context key "requestsPerSecond" was 0; it must be a number from 1'],
-  ['staging', { cloudWatchRole: 'yes' }, 'The context key "cloudWatchRole" was "yes"; it must be true or false.'],
+test.each([
+  ['the settings of the stage', {}, []],
+  ['a context key with the value of the stage', { requestsPerSecond: '500' }, []],
+  ['another value than that of the stage', { requestsPerSecond: '5' }, [OTHER_VALUE]],
+  ['a value that the stage does not have', { stage: 'staging', requestsPerSecond: '5' }, [OTHER_VALUE]],
+  ['a stage without cloudWatchRole', { stage: 'dev' }, [NO_ROLE]],
+  ['an ephemeral stack without cloudWatchRole', { throwaway: true }, [NO_ROLE]],
   [
-    'default',
-    { allowOrigins: 'a.example' },
-    'The context key "allowOrigins" was "a.example"; it must be origins as in',
+    'an ephemeral stack, which has only context keys',
+    { throwaway: true, cloudWatchRole: true, alarmEmail: 'o@e.x' },
+    [],
   ],
-  ['default', { tokenIssuer: ISSUER }, 'Of the context keys "tokenIssuer" and "tokenAudience" one was given'],
-  ['default', { hostedZoneId: 'Z1' }, 'Of the context keys "domainName" and "hostedZoneId" one was given; it must be'],
-])('in the stage %s, %j is refused whichever stage is synthesized', (name, settings, refusal) => {
-  for (const stage of ['dev', 'staging', undefined]) {
-    expect(() => contextWith({ stage }, { [name]: settings })).toThrow(
-      `In infra/stages.ts, in the stage "${name}": ${refusal}`,
-    );
-  }
+  ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.x', skipReleaseChecks: true }, []],
+  ['skipped release checks', { skipReleaseChecks: 'true' }, [SKIPPED]],
+])('warns about %s as expected', (_what, context, expected) => {
+  expect([...settingWarnings(new App({ context }), STAGES).values()]).toEqual(expected);
 });
 
-test.each(['alarmMail', 'toString', 'stage', 'throwaway', 'emulator', 'skipReleaseChecks'])(
-  'the key %s is none that a stage can set',
-  (key) => {
-    expect(() => contextWith({}, { staging: Object.fromEntries([[key, 'on']]) })).toThrow(
-      `In infra/stages.ts, in the stage "staging": The key "${key}" (here "on") is unknown; it must be one of alarmEmail, `,
-    );
-  },
-);
-
-test.each(['a_b', '', 'a'.repeat(32)])('a stage of the file cannot be called %j', (name) => {
-  expect(() => contextWith({}, { [name]: {} })).toThrow(
-    `In infra/stages.ts, a stage was "${name}"; it must be "default", or up to 31 letters`,
-  );
-});
-
-const warnings = (context: Record<string, unknown>) => [...warningsOf(new App({ context }), STAGES).values()];
-
-test('a context key that is not as the stage has it is told, with what the next deployment goes back to', () => {
-  expect(warnings({ requestsPerSecond: '5', alarmEmail: 'o@e.x' })).toEqual([
-    'The context key "alarmEmail" is "o@e.x" for this deployment only. The stage "default" has none in ' +
-      'infra/stages.ts, and the next deployment without the key goes back to that.',
-    'The context key "requestsPerSecond" is "5" for this deployment only. The stage "default" has "500" in ' +
-      'infra/stages.ts, and the next deployment without the key goes back to that.',
-  ]);
-  expect(warnings({ stage: 'staging', cloudWatchRole: true })).toEqual([
-    expect.stringMatching(/"cloudWatchRole" is "true" for this deployment only. The stage "staging" has "false"/),
-  ]);
-});
-
-test('a stage’s own settings, also where a context key repeats one, are told nobody', () => {
-  expect(warnings({})).toEqual([]);
-  expect(warnings({ requestsPerSecond: 500 })).toEqual([]);
-  expect(warnings({ stage: 'staging' })).toEqual([]);
-});
-
-test('of a throw-away stack and one for an emulator, which have context keys alone, these are told nobody', () => {
-  expect(warnings({ throwaway: true, cloudWatchRole: true, alarmEmail: 'o@e.x' })).toEqual([]);
-  expect(warnings({ emulator: true, cloudWatchRole: true, alarmEmail: 'o@e.x' })).toEqual([]);
-});
-
-test('whoever has not said whether the role for logs is there is asked, before anything is made', () => {
-  const question = expect.stringMatching(/^It is not said whether .* Run: aws apigateway get-account /);
-  expect(warnings({ stage: 'dev' })).toEqual([question]);
-  expect(warnings({ stage: 'dev' })[0]).toMatch(/ Set it by -c, or for the stage "dev" in infra\/stages.ts.$/);
-  expect(warnings({ throwaway: true })).toEqual([question]);
-  expect(warnings({ throwaway: true })[0]).toMatch(/ Set it by -c\.$/);
-  expect(warnings({ stage: 'dev', emulator: true })).toEqual([]);
-});
-
-test('warns each time that the checks of a release are skipped, and keeps the settings of the stage', () => {
-  const context = { skipReleaseChecks: 'true' };
-  expect(warnings(context)).toEqual([
-    expect.stringMatching(/^The context key "skipReleaseChecks" is true: .* at once, /),
-  ]);
-  expect(warnings({ skipReleaseChecks: 'false' })).toEqual([]);
-  expect(contextWith(context)).toEqual({ ...contextWith({}), skipReleaseChecks: true });
+test('a warning names the value of the stage', () => {
+  const context = { requestsPerSecond: '5', alarmEmail: 'o@e.x' };
+  const warnings = settingWarnings(new App({ context }), STAGES);
+  expect(warnings.get('requestsPerSecond')).toContain('The stage "default" has 500 in infra/stages.ts');
+  expect(warnings.get('alarmEmail')).toContain('The stage "default" has none in infra/stages.ts');
 });
 
 test('docs/deploying.md lists every context key', () => {
   const document = readFileSync(join(import.meta.dirname, '../docs/deploying.md'), 'utf8');
-  const { domain: _, ...context } = readContext(new App());
-  for (const key of [...Object.keys(context), 'domainName', 'hostedZoneId']) expect(document).toContain(`-c ${key}=`);
+  for (const key of settingKeys) expect(document).toContain(`-c ${key}=`);
 });

@@ -1,236 +1,180 @@
 import type { App } from 'aws-cdk-lib';
+import { z } from 'zod';
 
-/** What a stack is made by, each with its default; docs/deploying.md lists the keys. */
-export interface StackContext {
-  /** A name for a stack beside the default one. Default: none. */
-  stage: string | undefined;
-  /** Whether `cdk destroy` removes everything, the data included. Default: false. */
-  throwaway: boolean;
-  /** The address that alarms are mailed to. Default: none. */
-  alarmEmail: string | undefined;
-  /** `domainName` and `hostedZoneId`: a name of the user's own for the API. Default: none. */
-  domain: Domain | undefined;
-  /** The origins whose pages may call the API, or `*` alone. Default: none. */
-  allowOrigins: string[];
-  /** The identity provider whose JWTs are access tokens too. Default: none. */
-  tokenIssuer: TokenIssuer | undefined;
-  /** Requests a second that the API lets through; twice as many in a burst. Default: 100. */
-  requestsPerSecond: number;
-  /** The web ACL that the API's stage is put behind. Default: none. */
-  webAclArn: string | undefined;
-  /** Whether to make the role by which API Gateway may write logs, one for an account and region. Default: false. */
-  cloudWatchRole: boolean;
-  /** Whether to leave out what emulators of AWS lack: gradual releases and monitoring. Default: false. */
-  emulator: boolean;
-  /** Whether aliases move to new versions at once, without pre-traffic check and canary. Default: false. */
-  skipReleaseChecks: boolean;
-}
+/** An optional value as text: `-c` gives text, infra/stages.ts may have a number or a boolean. */
+const text = (pattern: RegExp, expected: string) => z.coerce.string().regex(pattern, expected).optional();
+const flag = () => text(/^(true|false)$/, 'true or false').transform((value) => value === 'true');
 
-export interface Domain {
-  domainName: string;
-  hostedZoneId: string;
-}
-
-export interface TokenIssuer {
-  issuer: string;
-  /** One of them must be in a token's `aud`. */
-  audiences: string[];
-  /** What a token must have in its `scope`. Default: nothing. */
-  scope: string | undefined;
-}
-
-const DEFAULT = 'default';
-
-/** What a value must be. */
-interface Kind {
-  pattern: RegExp;
-  words: string;
-}
-
-const FLAG: Kind = { pattern: /^(true|false)$/, words: 'true or false' };
-
-/** Given by `-c` alone. In infra/stages.ts the first three would make another stack, and the last one would stay. */
-const OF_COMMAND = {
-  stage: {
-    pattern: /^(?!default$)[a-z][a-z0-9-]{0,30}$/i,
-    words: 'up to 31 letters, digits or hyphens, a letter first; and not "default", which is the stack without a stage',
-  },
-  throwaway: FLAG,
-  emulator: FLAG,
-  skipReleaseChecks: FLAG,
+/** The settings that decide which stack is synthesized, and how. Only `-c` can set them, so infra/stages.ts cannot. */
+const STACK_SELECTORS = {
+  /** The name of a stack beside the default one. @default none */
+  stage: text(
+    /^(?!default$)[a-z][a-z0-9-]{0,30}$/i,
+    'up to 31 letters, digits or hyphens, a letter first; and not "default", which is the stack without a stage',
+  ),
+  /** Makes an ephemeral stack: `cdk destroy` removes all of it, the data included. @default false */
+  throwaway: flag(),
+  /** Leaves out what emulators of AWS lack: gradual releases and monitoring. @default false */
+  emulator: flag(),
+  /** Moves aliases to new versions at once, without pre-traffic check and canary. @default false */
+  skipReleaseChecks: flag(),
 };
 
-const SETTINGS = {
-  alarmEmail: { pattern: /^[^@\s]+@[^@\s]+\.[^@\s]+$/, words: 'an e-mail address' },
-  domainName: { pattern: /^([a-z0-9-]+\.)+[a-z]{2,}$/, words: 'a host name in lower case' },
-  hostedZoneId: { pattern: /^Z[A-Z0-9]+$/, words: 'the id of a Route 53 hosted zone, as in Z0123456789ABC' },
-  allowOrigins: { pattern: /./, words: 'origins, separated by commas' },
-  tokenIssuer: {
-    pattern: /^https:\/\/[^\s?#@]+$/,
-    words: 'the https address of an identity provider, exactly as its tokens have it in "iss"',
-  },
-  tokenAudience: { pattern: /^[^\s,]+(,[^\s,]+)*$/, words: 'one or several audiences, separated by commas' },
-  // RFC 6749, 3.3.
-  tokenScope: { pattern: /^[\x21\x23-\x5b\x5d-\x7e]+$/, words: 'one scope, without spaces, quotes or backslashes' },
-  requestsPerSecond: { pattern: /^[1-9]\d{0,5}$/, words: 'a number from 1 to 999999' },
-  webAclArn: {
-    pattern: /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/,
-    words: 'the ARN of a regional web ACL',
-  },
-  cloudWatchRole: FLAG,
+const STAGE_SETTINGS = {
+  /** Email address that receives the alarms. @default none */
+  alarmEmail: text(/^[^@\s]+@[^@\s]+\.[^@\s]+$/, 'an email address'),
+  /** Host name of the API; needs `hostedZoneId`. @default the name that API Gateway gives it */
+  domainName: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name in lower case'),
+  /** Route 53 zone of `domainName`. @default none */
+  hostedZoneId: text(/^Z[A-Z0-9]+$/, 'the id of a Route 53 hosted zone, as in Z0123456789ABC'),
+  /** Origins whose pages may call the API, or `*` alone. @default none */
+  allowOrigins: z.coerce
+    .string()
+    .transform((value) => value.split(','))
+    .refine(areOrigins, 'origins as in https://app.example.com, separated by commas, or *')
+    .default([]),
+  /** `iss` of the identity provider whose JWTs the API accepts; needs `tokenAudience`. @default none */
+  tokenIssuer: text(
+    /^https:\/\/[^\s?#@]+$/,
+    'the https address of an identity provider, exactly as its tokens have it in "iss"',
+  ).refine((value) => value === undefined || URL.canParse(value), 'the https address of an identity provider'),
+  /** Audiences, separated by commas; a JWT's `aud` must have one of them. @default none */
+  tokenAudience: text(/^[^\s,]+(,[^\s,]+)*$/, 'one or several audiences, separated by commas'),
+  /** Scope that a JWT must have (RFC 6749, 3.3). @default none */
+  tokenScope: text(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one scope, without spaces, quotes or backslashes'),
+  /** Requests per second that each method accepts; twice as many in a burst. @default 100 */
+  requestsPerSecond: text(/^[1-9]\d{0,5}$/, 'a number from 1 to 999999').transform((value) => Number(value ?? 100)),
+  /** ARN of the web ACL that protects the API's stage. @default none */
+  webAclArn: text(
+    /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/,
+    'the ARN of a regional web ACL',
+  ),
+  /** Makes the role with which API Gateway writes logs, one for each account and region. @default false */
+  cloudWatchRole: flag(),
 };
 
-/** The settings of a stage: context keys, each with the value that `-c` would give it. */
-export type Settings = Partial<Record<keyof typeof SETTINGS, string | number | boolean>>;
+type Selector = keyof typeof STACK_SELECTORS;
+type StageSetting = keyof typeof STAGE_SETTINGS;
 
-/** Settings by the stage's name; `default` is the stack without a stage. */
-export type Stages = Record<string, Settings>;
+const selectorKeys = Object.keys(STACK_SELECTORS) as Selector[];
+const stageKeys = Object.keys(STAGE_SETTINGS) as StageSetting[];
+/** All context keys of the stack. */
+export const settingKeys = [...selectorKeys, ...stageKeys];
 
-/** Checked values, as text. */
-type Values<Key extends string> = Partial<Record<Key, string>>;
+const selectorsSchema = z.object(STACK_SELECTORS);
+const stageSchema = z
+  .strictObject(STAGE_SETTINGS)
+  .refine(...together('domainName', 'hostedZoneId'))
+  .refine(...together('tokenIssuer', 'tokenAudience'))
+  .refine(
+    ({ tokenIssuer, tokenScope }) => tokenIssuer !== undefined || tokenScope === undefined,
+    'The context key "tokenScope" needs "tokenIssuer" and "tokenAudience".',
+  );
+
+/** The settings of a stack, each under the name of its context key. docs/deploying.md lists them. */
+export type StackSettings = z.output<typeof selectorsSchema> & z.output<typeof stageSchema>;
+
+/** What infra/stages.ts has for each stage. `default` is the stack without a stage. */
+export type Stages = Record<string, Partial<Record<StageSetting, string | number | boolean>>>;
 
 /**
- * Reads the context keys of `-c` and cdk.json, and for those that are not given the stage's settings. A throw-away
- * stack, and one for an emulator, is none of the stages: it must not ask for the domain of one.
+ * Reads the context keys of `-c` and cdk.json, and the stage's settings for the keys that are not given. An ephemeral
+ * stack and a stack for an emulator have no stage's settings: they must not take the domain of one.
  *
- * Throws a sentence that names the key, and the stage where it is one's, where a value is not of its kind. All stages
- * are checked each time, so that a mistake is found before the stage's turn comes.
+ * @throws a sentence that names the key, its value and what it must be. Each call checks all stages, so that a mistake
+ * shows before the stage is deployed.
  */
-export function readContext(app: App, stages: Stages = {}): StackContext {
-  for (const [stage, settings] of Object.entries(stages)) checkStage(stage, settings);
-  const { stage, throwaway, emulator, skipReleaseChecks } = given(app, OF_COMMAND);
-  const values = { ...settingsOf(app, stages), ...given(app, SETTINGS) };
-  return {
-    stage,
-    throwaway: throwaway === 'true',
-    alarmEmail: values.alarmEmail,
-    domain: domain(values),
-    allowOrigins: origins(values),
-    tokenIssuer: tokenIssuer(values),
-    requestsPerSecond: Number(values.requestsPerSecond ?? 100),
-    webAclArn: values.webAclArn,
-    cloudWatchRole: values.cloudWatchRole === 'true',
-    emulator: emulator === 'true',
-    skipReleaseChecks: skipReleaseChecks === 'true',
-  };
+export function readSettings(app: App, stages: Stages = {}): StackSettings {
+  for (const [stage, settings] of Object.entries(stages)) {
+    if (stage !== 'default') inStagesFile('as the name of a stage', () => parse(selectorsSchema, { stage }));
+    inStagesFile(`in the stage ${JSON.stringify(stage)}`, () => parse(stageSchema, settings));
+  }
+  const { selectors, ofStage, ofCommand } = sources(app, stages);
+  return { ...selectors, ...parse(stageSchema, { ...ofStage, ...ofCommand }) };
 }
 
-/** What whoever deploys must know before anything is made or taken away: sentences, by the key that each is about. */
-export function warningsOf(app: App, stages: Stages): Map<string, string> {
-  const { stage = DEFAULT, throwaway, emulator, skipReleaseChecks } = given(app, OF_COMMAND);
+/** `PlantStore-dev`. An ephemeral stack has another name, so that it cannot replace a lasting stack. */
+export function stackName({ throwaway, stage }: Pick<StackSettings, Selector>): string {
+  return `PlantStore${throwaway ? 'Throwaway' : ''}${stage === undefined ? '' : `-${stage}`}`;
+}
+
+/** Sentences that the person who deploys must read first, by the key that each is about. */
+export function settingWarnings(app: App, stages: Stages): Map<string, string> {
+  const { selectors, ofStage, ofCommand } = sources(app, stages);
+  const { stage = 'default', throwaway, emulator, skipReleaseChecks } = selectors;
   const warnings = new Map<string, string>();
-  if (emulator === 'true') return warnings;
-  if (skipReleaseChecks === 'true') {
+  if (emulator) return warnings;
+  if (skipReleaseChecks) {
     warnings.set(
       'skipReleaseChecks',
       'The context key "skipReleaseChecks" is true: this deployment moves all traffic to the new versions at once, ' +
         'without pre-traffic check and canary. Leave it out of the next deployment.',
     );
   }
-  const settings: Values<string> = settingsOf(app, stages);
-  const asked: Values<string> = given(app, SETTINGS);
-  for (const [key, value] of throwaway === 'true' ? [] : Object.entries(asked)) {
-    if (value === settings[key]) continue;
-    const kept = settings[key] === undefined ? 'none' : JSON.stringify(settings[key]);
+  for (const [key, value] of throwaway ? [] : Object.entries(ofCommand)) {
+    const kept = ofStage[key as StageSetting];
+    if (String(value) === String(kept)) continue;
     warnings.set(
       key,
-      `The context key "${key}" is ${JSON.stringify(value)} for this deployment only. The stage "${stage}" has ${kept} in ` +
-        'infra/stages.ts, and the next deployment without the key goes back to that.',
+      `The context key "${key}" is ${JSON.stringify(value)} for this deployment only. The stage "${stage}" has ` +
+        `${JSON.stringify(kept) ?? 'none'} in infra/stages.ts, and the next deployment without the key has that again.`,
     );
   }
-  if ({ ...settings, ...asked }['cloudWatchRole'] === undefined) {
+  if (ofCommand.cloudWatchRole === undefined && ofStage.cloudWatchRole === undefined) {
     warnings.set(
       'cloudWatchRole',
-      'It is not said whether this account and region have the role by which API Gateway writes logs; without it a ' +
-        'first deployment fails halfway. Run: aws apigateway get-account --query cloudwatchRoleArn. Where it prints ' +
-        'null, set cloudWatchRole to true, which makes the role; where it prints a role, to false, since true would ' +
-        `replace that one. Set it by -c${throwaway === 'true' ? '' : `, or for the stage "${stage}" in infra/stages.ts`}.`,
+      'The setting cloudWatchRole is missing. If this account and region have no role with which API Gateway writes ' +
+        'logs, a first deployment fails halfway. Run: aws apigateway get-account --query cloudwatchRoleArn. If it ' +
+        'prints null, set cloudWatchRole to true, which makes the role. If it prints a role, set it to false, because ' +
+        `true would replace that role. Set it by -c${throwaway ? '' : `, or for the stage "${stage}" in infra/stages.ts`}.`,
     );
   }
   return warnings;
 }
 
-/** The settings of the stage that the context keys name, none where it is no stage of the file. */
-function settingsOf(app: App, stages: Stages): Values<keyof typeof SETTINGS> {
-  const { stage = DEFAULT, throwaway, emulator } = given(app, OF_COMMAND);
-  if (throwaway === 'true' || emulator === 'true') return {};
-  return checked(SETTINGS, (key) => stages[stage]?.[key]);
+/** The selectors, and the other settings as infra/stages.ts and as the context keys have them. */
+function sources(app: App, stages: Stages) {
+  const given = <Key extends string>(keys: Key[]) => {
+    const values = keys.map((key) => [key, app.node.tryGetContext(key)] as const);
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Partial<Record<Key, unknown>>;
+  };
+  const selectors = parse(selectorsSchema, given(selectorKeys));
+  const { stage = 'default', throwaway, emulator } = selectors;
+  const hasStage = !throwaway && !emulator && Object.hasOwn(stages, stage);
+  return { selectors, ofStage: (hasStage && stages[stage]) || {}, ofCommand: given(stageKeys) };
 }
 
-function checkStage(stage: string, settings: Settings): void {
-  const { pattern, words } = OF_COMMAND.stage;
-  if (stage !== DEFAULT && !pattern.test(stage)) {
-    throw new Error(`In infra/stages.ts, a stage was ${JSON.stringify(stage)}; it must be "default", or ${words}.`);
-  }
+function inStagesFile(where: string, check: () => void): void {
   try {
-    checkSettings(settings);
+    check();
   } catch (error) {
-    throw new Error(`In infra/stages.ts, in the stage ${JSON.stringify(stage)}: ${(error as Error).message}`);
+    throw new Error(`In infra/stages.ts, ${where}: ${(error as Error).message}`);
   }
 }
 
-function checkSettings(settings: Settings): void {
-  for (const [key, value] of Object.entries(settings)) {
-    if (Object.hasOwn(SETTINGS, key)) continue;
-    const keys = Object.keys(SETTINGS).join(', ');
-    throw new Error(`The key "${key}" (here ${JSON.stringify(value)}) is unknown; it must be one of ${keys}.`);
+/** Throws a sentence about the first issue. */
+function parse<Schema extends z.ZodType>(schema: Schema, values: object): z.output<Schema> {
+  const { data, error } = schema.safeParse(values);
+  const [issue] = error?.issues ?? [];
+  if (!issue) return data as z.output<Schema>;
+  if (issue.code === 'unrecognized_keys') {
+    throw new Error(`The key "${issue.keys[0]}" is unknown; it must be one of ${stageKeys.join(', ')}.`);
   }
-  const values = checked(SETTINGS, (key) => settings[key]);
-  domain(values);
-  origins(values);
-  tokenIssuer(values);
+  const [key] = issue.path as (keyof typeof values)[];
+  if (key === undefined) throw new Error(issue.message);
+  throw new Error(`The context key "${key}" was ${JSON.stringify(values[key])}; it must be ${issue.message}.`);
 }
 
-function given<Key extends string>(app: App, kinds: Record<Key, Kind>): Values<Key> {
-  return checked(kinds, (key) => app.node.tryGetContext(key));
+/** Arguments of `refine`: two settings must be given together. */
+function together(one: StageSetting, other: StageSetting) {
+  return [
+    (settings: Partial<Record<StageSetting, unknown>>) =>
+      (settings[one] === undefined) === (settings[other] === undefined),
+    `Of the context keys "${one}" and "${other}" one was given; it must be both or none.`,
+  ] as const;
 }
 
-/** The values there are, as text: a flag or a number is one from the command line, and none from a file. */
-function checked<Key extends string>(kinds: Record<Key, Kind>, read: (key: Key) => unknown): Values<Key> {
-  const values: Values<Key> = {};
-  for (const key in kinds) {
-    const value = read(key);
-    if (value === undefined) continue;
-    const { pattern, words } = kinds[key];
-    if (!pattern.test(String(value))) throw refusal(key, value, words);
-    values[key] = String(value);
-  }
-  return values;
-}
-
-function domain({ domainName, hostedZoneId }: Values<keyof Domain>): Domain | undefined {
-  if (domainName !== undefined && hostedZoneId !== undefined) return { domainName, hostedZoneId };
-  if (domainName === undefined && hostedZoneId === undefined) return undefined;
-  throw new Error(`Of the context keys "domainName" and "hostedZoneId" one was given; it must be both or none.`);
-}
-
-function origins({ allowOrigins }: Values<'allowOrigins'>): string[] {
-  const list = allowOrigins?.split(',') ?? [];
-  if (list.join() === '*') return list;
-  for (const origin of list) {
-    if (!origin.startsWith('http') || URL.parse(origin)?.origin !== origin) {
-      const words = 'origins as in https://app.example.com, separated by commas, or *';
-      throw refusal('allowOrigins', allowOrigins, words);
-    }
-  }
-  return list;
-}
-
-function tokenIssuer(values: Values<'tokenIssuer' | 'tokenAudience' | 'tokenScope'>): TokenIssuer | undefined {
-  const { tokenIssuer: issuer, tokenAudience: audience, tokenScope: scope } = values;
-  if (issuer !== undefined && audience !== undefined) {
-    if (!URL.canParse(issuer)) throw refusal('tokenIssuer', issuer, SETTINGS.tokenIssuer.words);
-    return { issuer, audiences: audience.split(','), scope };
-  }
-  if (issuer !== undefined || audience !== undefined) {
-    throw new Error(`Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.`);
-  }
-  if (scope === undefined) return undefined;
-  throw new Error(
-    `The context key "tokenScope" was ${JSON.stringify(scope)} without "tokenIssuer"; it must have both.`,
-  );
-}
-
-function refusal(key: string, value: unknown, words: string): Error {
-  return new Error(`The context key "${key}" was ${JSON.stringify(value)}; it must be ${words}.`);
+function areOrigins(origins: string[]): boolean {
+  if (origins.join() === '*') return true;
+  return origins.every((origin) => origin.startsWith('http') && URL.parse(origin)?.origin === origin);
 }

@@ -1,124 +1,94 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { defaultTemplate, stackWith, templateWith, withWaterPlant } from '../test/support/stack.ts';
-import { grantedOperations, ownId } from './operations.ts';
+import {
+  ACCESS_TOKENS,
+  functionOf,
+  onlyOf,
+  PLANTS,
+  propertiesOf,
+  stackWith,
+  templateWith,
+  textOf,
+  twoOperations,
+} from '../test/support/stack.ts';
+import { constructId, grantedOperations } from './operations.ts';
 
-const template = defaultTemplate();
-const operations = grantedOperations();
+interface Resource {
+  Type: string;
+  DeletionPolicy?: string;
+  UpdateReplacePolicy?: string;
+  Properties?: Record<string, unknown>;
+}
 
-const typesById = (stack: Template) =>
-  Object.fromEntries(
-    Object.entries(stack.toJSON()['Resources'] as Record<string, CfnResource>).map(([id, { Type }]) => [id, Type]),
-  );
+const template = templateWith({});
 
-test.each([
-  ['as it is', template],
-  ['with one operation more', templateWith({}, withWaterPlant())],
-])(
-  '%s, the stack keeps the logical ids of what createPlant was deployed with, so that no update can replace it',
-  (_what, stack) => {
-    expect(typesById(stack)).toMatchObject({
-      CreatePlantLogs2D474390: 'AWS::Logs::LogGroup',
-      CreatePlantRole03794732: 'AWS::IAM::Role',
-      CreatePlantRoleDefaultPolicyCB59EF0A: 'AWS::IAM::Policy',
-      CreatePlantFunctionAE9062BF: 'AWS::Lambda::Function',
-      ReleaseLive284FCDB0: 'AWS::Lambda::Alias',
-      ReleaseDeployments63E604EC: 'AWS::CodeDeploy::DeploymentGroup',
-      ReleaseDeploymentsApplicationAD1B6554: 'AWS::CodeDeploy::Application',
-      ReleaseDeploymentsServiceRole5D8914DA: 'AWS::IAM::Role',
-      ApiAccessLog713001CC: 'AWS::Logs::LogGroup',
-      ApiRestApiE35FEAFE: 'AWS::ApiGateway::RestApi',
-      ApiRestApiDeploymentStagev157F58EAC: 'AWS::ApiGateway::Stage',
-      MonitoringAlarmsTopic63051086: 'AWS::SNS::Topic',
-      MonitoringAlarmsTopicKey17676A11: 'AWS::KMS::Key',
-    });
-    expect(stack.toJSON()['Resources'].ReleaseLive284FCDB0.Properties.FunctionName).toEqual({
-      Ref: 'CreatePlantFunctionAE9062BF',
-    });
-  },
-);
+const resourcesOf = (stack: Template): Record<string, Resource> => stack.toJSON()['Resources'];
+const typesOf = (stack: Template) => Object.entries(resourcesOf(stack)).map(([id, { Type }]) => `${Type} ${id}`);
 
-test('one operation more takes nothing from the stack but what a change of the API replaces', () => {
-  const before = typesById(templateWith({}));
-  const after = typesById(templateWith({}, withWaterPlant()));
-  const gone = Object.entries(before).filter(([id]) => !(id in after));
-  // The old deployment of an API makes place for the new one.
-  expect(gone.map(([, Type]) => Type)).toEqual(['AWS::ApiGateway::Deployment']);
+test('another operation replaces no resource but the deployment of the API', () => {
+  const before = typesOf(templateWith({}, grantedOperations()));
+  const after = typesOf(template);
+  const gone = before.filter((id) => !after.includes(id));
+  expect(gone).toEqual([expect.stringMatching(/^AWS::ApiGateway::Deployment /)]);
 });
 
-test.each([
-  ['the contract', template, operations],
-  ['two operations', templateWith({}, withWaterPlant()), withWaterPlant()],
-])('of %s the outputs are the base URL, each table, each function and the alarms’ topic', (_what, stack, ofStack) => {
-  expect(Object.keys(stack.findOutputs('*')).toSorted()).toEqual(
-    [
-      'AccessTokensTableName',
-      'AlarmTopicArn',
-      'ApiUrl',
-      'PlantsTableName',
-      ...ofStack.map((operation) => ownId(operation, 'FunctionName')),
-    ].toSorted(),
-  );
-  const url = [
-    'https://',
-    { Ref: 'ApiRestApiE35FEAFE' },
-    '.execute-api.',
-    { Ref: 'AWS::Region' },
-    '.',
-    { Ref: 'AWS::URLSuffix' },
-    '/v1',
-  ];
-  expect(stack.findOutputs('*')).toMatchObject({
-    ApiUrl: { Value: { 'Fn::Join': ['', url] } },
-    PlantsTableName: { Value: { Ref: 'DataPlants8CBE6BEF' } },
-    AccessTokensTableName: { Value: { Ref: 'DataAccessTokens854BD336' } },
-    FunctionName: { Value: { Ref: 'CreatePlantFunctionAE9062BF' } },
-    AlarmTopicArn: { Value: { Ref: 'MonitoringAlarmsTopic63051086' } },
+test('the outputs are the base URL, the tables, the functions and the topic of the alarms', () => {
+  const outputs = Object.entries(template.findOutputs('*')).map(([id, { Value }]) => [id, textOf(Value)]);
+  const [api = ''] = Object.keys(propertiesOf(template, 'AWS::ApiGateway::RestApi'));
+  expect(Object.fromEntries(outputs)).toEqual({
+    ApiUrl: `https://${api}.execute-api.AWS::Region.AWS::URLSuffix/v1`,
+    PlantsTableName: PLANTS,
+    AccessTokensTableName: ACCESS_TOKENS,
+    ...Object.fromEntries(
+      twoOperations.map((operation) => [`${constructId(operation)}FunctionName`, functionOf(template, operation).id]),
+    ),
+    AlarmTopicArn: Object.keys(propertiesOf(template, 'AWS::SNS::Topic'))[0],
   });
 });
 
-test('besides the functions’ the only roles are CodeDeploy’s, with AWS’s policy for it', () => {
-  const others = Object.values(template.findResources('AWS::IAM::Role')).filter(
-    (role) => principalOf(role) !== 'lambda.amazonaws.com',
+test('the only roles beside those of the functions are CodeDeploy’s, with AWS’s policy for it', () => {
+  const roles = Object.values(propertiesOf(template, 'AWS::IAM::Role'));
+  const principals = Object.groupBy(
+    roles,
+    ({ AssumeRolePolicyDocument }) => AssumeRolePolicyDocument.Statement[0].Principal.Service,
   );
-  expect(others).toHaveLength(operations.length);
-  for (const role of others) {
-    expect(principalOf(role)).toBe('codedeploy.amazonaws.com');
-    expect(role['Properties']).not.toHaveProperty('Policies');
-    expect(role['Properties'].ManagedPolicyArns).toHaveLength(1);
-    expect(JSON.stringify(role['Properties'].ManagedPolicyArns)).toContain('AWSCodeDeployRoleForLambdaLimited');
+  expect(Object.keys(principals).toSorted()).toEqual(['codedeploy.amazonaws.com', 'lambda.amazonaws.com']);
+  expect(principals['codedeploy.amazonaws.com']).toHaveLength(twoOperations.length);
+  for (const role of principals['codedeploy.amazonaws.com'] ?? []) {
+    expect(role).not.toHaveProperty('Policies');
+    expect(role.ManagedPolicyArns.map(textOf)).toEqual([
+      'arn:AWS::Partition:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited',
+    ]);
   }
 });
 
-/** The types of which a stack deletes nothing, by their two policies for it. */
+/** The resource types that a stack keeps, with their deletion and replacement policies. */
 function keptTypes(stack: Template): Record<string, string> {
-  const kept = Object.values(stack.toJSON()['Resources'] as Record<string, CfnResource>).filter((resource) =>
-    JSON.stringify([resource.DeletionPolicy, resource.UpdateReplacePolicy]).includes('Retain'),
+  const policies = Object.values(resourcesOf(stack)).map(
+    ({ Type, DeletionPolicy, UpdateReplacePolicy }) => [Type, `${DeletionPolicy}, ${UpdateReplacePolicy}`] as const,
   );
-  return Object.fromEntries(
-    kept.map(({ Type, DeletionPolicy, UpdateReplacePolicy }) => [Type, `${DeletionPolicy}, ${UpdateReplacePolicy}`]),
-  );
+  return Object.fromEntries(policies.filter(([, policy]) => policy.includes('Retain')));
 }
 
-test('data, and what is needed with it, outlives the stack; a creation that fails leaves only the protected tables', () => {
-  const stack = templateWith({}, withWaterPlant());
-  expect(keptTypes(stack)).toEqual({
-    // CloudFormation could not delete them while they are protected, and would end in ROLLBACK_FAILED.
+test('the stack keeps the data and what is needed with it; a failed creation leaves only the protected tables', () => {
+  const kept = keptTypes(template);
+  expect(kept).toEqual({
+    // CloudFormation cannot delete protected tables, and would end in ROLLBACK_FAILED.
     'AWS::DynamoDB::Table': 'Retain, Retain',
     'AWS::KMS::Key': 'RetainExceptOnCreate, Retain',
     'AWS::Lambda::Version': 'RetainExceptOnCreate, Retain',
     'AWS::Logs::LogGroup': 'RetainExceptOnCreate, Retain',
   });
-  for (const [type, policies] of Object.entries(keptTypes(stack))) {
+  for (const [type, policies] of Object.entries(kept)) {
     const [DeletionPolicy, UpdateReplacePolicy] = policies.split(', ');
-    stack.allResources(type, { DeletionPolicy, UpdateReplacePolicy });
+    template.allResources(type, { DeletionPolicy, UpdateReplacePolicy });
   }
 });
 
-test('nothing of a throw-away stack is left behind or protected', () => {
-  const throwaway = templateWith({ throwaway: true });
-  throwaway.allResourcesProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: false });
-  expect(keptTypes(throwaway)).toEqual({});
+test('an ephemeral stack keeps and protects nothing', () => {
+  const ephemeral = templateWith({ throwaway: true });
+  ephemeral.allResourcesProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: false });
+  expect(keptTypes(ephemeral)).toEqual({});
 });
 
 test.each([
@@ -126,50 +96,36 @@ test.each([
   [{ stage: 'dev' }, 'PlantStore-dev'],
   [{ throwaway: true }, 'PlantStoreThrowaway'],
   [{ throwaway: true, stage: 'dev' }, 'PlantStoreThrowaway-dev'],
-])('with %j the stack is called %s, so that stages stand side by side', (context, name) => {
+])('with %j the stack and its dashboard are named %s', (context, name) => {
   const stack = stackWith(context);
   expect(stack.stackName).toBe(name);
-  // Of the names that an account has once for all regions, the dashboard's is the only one here.
-  const [dashboard, ...others] = Object.values(Template.fromStack(stack).findResources('AWS::CloudWatch::Dashboard'));
-  expect(others).toEqual([]);
-  expect(dashboard?.['Properties'].DashboardName).toEqual({ 'Fn::Join': ['', [`${name}-`, { Ref: 'AWS::Region' }]] });
+  // An account has each dashboard name once for all regions.
+  const { DashboardName } = onlyOf(Template.fromStack(stack), 'AWS::CloudWatch::Dashboard');
+  expect(textOf(DashboardName)).toBe(`${name}-AWS::Region`);
 });
 
-test('tables, functions, roles, logs, alarms and topics are named by CloudFormation, so that two stages never meet', () => {
-  for (const [id, { Properties }] of Object.entries(template.toJSON()['Resources'] as Record<string, CfnResource>)) {
+test('CloudFormation names the other resources, so that two stages have no name in common', () => {
+  for (const [id, { Properties }] of Object.entries(resourcesOf(template))) {
     for (const name of ['TableName', 'FunctionName', 'RoleName', 'LogGroupName', 'AlarmName', 'TopicName']) {
       expect(typeof Properties?.[name], `${name} of ${id}`).not.toBe('string');
     }
   }
 });
 
-test('for an emulator only the service itself is left', () => {
+test('for an emulator the stack has only the service itself', () => {
   const emulated = templateWith({ emulator: true });
-  const { Resources } = emulated.toJSON() as { Resources: Record<string, { Type: string }> };
-  expect([...new Set(Object.values(Resources).map(({ Type }) => Type))].toSorted()).toEqual([
-    'AWS::ApiGateway::Deployment',
-    'AWS::ApiGateway::RestApi',
-    'AWS::ApiGateway::Stage',
-    'AWS::DynamoDB::Table',
-    'AWS::IAM::Policy',
-    'AWS::IAM::Role',
-    'AWS::Lambda::Function',
-    'AWS::Lambda::Permission',
-    'AWS::Logs::LogGroup',
-  ]);
+  expect(new Set(Object.values(resourcesOf(emulated)).map(({ Type }) => Type))).toEqual(
+    new Set([
+      'AWS::ApiGateway::Deployment',
+      'AWS::ApiGateway::RestApi',
+      'AWS::ApiGateway::Stage',
+      'AWS::DynamoDB::Table',
+      'AWS::IAM::Policy',
+      'AWS::IAM::Role',
+      'AWS::Lambda::Function',
+      'AWS::Lambda::Permission',
+      'AWS::Logs::LogGroup',
+    ]),
+  );
   expect(emulated.findOutputs('AlarmTopicArn')).toEqual({});
 });
-
-interface CfnResource {
-  Type: string;
-  DeletionPolicy?: string;
-  UpdateReplacePolicy?: string;
-  Properties?: Record<string, unknown>;
-}
-
-function principalOf(role: { [key: string]: unknown }): string {
-  const { AssumeRolePolicyDocument } = role['Properties'] as {
-    AssumeRolePolicyDocument: { Statement: { Principal: { Service: string } }[] };
-  };
-  return AssumeRolePolicyDocument.Statement[0]?.Principal.Service ?? '';
-}

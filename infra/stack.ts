@@ -1,50 +1,57 @@
 import { CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import { Api } from './api/api.ts';
 import { OperationFunction } from './function/operation-function.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
-import { grantedOperations, ownId, pascalCase } from './operations.ts';
+import { constructId, type GrantedOperation, grantedOperations } from './operations.ts';
 import { Release } from './release/release.ts';
-import type { StackContext } from './settings.ts';
-import { createTables } from './tables.ts';
+import type { StackSettings } from './settings.ts';
+import { Tables } from './tables.ts';
 
-/** The whole service: its tables, a function for each operation, an API in front of them, and what watches over them. */
+interface PlantStoreStackProps extends StackSettings {
+  /** @default the operations of openapi.yaml */
+  operations?: GrantedOperation[];
+}
+
+/** The whole service: tables, a function for each operation, the API, and monitoring. */
 export class PlantStoreStack extends Stack {
-  constructor(scope: Construct, context: StackContext, operations = grantedOperations()) {
-    super(scope, stackName(context), { description: 'Plant Store, a serverless API' });
-    const keep = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
-      RemovalPolicies.of(this).apply(context.throwaway ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
-    // After a creation that failed too: CloudFormation could not delete a protected table, and would be stuck.
-    keep(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
-    // What is needed with the data: logs, the versions that a release goes back to, the key of the alarms. What a
-    // creation made that failed goes with it: a key is billed, and a version that stays could not be published again.
-    keep(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key');
+  constructor(scope: Construct, id: string, { operations = grantedOperations(), ...settings }: PlantStoreStackProps) {
+    super(scope, id, { description: 'Plant Store, a serverless API' });
+    const { throwaway, emulator } = settings;
+    this.#setRemovalPolicies(throwaway);
 
-    // `Data` is a part of the tables' logical ids; without it CloudFormation would make new, empty tables.
-    const tables = createTables(new Construct(this, 'Data'), context.throwaway, operations);
+    const tables = new Tables(this, 'Data', { throwaway });
     const functions = operations.map(
-      (operation) => new OperationFunction(this, pascalCase(operation.operationId), { ...context, operation, tables }),
+      (operation) => new OperationFunction(this, constructId(operation), { ...settings, operation, tables }),
     );
-    const releases = context.emulator
+    const releases = emulator
       ? []
-      : functions.map((each) => new Release(this, ownId(each.operation, 'Release'), each, tables, context));
-    const routes = context.emulator
+      : functions.map(
+          (released) =>
+            new Release(this, `${constructId(released.operation)}Release`, { ...settings, released, tables }),
+        );
+    const routes = emulator
       ? functions.map(({ operation, lambda }) => ({ operation, target: lambda }))
-      : releases.map(({ function: { operation }, live }) => ({ operation, target: live }));
-    const api = new Api(this, 'Api', { ...context, routes });
+      : releases.map(({ released: { operation }, live }) => ({ operation, target: live }));
+    const api = new Api(this, 'Api', { ...settings, routes });
 
     const output = (id: string, value: string) => new CfnOutput(this, id, { value });
     output('ApiUrl', api.url);
-    for (const { name, table } of tables) output(`${pascalCase(name)}TableName`, table.tableName);
-    for (const { operation, lambda } of functions) output(ownId(operation, 'FunctionName'), lambda.functionName);
-    if (!context.emulator) {
-      const { topic } = new Monitoring(this, 'Monitoring', { ...context, tables, functions, releases, api });
+    for (const table of Object.values(tables.byName)) output(`${table.node.id}TableName`, table.tableName);
+    for (const { operation, lambda } of functions) output(`${constructId(operation)}FunctionName`, lambda.functionName);
+    if (!emulator) {
+      const { topic } = new Monitoring(this, 'Monitoring', { ...settings, tables, functions, releases, api });
       output('AlarmTopicArn', topic.topicArn);
     }
   }
-}
 
-/** A throw-away stack has a name of its own: deployed over the lasting one, it would unprotect that one's data. */
-function stackName({ throwaway, stage }: StackContext): string {
-  return `PlantStore${throwaway ? 'Throwaway' : ''}${stage === undefined ? '' : `-${stage}`}`;
+  #setRemovalPolicies(throwaway: boolean): void {
+    const keep = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
+      RemovalPolicies.of(this).apply(throwaway ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
+    // Also after a failed creation: CloudFormation cannot delete a protected table, and would be stuck.
+    keep(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
+    // Logs, the versions to roll back to, and the key of the alarms are kept like the data. A failed creation deletes
+    // them: a key costs money, and Lambda would refuse to publish a version that is still there.
+    keep(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key');
+  }
 }

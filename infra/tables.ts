@@ -1,39 +1,39 @@
-import { type Attribute, AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
-import type { Construct } from 'constructs';
-import { type Action, type GrantedOperation, pascalCase } from './operations.ts';
+import { AttributeType, BillingMode, Table, TableEncryption, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
+import { Construct } from 'constructs';
 
 export type TableName = 'plants' | 'accessTokens';
 
-export interface NamedTable {
-  name: TableName;
-  table: Table;
-  /** What the operations may do on it, each once. */
-  actions: Action[];
+interface TablesProps {
+  /** Allows the deletion of the tables. @default false */
+  throwaway?: boolean;
 }
 
 /**
- * The plants and the access tokens, each in a table of its own.
+ * The tables of the service.
  *
- * Defaults: on-demand billing, point-in-time recovery, encryption under the account's DynamoDB key;
- * deletion protection unless the stack is a throw-away one.
+ * @default on-demand billing, point-in-time recovery, encryption with the account's DynamoDB key, deletion protection
  */
-export function createTables(scope: Construct, throwaway: boolean, operations: GrantedOperation[]): NamedTable[] {
-  const table = (name: TableName, partitionKey: Attribute, timeToLiveAttribute?: string) => ({
-    name,
-    actions: [...new Set(operations.flatMap(({ grants }) => grants[name] ?? []))],
-    table: new Table(scope, pascalCase(name), {
-      partitionKey,
-      ...(timeToLiveAttribute && { timeToLiveAttribute }),
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      encryption: TableEncryption.AWS_MANAGED,
-      deletionProtection: !throwaway,
-    }),
-  });
-  return [
-    // Attributes `name` and, where the plant has one, `tag`.
-    table('plants', { name: 'id', type: AttributeType.NUMBER }),
-    // Attributes `name`, `createdAt` and `expiresAt`, from which the TTL counts.
-    table('accessTokens', { name: 'digest', type: AttributeType.STRING }, 'expiresAt'),
-  ];
+export class Tables extends Construct {
+  readonly byName: Record<TableName, Table>;
+
+  constructor(scope: Construct, id: string, { throwaway = false }: TablesProps) {
+    super(scope, id);
+    const table = (id: string, props: TableProps) =>
+      new Table(this, id, {
+        billingMode: BillingMode.PAY_PER_REQUEST,
+        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+        encryption: TableEncryption.AWS_MANAGED,
+        deletionProtection: !throwaway,
+        ...props,
+      });
+    this.byName = {
+      // Attributes: `id`, `name` and, if the plant has one, `tag`.
+      plants: table('Plants', { partitionKey: { name: 'id', type: AttributeType.NUMBER } }),
+      // Attributes: `digest`, `name`, `createdAt` and `expiresAt`.
+      accessTokens: table('AccessTokens', {
+        partitionKey: { name: 'digest', type: AttributeType.STRING },
+        timeToLiveAttribute: 'expiresAt',
+      }),
+    };
+  }
 }

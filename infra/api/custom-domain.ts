@@ -2,7 +2,7 @@ import { EndpointAccessMode, EndpointType, type RestApiBase, SecurityPolicy } fr
 import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
-import type { Domain } from '../settings.ts';
+import { Construct } from 'constructs';
 
 /** TLS 1.2 or 1.3 with forward secrecy, for the API and its domain alike ("Security policies for REST APIs"). */
 export const TLS_1_2_OR_NEWER = {
@@ -10,20 +10,32 @@ export const TLS_1_2_OR_NEWER = {
   endpointAccessMode: EndpointAccessMode.BASIC,
 };
 
-/** Puts the API under a name of the user's own, with a certificate that is validated and renewed by DNS. */
-export function addCustomDomain(api: RestApiBase, { domainName, hostedZoneId }: Domain): void {
-  const zone = HostedZone.fromHostedZoneId(api, 'HostedZone', hostedZoneId);
-  const validation = CertificateValidation.fromDns(zone);
-  const name = api.addDomainName('Domain', {
-    domainName,
-    certificate: new Certificate(api, 'Certificate', { domainName, validation }),
-    endpointType: EndpointType.REGIONAL,
-    ...TLS_1_2_OR_NEWER,
-  });
-  new ARecord(api, 'DomainRecord', {
-    zone,
-    // With its dot it is complete; else the zone's name, which only a look-up would know, is put after it.
-    recordName: `${domainName}.`,
-    target: RecordTarget.fromAlias(new ApiGatewayDomain(name)),
-  });
+interface CustomDomainProps {
+  restApi: RestApiBase;
+  domainName: string;
+  /** The Route 53 zone of the domain name. */
+  hostedZoneId: string;
+}
+
+/** A domain name for the API, with a certificate that DNS validates and renews. */
+export class CustomDomain extends Construct {
+  constructor(scope: Construct, id: string, { restApi, domainName, hostedZoneId }: CustomDomainProps) {
+    super(scope, id);
+    const zone = HostedZone.fromHostedZoneId(this, 'HostedZone', hostedZoneId);
+    const domain = restApi.addDomainName('Domain', {
+      domainName,
+      certificate: new Certificate(this, 'Certificate', {
+        domainName,
+        validation: CertificateValidation.fromDns(zone),
+      }),
+      endpointType: EndpointType.REGIONAL,
+      ...TLS_1_2_OR_NEWER,
+    });
+    new ARecord(this, 'Record', {
+      zone,
+      // The final dot makes the name complete. Without it, CDK appends the zone's name, which it cannot know here.
+      recordName: `${domainName}.`,
+      target: RecordTarget.fromAlias(new ApiGatewayDomain(domain)),
+    });
+  }
 }

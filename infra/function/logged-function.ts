@@ -9,55 +9,55 @@ import {
   OutputFormat,
 } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 
 const root = join(import.meta.dirname, '../..');
 
-interface LoggedFunction {
-  lambda: NodejsFunction;
-  role: Role;
-  logGroup: LogGroup;
-}
-
 interface LoggedFunctionProps extends Omit<NodejsFunctionProps, 'bundling'> {
-  /** Of the source, from the project's root. */
+  /** Path of the source, from the project's root. */
   entry: string;
+  /** Options of esbuild. @default minified ESM that contains the AWS SDK */
   bundling?: BundlingOptions;
 }
 
 /**
- * A function, bundled with its SDK, which may write a log of its own and do nothing else yet. Their ids in the scope are
- * `Logs`, `Role` and `Function`.
+ * A bundled function with a log group of its own, and a role that can write to that log group only.
  *
- * Defaults: Node.js 24 on arm64, 512 MB, JSON logs kept for a month.
+ * @default Node.js 24 on arm64, 512 MB, JSON logs that are kept for a month
  */
-export function loggedFunction(scope: Construct, { entry, bundling, ...props }: LoggedFunctionProps): LoggedFunction {
-  const logGroup = new LogGroup(scope, 'Logs', { retention: RetentionDays.ONE_MONTH });
-  // The role that CDK would make could write to every log group of the account.
-  const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-  const lambda = new NodejsFunction(scope, 'Function', {
-    entry: join(root, entry),
-    projectRoot: root,
-    depsLockFilePath: join(root, 'package-lock.json'),
-    runtime: Runtime.NODEJS_24_X,
-    architecture: Architecture.ARM_64,
-    memorySize: 512,
-    awsSdkConnectionReuse: false,
-    loggingFormat: LoggingFormat.JSON,
-    logGroup,
-    role,
-    bundling: {
-      format: OutputFormat.ESM,
-      // The SDK's CommonJS files break at import in an ESM bundle.
-      mainFields: ['module', 'main'],
-      // In place of CDK's own list, which leaves the SDK out: loading the runtime's, file by file, is a slower cold start.
-      externalModules: [],
-      minify: true,
-      logLevel: LogLevel.WARNING,
-      ...bundling,
-    },
-    ...props,
-  });
-  logGroup.grantWrite(role);
-  return { lambda, role, logGroup };
+export class LoggedFunction extends Construct {
+  readonly lambda: NodejsFunction;
+  readonly role: Role;
+  readonly logGroup: LogGroup;
+
+  constructor(scope: Construct, id: string, { entry, bundling, ...props }: LoggedFunctionProps) {
+    super(scope, id);
+    this.logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH });
+    // The role that CDK would make could write to every log group of the account.
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    this.lambda = new NodejsFunction(this, 'Function', {
+      entry: join(root, entry),
+      projectRoot: root,
+      depsLockFilePath: join(root, 'package-lock.json'),
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: 512,
+      awsSdkConnectionReuse: false,
+      loggingFormat: LoggingFormat.JSON,
+      logGroup: this.logGroup,
+      role: this.role,
+      bundling: {
+        format: OutputFormat.ESM,
+        // The SDK's CommonJS files break at import in an ESM bundle.
+        mainFields: ['module', 'main'],
+        // In place of CDK's own list, which leaves the SDK out: to load the runtime's SDK file by file is slower.
+        externalModules: [],
+        minify: true,
+        logLevel: LogLevel.WARNING,
+        ...bundling,
+      },
+      ...props,
+    });
+    this.logGroup.grantWrite(this.role);
+  }
 }
