@@ -106,7 +106,9 @@ test.each(['alarmMail', 'toString', 'stage', 'throwaway', 'emulator', 'skipRelea
 );
 
 test.each(['a_b', '', 'a'.repeat(32)])('rejects %j as the name of a stage in infra/stages.ts', (name) => {
-  expect(() => read({}, { [name]: {} })).toThrow(/^In infra\/stages.ts, as the name of a stage: .* must be up to 31/);
+  expect(() => read({}, { [name]: {} })).toThrow(
+    `In infra/stages.ts, in the stage "${name}": The context key "stage" was "${name}"; it must be up to 31 letters`,
+  );
 });
 
 const STAGES: Stages = {

@@ -64,8 +64,14 @@ export const settingKeys = [...selectorKeys, ...stageKeys];
 const selectorsSchema = z.object(STACK_SELECTORS);
 const stageSchema = z
   .strictObject(STAGE_SETTINGS)
-  .refine(...together('domainName', 'hostedZoneId'))
-  .refine(...together('tokenIssuer', 'tokenAudience'))
+  .refine(
+    ({ domainName, hostedZoneId }) => (domainName === undefined) === (hostedZoneId === undefined),
+    'Of the context keys "domainName" and "hostedZoneId" one was given; it must be both or none.',
+  )
+  .refine(
+    ({ tokenIssuer, tokenAudience }) => (tokenIssuer === undefined) === (tokenAudience === undefined),
+    'Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.',
+  )
   .refine(
     ({ tokenIssuer, tokenScope }) => tokenIssuer !== undefined || tokenScope === undefined,
     'The context key "tokenScope" needs "tokenIssuer" and "tokenAudience".',
@@ -86,8 +92,9 @@ export type Stages = Record<string, Partial<Record<StageSetting, string | number
  */
 export function readSettings(app: App, stages: Stages = {}): StackSettings {
   for (const [stage, settings] of Object.entries(stages)) {
-    if (stage !== 'default') inStagesFile('as the name of a stage', () => parse(selectorsSchema, { stage }));
-    inStagesFile(`in the stage ${JSON.stringify(stage)}`, () => parse(stageSchema, settings));
+    const where = `In infra/stages.ts, in the stage ${JSON.stringify(stage)}: `;
+    if (stage !== 'default') parse(selectorsSchema, { stage }, where);
+    parse(stageSchema, settings, where);
   }
   const { selectors, ofStage, ofCommand } = sources(app, stages);
   return { ...selectors, ...parse(stageSchema, { ...ofStage, ...ofCommand }) };
@@ -144,34 +151,18 @@ function sources(app: App, stages: Stages) {
   return { selectors, ofStage: (hasStage && stages[stage]) || {}, ofCommand: given(stageKeys) };
 }
 
-function inStagesFile(where: string, check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    throw new Error(`In infra/stages.ts, ${where}: ${(error as Error).message}`);
-  }
-}
-
-/** Throws a sentence about the first issue. */
-function parse<Schema extends z.ZodType>(schema: Schema, values: object): z.output<Schema> {
+/** Throws a sentence about the first issue, with `where` before it. */
+function parse<Schema extends z.ZodType>(schema: Schema, values: object, where = ''): z.output<Schema> {
   const { data, error } = schema.safeParse(values);
   const [issue] = error?.issues ?? [];
   if (!issue) return data as z.output<Schema>;
   if (issue.code === 'unrecognized_keys') {
-    throw new Error(`The key "${issue.keys[0]}" is unknown; it must be one of ${stageKeys.join(', ')}.`);
+    throw new Error(`${where}The key "${issue.keys[0]}" is unknown; it must be one of ${stageKeys.join(', ')}.`);
   }
   const [key] = issue.path as (keyof typeof values)[];
-  if (key === undefined) throw new Error(issue.message);
-  throw new Error(`The context key "${key}" was ${JSON.stringify(values[key])}; it must be ${issue.message}.`);
-}
-
-/** Arguments of `refine`: two settings must be given together. */
-function together(one: StageSetting, other: StageSetting) {
-  return [
-    (settings: Partial<Record<StageSetting, unknown>>) =>
-      (settings[one] === undefined) === (settings[other] === undefined),
-    `Of the context keys "${one}" and "${other}" one was given; it must be both or none.`,
-  ] as const;
+  if (key === undefined) throw new Error(`${where}${issue.message}`);
+  const value = JSON.stringify(values[key]);
+  throw new Error(`${where}The context key "${key}" was ${value}; it must be ${issue.message}.`);
 }
 
 function areOrigins(origins: string[]): boolean {

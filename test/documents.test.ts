@@ -139,12 +139,11 @@ test('the runbook lists each saved query of the stack, and asks for no other', (
 
 test('the web ACL answers who it blocks as the gateway answers who it throttles', () => {
   const acl = JSON.parse(read('docs/web-acl.json'));
-  const throttled = gatewayResponses.find(({ type }) => type === 'THROTTLED');
   for (const { Action } of acl.Rules) {
     const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
     const { ContentType, Content } = acl.CustomResponseBodies[CustomResponseBodyKey];
     expect({ ResponseCode, ContentType }).toEqual({ ResponseCode: 400, ContentType: 'APPLICATION_JSON' });
-    expect(JSON.parse(Content)).toEqual({ error: throttled?.error, message: throttled?.message });
+    expect(JSON.parse(Content)).toEqual(gatewayResponses['THROTTLED']);
     expect(ResponseHeaders).toContainEqual({ Name: 'Retry-After', Value: expect.stringMatching(/^\d+$/) });
   }
 });

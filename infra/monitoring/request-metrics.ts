@@ -78,7 +78,7 @@ export class RequestMetrics extends Construct {
 }
 
 function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[] {
-  return gatewayResponses.filter(({ error }) => matches(error)).map(({ type }) => type);
+  return Object.entries(gatewayResponses).flatMap(([type, { error }]) => (matches(error) ? type : []));
 }
 
 /** Matches the access log's lines of gateway responses of these types. */
