@@ -147,8 +147,8 @@ function sources(app: App, stages: Stages) {
   };
   const selectors = parse(selectorsSchema, given(selectorKeys));
   const { stage = 'default', throwaway, emulator } = selectors;
-  const hasStage = !throwaway && !emulator && Object.hasOwn(stages, stage);
-  return { selectors, ofStage: (hasStage && stages[stage]) || {}, ofCommand: given(stageKeys) };
+  const ofStage = throwaway || emulator ? {} : (stages[stage] ?? {});
+  return { selectors, ofStage, ofCommand: given(stageKeys) };
 }
 
 /** Throws a sentence about the first issue, with `where` before it. */

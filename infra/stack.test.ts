@@ -1,12 +1,11 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import {
-  ACCESS_TOKENS,
   functionOf,
   onlyOf,
-  PLANTS,
   propertiesOf,
   stackWith,
+  TABLES,
   templateWith,
   textOf,
   twoOperations,
@@ -37,8 +36,8 @@ test('the outputs are the base URL, the tables, the functions and the topic of t
   const [api = ''] = Object.keys(propertiesOf(template, 'AWS::ApiGateway::RestApi'));
   expect(Object.fromEntries(outputs)).toEqual({
     ApiUrl: `https://${api}.execute-api.AWS::Region.AWS::URLSuffix/v1`,
-    PlantsTableName: PLANTS,
-    AccessTokensTableName: ACCESS_TOKENS,
+    PlantsTableName: TABLES.plants,
+    AccessTokensTableName: TABLES.accessTokens,
     ...Object.fromEntries(
       twoOperations.map((operation) => [`${constructId(operation)}FunctionName`, functionOf(template, operation).id]),
     ),

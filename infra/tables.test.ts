@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ACCESS_TOKENS, PLANTS, propertiesOf, templateWith } from '../test/support/stack.ts';
+import { propertiesOf, TABLES, templateWith } from '../test/support/stack.ts';
 
 const COMMON = {
   BillingMode: 'PAY_PER_REQUEST',
@@ -12,12 +12,12 @@ const COMMON = {
 // `toEqual`, because CloudFormation replaces a table whose logical id, name or key schema changes.
 test('the tables are on demand, recoverable to a point in time, encrypted and protected', () => {
   expect(propertiesOf(templateWith({}), 'AWS::DynamoDB::Table')).toEqual({
-    [PLANTS]: {
+    [TABLES.plants]: {
       ...COMMON,
       KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
       AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'N' }],
     },
-    [ACCESS_TOKENS]: {
+    [TABLES.accessTokens]: {
       ...COMMON,
       KeySchema: [{ AttributeName: 'digest', KeyType: 'HASH' }],
       AttributeDefinitions: [{ AttributeName: 'digest', AttributeType: 'S' }],

@@ -1,18 +1,23 @@
 import { expect, test } from 'vitest';
 import {
-  ACCESS_TOKENS,
   functionOf,
-  PLANTS,
   permissionsOf,
   propertiesOf,
+  TABLES,
   templateWith,
   twoOperations,
   waterPlant,
 } from '../../test/support/stack.ts';
-import type { GrantedOperation } from '../operations.ts';
+import type { Action, GrantedOperation } from '../operations.ts';
+import type { TableName } from '../tables.ts';
 
 const template = templateWith({});
 const tokenReader: GrantedOperation = { ...waterPlant, grants: { accessTokens: ['GetItem'] } };
+
+const VARIABLES: Record<TableName, string> = {
+  plants: 'PLANTS_TABLE_NAME',
+  accessTokens: 'ACCESS_TOKENS_TABLE_NAME',
+};
 
 test.each(twoOperations)(
   '$operationId runs on Node.js 24 and arm64, traced, with a JSON log of its own',
@@ -40,11 +45,10 @@ test.each([
   '$operation.operationId has the permissions and table names of its grants $operation.grants',
   ({ operation, stack }) => {
     const { properties, roleId, logGroup } = functionOf(stack, operation);
-    const { plants = [], accessTokens = [] } = operation.grants;
+    const grants = Object.entries(operation.grants) as [TableName, Action[]][];
     expect(permissionsOf(stack, roleId)).toEqual(
       [
-        ...plants.map((action) => `dynamodb:${action} ${PLANTS}.Arn`),
-        ...accessTokens.map((action) => `dynamodb:${action} ${ACCESS_TOKENS}.Arn`),
+        ...grants.flatMap(([name, actions]) => actions.map((action) => `dynamodb:${action} ${TABLES[name]}.Arn`)),
         `logs:CreateLogStream ${logGroup}.Arn`,
         `logs:PutLogEvents ${logGroup}.Arn`,
         'xray:PutTelemetryRecords *',
@@ -54,10 +58,9 @@ test.each([
     const role = propertiesOf(stack, 'AWS::IAM::Role')[roleId];
     expect(role).not.toHaveProperty('ManagedPolicyArns');
     expect(role).not.toHaveProperty('Policies');
-    expect(properties.Environment.Variables).toEqual({
-      ...(plants.length > 0 && { PLANTS_TABLE_NAME: { Ref: PLANTS } }),
-      ACCESS_TOKENS_TABLE_NAME: { Ref: ACCESS_TOKENS },
-    });
+    expect(properties.Environment.Variables).toEqual(
+      Object.fromEntries(grants.map(([name]) => [VARIABLES[name], { Ref: TABLES[name] }])),
+    );
   },
 );
 

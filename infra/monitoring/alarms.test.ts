@@ -1,11 +1,10 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import {
-  ACCESS_TOKENS,
   functionOf,
   onlyOf,
-  PLANTS,
   propertiesOf,
+  tableActions,
   templateWith,
   textOf,
   twoOperations,
@@ -70,10 +69,12 @@ const template = templateWith({});
 const alarms = alarmsOf(template);
 
 const latency = (stat: string) => `FILL([${stat} AWS/ApiGateway Latency ApiName=PlantStore]`;
-const errorsOf = (action: string, table: string) =>
-  `FILL([Sum AWS/DynamoDB SystemErrors Operation=${action} TableName=${table}], 0)`;
-const throttlesOf = (capacity: string, table: string) =>
-  `FILL([Sum AWS/DynamoDB ${capacity}ThrottleEvents TableName=${table}], 0)`;
+const sumOf = (metrics: string[]) =>
+  [...new Set(metrics)].map((name) => `FILL([Sum AWS/DynamoDB ${name}], 0)`).join(' + ');
+const databaseErrors = tableActions.map(({ action, table }) => `SystemErrors Operation=${action} TableName=${table}`);
+const databaseThrottles = tableActions.map(
+  ({ action, table }) => `${ACTIONS[action]}ThrottleEvents TableName=${table}`,
+);
 
 // Every metric without data counts as 0: otherwise an alarm on a metric of DynamoDB would stay on in silence. No
 // percentiles: they say nothing about a minute with few requests.
@@ -84,17 +85,8 @@ test('each alarm goes off on its condition', () => {
     Unauthorized: '[Sum PlantStore Unauthorized] >= 100 in 1 of 1 periods of 300 s',
     // The percentage of slow requests, 0 if fewer than three are slow.
     Latency: `IF(${latency('TC(2000:)')}, 0) >= 3, 100 * ${latency('TC(2000:)')}, 0) / ${latency('SampleCount')}, 1), 0) >= 1 in 3 of 5 periods of 60 s`,
-    DatabaseErrors: `${[
-      errorsOf('PutItem', PLANTS),
-      errorsOf('GetItem', PLANTS),
-      errorsOf('UpdateItem', PLANTS),
-      errorsOf('GetItem', ACCESS_TOKENS),
-    ].join(' + ')} >= 5 in 3 of 5 periods of 60 s`,
-    DatabaseThrottles: `${[
-      throttlesOf('Write', PLANTS),
-      throttlesOf('Read', PLANTS),
-      throttlesOf('Read', ACCESS_TOKENS),
-    ].join(' + ')} >= 1 in 3 of 5 periods of 60 s`,
+    DatabaseErrors: `${sumOf(databaseErrors)} >= 5 in 3 of 5 periods of 60 s`,
+    DatabaseThrottles: `${sumOf(databaseThrottles)} >= 1 in 3 of 5 periods of 60 s`,
     ...Object.fromEntries(
       twoOperations.flatMap((operation) => {
         const lambda = (name: string) => `[Sum AWS/Lambda ${name} FunctionName=${functionOf(template, operation).id}]`;

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { functionOf, onlyOf, propertiesOf, templateWith, textOf, twoOperations } from '../../test/support/stack.ts';
+import {
+  functionOf,
+  onlyOf,
+  propertiesOf,
+  tableActions,
+  templateWith,
+  textOf,
+  twoOperations,
+} from '../../test/support/stack.ts';
+import { ACTIONS } from '../operations.ts';
 
 interface Widget {
   type: string;
@@ -46,17 +55,19 @@ test.each(twoOperations)('the dashboard has the requests, errors and durations o
 const ids = twoOperations.map(({ operationId }) => operationId);
 const clientErrors = ['400', '401', '404', '409', '413', '415', '429'];
 
-const actions = ['plants: PutItem', 'plants: GetItem', 'plants: UpdateItem', 'accessTokens: GetItem'];
+const actions = tableActions.map(({ name, action }) => `${name}: ${action}`);
+const capacities = [...new Set(tableActions.map(({ name, action }) => `${name}: ${ACTIONS[action]}`))];
 
 // Count has one sample per request ("Amazon API Gateway dimensions and metrics").
-test.each<[title: RegExp, labels: string[], statistic: string]>([
+type GraphRow = [title: RegExp, labels: string[], statistic: string];
+
+test.each<GraphRow>([
   [/^Requests a minute: /, [...ids, 'Faults', 'Throttled'], 'Sum of 60 s'],
   [/^Where it goes/, ['all functions, cold starts included', ...ids, ...actions], 'p99 of 60 s'],
-  [/^createPlant: errors a minute/, clientErrors, 'Sum of 60 s'],
-  [/^waterPlant: errors a minute/, clientErrors, 'Sum of 60 s'],
+  ...ids.map((id): GraphRow => [new RegExp(`^${id}: errors a minute`), clientErrors, 'Sum of 60 s']),
   [/^Requests an hour/, ['requests'], 'SampleCount of 3600 s'],
   [/^Lambda, ms billed an hour/, ids, 'Sum of 3600 s'],
-  [/^DynamoDB, request units an hour/, ['plants: Write', 'plants: Read', 'accessTokens: Read'], 'Sum of 3600 s'],
+  [/^DynamoDB, request units an hour/, capacities, 'Sum of 3600 s'],
 ])('the graph %s has the lines %j', (title, labels, statistic) => {
   const lines = graphs
     .find(({ properties }) => title.test(properties.title))

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
-  ACCESS_TOKENS,
   functionOf,
   permissionsOf,
   propertiesOf,
   releaseOf,
+  TABLES,
   templateWith,
   twoOperations,
 } from '../../test/support/stack.ts';
@@ -29,7 +29,7 @@ describe.each(twoOperations)('the pre-traffic hook of $operationId', (operation)
     expect(hook.Environment.Variables).toEqual({
       OPERATION_ID: operation.operationId,
       FUNCTION_ARN: { 'Fn::GetAtt': [id, 'Arn'] },
-      ACCESS_TOKENS_TABLE_NAME: { Ref: ACCESS_TOKENS },
+      ACCESS_TOKENS_TABLE_NAME: { Ref: TABLES.accessTokens },
     });
     // Without levels: a level above INFO would drop the line that says that a version was checked.
     expect(hook.LoggingConfig).toEqual({ LogFormat: 'JSON', LogGroup: { Ref: expect.not.stringMatching(logGroup) } });
@@ -48,8 +48,8 @@ describe.each(twoOperations)('the pre-traffic hook of $operationId', (operation)
     expect(permissionsOf(template, roleId)).toEqual([
       `codedeploy:GetDeployment ${groupArn}`,
       `codedeploy:PutLifecycleEventHookExecutionStatus ${groupArn}`,
-      `dynamodb:DeleteItem ${ACCESS_TOKENS}.Arn`,
-      `dynamodb:PutItem ${ACCESS_TOKENS}.Arn`,
+      `dynamodb:DeleteItem ${TABLES.accessTokens}.Arn`,
+      `dynamodb:PutItem ${TABLES.accessTokens}.Arn`,
       // Only versions. Without the colon it would be $LATEST, which gets no traffic.
       `lambda:InvokeFunction ${id}.Arn:*`,
       `logs:CreateLogStream ${ownLog}.Arn`,

@@ -5,13 +5,16 @@ import type { Operation } from '../../functions/operations.ts';
 import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
 import { readSettings, stackName } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
+import type { TableName } from '../../infra/tables.ts';
 
 export const WEB_ACL_ARN =
   'arn:aws:wafv2:us-east-1:123456789012:regional/webacl/per-address/2d9c1c3e-6e5b-4b5f-9a53-0c1f1f6f3c11';
 
 /** The logical ids of the tables. */
-export const PLANTS = 'DataPlants8CBE6BEF';
-export const ACCESS_TOKENS = 'DataAccessTokens854BD336';
+export const TABLES: Record<TableName, string> = {
+  plants: 'DataPlants8CBE6BEF',
+  accessTokens: 'DataAccessTokens854BD336',
+};
 
 /** An operation with a path parameter. It has createPlant's sources, because infra only bundles them. */
 export const waterPlant: GrantedOperation = {
@@ -24,6 +27,12 @@ export const waterPlant: GrantedOperation = {
 
 /** The contract's operations and one more. */
 export const twoOperations = [...grantedOperations(), waterPlant];
+
+/** The actions of these operations on the tables, table by table, each once. */
+export const tableActions = (Object.keys(TABLES) as TableName[]).flatMap((name) => {
+  const actions = new Set(twoOperations.flatMap(({ grants }) => grants[name] ?? []));
+  return [...actions].map((action) => ({ name, table: TABLES[name], action }));
+});
 
 /** Context keys that together make all resources that the stack can have. */
 export const CONTEXTS: [when: string, context: Record<string, unknown>][] = [
