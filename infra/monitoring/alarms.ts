@@ -94,7 +94,7 @@ export class Alarms extends Construct {
     });
   }
 
-  #alarm(id: string, metric: IMetric, props: Partial<AlarmProps> & Pick<AlarmProps, 'threshold'>): Alarm {
+  #alarm(id: string, metric: IMetric, props: Partial<AlarmProps> & Pick<AlarmProps, 'threshold'>): void {
     const alarm = new Alarm(this, id, {
       metric,
       evaluationPeriods: 5,
@@ -106,7 +106,6 @@ export class Alarms extends Construct {
     alarm.addAlarmAction(new SnsAction(this.topic));
     alarm.addOkAction(new SnsAction(this.topic));
     this.all.push(alarm);
-    return alarm;
   }
 
   #encryptedTopic(email: string | undefined): Topic {
