@@ -1,12 +1,12 @@
 import { type Operation, readOperations } from '../contract/operations.ts';
-import type { TableName } from './data.ts';
+import type { TableName } from './tables.ts';
 
-/** What each operation may do on which table, one line an operation. Each may read the access tokens besides. */
+/** The actions of each operation on each table, one line per operation. Each can also read the access tokens. */
 const GRANTS: Record<string, Grants> = {
   createPlant: { plants: ['PutItem'] },
 };
 
-/** The actions on a table that can be granted, and by which of its capacities DynamoDB throttles each. */
+/** The actions on a table that can be granted, each with the capacity that it uses. */
 export const ACTIONS = {
   GetItem: 'Read',
   BatchGetItem: 'Read',
@@ -25,39 +25,29 @@ export interface GrantedOperation extends Operation {
   grants: Grants;
 }
 
-/**
- * The operations of the contract with what each may do. Throws a sentence that names an operation without a line above,
- * or a line without an operation.
- */
+/** The operations of the contract with their grants. Throws a sentence if GRANTS has a line too few or too many. */
 export function grantedOperations(operations = readOperations(), lines = GRANTS): GrantedOperation[] {
-  for (const operationId of Object.keys(lines)) {
-    if (operations.some((operation) => operation.operationId === operationId)) continue;
+  const ids = operations.map(({ operationId }) => operationId);
+  const unknown = Object.keys(lines).find((id) => !ids.includes(id));
+  if (unknown !== undefined) {
     throw new Error(
-      `infra/operations.ts has a line for ${operationId}, which is no operation of openapi.yaml: take the line out, or name the operation as openapi.yaml does.`,
+      `infra/operations.ts has a line for ${unknown}, which openapi.yaml does not have: delete the line, or write the operation's id as in openapi.yaml.`,
     );
   }
   return operations.map((operation) => {
-    const line = lines[operation.operationId];
+    const { operationId } = operation;
+    const line = lines[operationId];
     if (!line) {
       throw new Error(
-        `infra/operations.ts has no line for the operation ${operation.operationId} of openapi.yaml: add one that says what it may do on which table, as in "${operation.operationId}: { plants: ['GetItem'] },".`,
+        `infra/operations.ts has no line for the operation ${operationId} of openapi.yaml: add one with its actions on the tables, as in "${operationId}: { plants: ['GetItem'] },".`,
       );
     }
-    // Every operation starts with the bearer check.
+    // Every operation checks the access token.
     return { ...operation, grants: { ...line, accessTokens: ['GetItem', ...(line.accessTokens ?? [])] } };
   });
 }
 
-/**
- * The id of what a construct or the stack has one of for each operation: `GetPlantRelease`, but `Release` for createPlant.
- * That was deployed before there was another operation; under a new id CloudFormation would put a new resource in the
- * place of the deployed one.
- */
-export function ownId({ operationId }: Operation, id: string): string {
-  return operationId === 'createPlant' ? id : `${pascalCase(operationId)}${id}`;
-}
-
-/** A name in camel case with a capital at its start. */
-export function pascalCase(name: string): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+/** `CreatePlant` for `createPlant`: the ids of an operation's resources start with it. */
+export function constructId({ operationId }: Operation): string {
+  return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
 }

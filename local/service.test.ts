@@ -145,7 +145,9 @@ test('a second service, on the DynamoDB of the first, has an assembly of its own
 });
 
 test('an edit that fails is told, and what was served goes on being served', async () => {
-  const undoFinding = edit('infra/operation-function.ts', (source) => source.replace('AwsSolutions-IAM5', 'none'));
+  const undoFinding = edit('infra/function/operation-function.ts', (source) =>
+    source.replace('AwsSolutions-IAM5', 'none'),
+  );
   await expect.poll(() => output, POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
   expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'x' });
   undoFinding();

@@ -1,10 +1,9 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, inject, test } from 'vitest';
-import { readContext } from '../infra/context.ts';
-import { gatewayResponses } from '../infra/gateway-responses.ts';
+import { gatewayResponses } from '../infra/api/gateway-responses.ts';
+import { settingKeys } from '../infra/settings.ts';
 import { projectRoot } from '../local/synthesize.ts';
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
@@ -62,8 +61,7 @@ test('each file of the project that a document names is there', () => {
 });
 
 test('each context key that a document gives is one of the stack’s', () => {
-  const { domain: _, ...context } = readContext(new App());
-  const keys = [...Object.keys(context), 'domainName', 'hostedZoneId', 'tokenAudience', 'tokenScope'];
+  const keys: string[] = settingKeys;
   expect(inDocuments(/-c ([a-z]\w*)=/g).filter(([, key]) => !keys.includes(key))).toEqual([]);
 });
 
@@ -119,7 +117,7 @@ test('each AWS CLI command of a document is permitted by the table, or an admini
 test('the runbook has a row for each alarm that calls a person, and for no other', () => {
   const all = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
   const ids = all.filter(([, { Properties }]) => Properties.AlarmActions).map(([id]) => id);
-  // One row is for the functions of all operations: GetPlantFunctionErrors is a FunctionErrors.
+  // One row is for the functions of all operations: CreatePlantFunctionErrors is a FunctionErrors.
   const names = ids.map((id) => id.replace(/^MonitoringAlarms(?:\w+(?=Function))?(\w+?)[0-9A-F]{8}$/, '$1'));
   const alarms = [...new Set(names)];
   const section = runbook.slice(runbook.indexOf('\n## Alarms\n'), runbook.indexOf('\n### What alarms cannot see\n'));
@@ -141,12 +139,11 @@ test('the runbook lists each saved query of the stack, and asks for no other', (
 
 test('the web ACL answers who it blocks as the gateway answers who it throttles', () => {
   const acl = JSON.parse(read('docs/web-acl.json'));
-  const throttled = gatewayResponses.find(({ type }) => type === 'THROTTLED');
   for (const { Action } of acl.Rules) {
     const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
     const { ContentType, Content } = acl.CustomResponseBodies[CustomResponseBodyKey];
     expect({ ResponseCode, ContentType }).toEqual({ ResponseCode: 400, ContentType: 'APPLICATION_JSON' });
-    expect(JSON.parse(Content)).toEqual({ error: throttled?.error, message: throttled?.message });
+    expect(JSON.parse(Content)).toEqual(gatewayResponses['THROTTLED']);
     expect(ResponseHeaders).toContainEqual({ Name: 'Retry-After', Value: expect.stringMatching(/^\d+$/) });
   }
 });

@@ -14,49 +14,57 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { ownId } from '../operations.ts';
+import { constructId } from '../operations.ts';
+import type { StackSettings } from '../settings.ts';
 import { byAction, byCapacity } from './database-metrics.ts';
-import type { Watched } from './monitoring.ts';
-import type { Outcomes } from './outcomes.ts';
+import type { Monitored } from './monitored.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 
 const MINUTE = Duration.minutes(1);
-/** How many metrics the expression of an alarm may have ("Limits", Amazon CloudWatch User Guide). */
+/** The most metrics that the expression of an alarm may have ("Limits", Amazon CloudWatch User Guide). */
 const MAX_METRICS = 10;
 
+interface AlarmsProps extends Omit<Monitored, 'releases'>, Pick<StackSettings, 'alarmEmail'> {
+  requestMetrics: RequestMetrics;
+}
+
 /**
- * What a person is called for. Each alarm's description says what it means and what to do first; all go to one encrypted topic, and from there to an e-mail address where one is given.
+ * The alarms that call a person. All go to one encrypted topic, which sends them to `alarmEmail`.
+ *
+ * @default each alarm looks at the last five minutes
  */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];
   readonly topic: Topic;
 
-  constructor(scope: Construct, id: string, { tables, functions, api, alarmEmail }: Watched, outcomes: Outcomes) {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    this.topic = this.#encryptedTopic(alarmEmail);
+    const { functions, api, requestMetrics } = props;
+    this.topic = this.#encryptedTopic(props.alarmEmail);
 
-    this.#alarm('Faults', total([outcomes.faults]), {
+    this.#alarm('Faults', total([requestMetrics.faults]), {
       threshold: 1,
       datapointsToAlarm: 2,
       alarmDescription:
-        'Requests fail through faults of ours: error 500, 503 or 504. First: run the saved query "faults". Its cause names the step that failed, its gatewayResponse what the gateway answered itself. A 503 or 504 is a fault of DynamoDB: see the alarms DatabaseThrottles and DatabaseErrors and the AWS Health Dashboard.',
+        'Requests fail on our side: error 500, 503 or 504. First: run the saved query "faults". Its cause names the step that failed, its gatewayResponse the type of the gateway’s own response. A 503 or 504 comes from DynamoDB: see the alarms DatabaseThrottles and DatabaseErrors and the AWS Health Dashboard.',
     });
     for (const { operation, lambda } of functions) {
-      this.#alarm(ownId(operation, 'FunctionErrors'), lambda.metricErrors({ period: MINUTE }), {
+      this.#alarm(`${constructId(operation)}FunctionErrors`, lambda.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
-        alarmDescription: `The function of ${operation.operationId} crashed, ran out of memory or failed to start, which it never should. First: look into its log for lines of level ERROR or FATAL, and roll back a release that came between the last good request and the first of them.`,
+        alarmDescription: `The function of ${operation.operationId} crashed, ran out of memory or failed to start, which it never should. First: search its log for lines of level ERROR or FATAL, and roll back a release that came between the last good request and the first of them.`,
       });
-      this.#alarm(ownId(operation, 'FunctionThrottles'), lambda.metricThrottles({ period: MINUTE }), {
+      this.#alarm(`${constructId(operation)}FunctionThrottles`, lambda.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,
         alarmDescription: `Lambda refuses to start the function of ${operation.operationId}: the account’s concurrency is used up. First: see who uses it (metric ConcurrentExecutions), then raise the quota "Concurrent executions".`,
       });
     }
-    this.#alarm('Throttled', total([outcomes.throttled]), {
+    this.#alarm('Throttled', total([requestMetrics.throttled]), {
       threshold: 10,
       datapointsToAlarm: 3,
       alarmDescription:
-        'Callers get error 429. First: compare the request rate with the limit of the stack (context key requestsPerSecond). If it is below, DynamoDB throttles: see the alarm DatabaseThrottles.',
+        'Clients get error 429. First: compare the request rate with the limit of the stack (context key requestsPerSecond). If it is below, DynamoDB throttles: see the alarm DatabaseThrottles.',
     });
     this.#alarm('Latency', slowRequests(api.restApi), {
       threshold: 1,
@@ -65,19 +73,19 @@ export class Alarms extends Construct {
         'One request in a hundred, and at least three a minute, take longer than 2 s. First: on the dashboard, see whether it is DynamoDB (durations near 1 s a retry), cold starts, or the gateway.',
     });
     const count = { statistic: Stats.SUM, period: MINUTE };
-    this.#alarm('DatabaseThrottles', total(byCapacity(tables, (capacity) => `${capacity}ThrottleEvents`, count)), {
+    this.#alarm('DatabaseThrottles', total(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, count)), {
       threshold: 1,
       datapointsToAlarm: 3,
       alarmDescription:
         'DynamoDB throttles a table. First: see which one, and whether the load rose faster than twice in half an hour; then raise its warm throughput or the account’s table quota.',
     });
-    this.#alarm('DatabaseErrors', total(byAction(tables, 'SystemErrors', count)), {
+    this.#alarm('DatabaseErrors', total(byAction(props, 'SystemErrors', count)), {
       threshold: 5,
       datapointsToAlarm: 3,
       alarmDescription:
-        'DynamoDB fails inside. The functions retry, so callers may not notice. First: the AWS Health Dashboard of the region; nothing here mends it.',
+        'DynamoDB has internal errors. The functions retry, so clients may not notice. First: look at the AWS Health Dashboard of the region; you cannot repair it here.',
     });
-    this.#alarm('Unauthorized', outcomes.unauthorized.with({ period: Duration.minutes(5) }), {
+    this.#alarm('Unauthorized', requestMetrics.unauthorized.with({ period: Duration.minutes(5) }), {
       threshold: 100,
       evaluationPeriods: 1,
       datapointsToAlarm: 1,
@@ -86,11 +94,11 @@ export class Alarms extends Construct {
     });
   }
 
-  #alarm(id: string, metric: IMetric, props: Partial<AlarmProps> & Pick<AlarmProps, 'threshold'>): Alarm {
+  #alarm(id: string, metric: IMetric, props: Partial<AlarmProps> & Pick<AlarmProps, 'threshold'>): void {
     const alarm = new Alarm(this, id, {
       metric,
       evaluationPeriods: 5,
-      // No requests are no fault.
+      // Without requests there is no data, and nothing is wrong.
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...props,
       alarmDescription: `${props.alarmDescription} More: docs/operations.md.`,
@@ -98,7 +106,6 @@ export class Alarms extends Construct {
     alarm.addAlarmAction(new SnsAction(this.topic));
     alarm.addOkAction(new SnsAction(this.topic));
     this.all.push(alarm);
-    return alarm;
   }
 
   #encryptedTopic(email: string | undefined): Topic {
@@ -117,9 +124,9 @@ export class Alarms extends Construct {
 }
 
 /**
- * The percentage of a minute's requests that took longer than 2 s; 0 where fewer than three did, which on a quiet
- * stack are cold starts. It is counted, since a percentile wants 1,000 requests a minute for a 99th ("Percentile-based
- * alarms and low data samples").
+ * The percentage of a minute's requests that took longer than 2 s; 0 if fewer than three did, because on a quiet stack
+ * these are cold starts. Not a percentile: p99 needs 1,000 requests a minute ("Percentile-based alarms and low data
+ * samples").
  */
 function slowRequests(restApi: RestApiBase): MathExpression {
   const latency = (statistic: string) => restApi.metricLatency({ statistic, period: MINUTE });
@@ -132,9 +139,9 @@ function slowRequests(restApi: RestApiBase): MathExpression {
 }
 
 /**
- * The sum of counts, of which any may have no data. The sum always has: over gaps an alarm looks back further than its
- * evaluation periods ("Configuring how CloudWatch alarms treat missing data"), and one on a metric of DynamoDB keeps
- * its state, whatever it is told of missing data ("PutMetricAlarm").
+ * The sum of counts, 0 for a count without data. Without data, an alarm looks back further than its evaluation periods
+ * ("Configuring how CloudWatch alarms treat missing data"), and an alarm on a metric of DynamoDB keeps its state,
+ * whatever `treatMissingData` is ("PutMetricAlarm").
  */
 function total(counts: IMetric[]): MathExpression {
   if (counts.length > MAX_METRICS) {

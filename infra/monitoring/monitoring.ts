@@ -1,39 +1,25 @@
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { Api } from '../api.ts';
-import type { StackContext } from '../context.ts';
-import type { NamedTable } from '../data.ts';
-import type { OperationFunction } from '../operation-function.ts';
-import type { Release } from '../release.ts';
+import type { StackSettings } from '../settings.ts';
 import { Alarms } from './alarms.ts';
-import { addDashboard } from './dashboard.ts';
-import { Outcomes } from './outcomes.ts';
-import { addQueries } from './queries.ts';
+import { ServiceDashboard } from './dashboard.ts';
+import type { Monitored } from './monitored.ts';
+import { SavedQueries } from './queries.ts';
+import { RequestMetrics } from './request-metrics.ts';
 
-/** What is watched, and who is told. */
-export interface Watched extends Pick<StackContext, 'alarmEmail'> {
-  tables: NamedTable[];
-  functions: OperationFunction[];
-  releases: Release[];
-  api: Api;
-}
+type MonitoringProps = Monitored & Pick<StackSettings, 'alarmEmail'>;
 
-/**
- * What shows how the service does: outcomes counted from the logs, alarms, a dashboard named after the
- * stack and its region, saved queries.
- *
- * Defaults: nobody is mailed until an address is given.
- */
+/** Metrics of the requests, alarms, a dashboard and saved queries. */
 export class Monitoring extends Construct {
-  /** Where all alarms go. */
+  /** Receives all alarms. */
   readonly topic: ITopic;
 
-  constructor(scope: Construct, id: string, watched: Watched) {
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const outcomes = new Outcomes(this, 'Outcomes', watched);
-    const alarms = new Alarms(this, 'Alarms', watched, outcomes);
-    addDashboard(new Construct(this, 'Dashboard'), watched, outcomes, alarms.all);
-    addQueries(new Construct(this, 'Queries'), watched);
+    const requestMetrics = new RequestMetrics(this, 'RequestMetrics', props);
+    const alarms = new Alarms(this, 'Alarms', { ...props, requestMetrics });
+    new ServiceDashboard(this, 'Dashboard', { ...props, requestMetrics, alarms: alarms.all });
+    new SavedQueries(this, 'Queries', props);
     this.topic = alarms.topic;
   }
 }

@@ -75,7 +75,7 @@ function proxyEvent(resource: string, { method, path, headers: sent, body }: Sen
       requestId: randomUUID(),
       extendedRequestId: randomUUID(),
     },
-    // API Gateway encodes every body (binaryMediaTypes in infra/api.ts).
+    // API Gateway encodes every body (binaryMediaTypes in infra/api/api.ts).
     body: body.length > 0 ? Buffer.from(body).toString('base64') : null,
     isBase64Encoded: body.length > 0,
   };

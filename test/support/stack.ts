@@ -2,36 +2,39 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect } from 'vitest';
 import type { Operation } from '../../contract/operations.ts';
-import { readContext } from '../../infra/context.ts';
 import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
-import { PlantStoreStack } from '../../infra/plant-store-stack.ts';
-import { textOf } from './intrinsics.ts';
+import { readSettings, stackName } from '../../infra/settings.ts';
+import { PlantStoreStack } from '../../infra/stack.ts';
+import type { TableName } from '../../infra/tables.ts';
 
 export const WEB_ACL_ARN =
   'arn:aws:wafv2:us-east-1:123456789012:regional/webacl/per-address/2d9c1c3e-6e5b-4b5f-9a53-0c1f1f6f3c11';
 
-/** The stack with such context keys and operations, without the seconds that bundling takes. */
-export function stackWith(context: Record<string, unknown>, operations?: GrantedOperation[]): PlantStoreStack {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [], ...context } });
-  return new PlantStoreStack(app, readContext(app), operations);
-}
+/** The logical ids of the tables. */
+export const TABLES: Record<TableName, string> = {
+  plants: 'DataPlants8CBE6BEF',
+  accessTokens: 'DataAccessTokens854BD336',
+};
 
-const templates = new Map<string, Template>();
+/** An operation with a path parameter. It has createPlant's sources, because infra only bundles them. */
+export const waterPlant: GrantedOperation = {
+  operationId: 'waterPlant',
+  method: 'PUT',
+  path: '/plants/{id}/water',
+  folder: 'create-plant',
+  grants: { plants: ['GetItem', 'UpdateItem'], accessTokens: ['GetItem'] },
+};
 
-/** The stack's template, synthesized once for all tests of a process. */
-export function templateWith(context: Record<string, unknown>, operations?: GrantedOperation[]): Template {
-  const key = JSON.stringify([context, operations]);
-  const template = templates.get(key) ?? Template.fromStack(stackWith(context, operations));
-  templates.set(key, template);
-  return template;
-}
+/** The contract's operations and one more. */
+export const twoOperations = [...grantedOperations(), waterPlant];
 
-/** The stack as it is without any context key. */
-export function defaultTemplate(): Template {
-  return templateWith({});
-}
+/** The actions of these operations on the tables, table by table, each once. */
+export const tableActions = (Object.keys(TABLES) as TableName[]).flatMap((name) => {
+  const actions = new Set(twoOperations.flatMap(({ grants }) => grants[name] ?? []));
+  return [...actions].map((action) => ({ name, table: TABLES[name], action }));
+});
 
-/** Contexts that have between them all that the stack can have. */
+/** Context keys that together make all resources that the stack can have. */
 export const CONTEXTS: [when: string, context: Record<string, unknown>][] = [
   ['by default', {}],
   [
@@ -52,56 +55,78 @@ export const CONTEXTS: [when: string, context: Record<string, unknown>][] = [
   ['for an emulator', { emulator: true }],
 ];
 
-/** One more operation, two folders deep, with createPlant's sources: infra looks only at where they stand. */
-export const waterPlant: GrantedOperation = {
-  operationId: 'waterPlant',
-  method: 'PUT',
-  path: '/plants/{id}/water',
-  folder: 'create-plant',
-  grants: { plants: ['GetItem', 'UpdateItem'], accessTokens: ['GetItem'] },
-};
+/** The stack with these context keys and operations, without the seconds that bundling takes. */
+export function stackWith(context: Record<string, unknown>, operations = grantedOperations()): PlantStoreStack {
+  const app = new App({ context: { 'aws:cdk:bundling-stacks': [], ...context } });
+  const settings = readSettings(app);
+  return new PlantStoreStack(app, stackName(settings), { ...settings, operations });
+}
 
-/** The contract's operations and one more. */
-export const withWaterPlant = () => [...grantedOperations(), waterPlant];
+const templates = new Map<string, Template>();
+
+/** The stack's template, synthesized once for all tests of a process. */
+export function templateWith(context: Record<string, unknown>, operations = twoOperations): Template {
+  const key = JSON.stringify([context, operations]);
+  const template = templates.get(key) ?? Template.fromStack(stackWith(context, operations));
+  templates.set(key, template);
+  return template;
+}
+
+/** The properties of all resources of a type, by their logical ids. */
+export function propertiesOf(template: Template, type: string) {
+  const resources = Object.entries(template.findResources(type));
+  return Object.fromEntries(resources.map(([id, { Properties }]) => [id, Properties]));
+}
+
+/** The properties of the only resource of a type. */
+export function onlyOf(template: Template, type: string) {
+  const [properties, ...others] = Object.values(propertiesOf(template, type));
+  if (!properties || others.length > 0) throw new Error(`The stack must have one ${type}.`);
+  return properties;
+}
 
 /** The function of an operation. */
 export function functionOf(template: Template, { method, path }: Operation) {
-  const functions = template.findResources('AWS::Lambda::Function', {
-    Properties: { Description: `${method} ${path}` },
-  });
-  const [id, resource] = Object.entries(functions)[0] ?? [];
-  if (id === undefined || !resource) throw new Error(`The template has no function for ${method} ${path}.`);
-  return { id, properties: resource['Properties'], logGroup: resource['Properties'].LoggingConfig.LogGroup.Ref };
+  const functions = Object.entries(propertiesOf(template, 'AWS::Lambda::Function'));
+  const [id, properties] = functions.find(([, { Description }]) => Description === `${method} ${path}`) ?? [];
+  if (id === undefined) throw new Error(`The template has no function for ${method} ${path}.`);
+  return {
+    id,
+    properties,
+    roleId: properties.Role['Fn::GetAtt'][0] as string,
+    logGroup: properties.LoggingConfig.LogGroup.Ref as string,
+  };
 }
 
-/** What a deployment of an operation goes by, from its alias on. The alarms are those that take it back. */
+/** The resources that deploy an operation's function. The alarms are those that roll a release back. */
 export function releaseOf(template: Template, operation: Operation) {
   const { id } = functionOf(template, operation);
   const aliases = template.findResources('AWS::Lambda::Alias', { Properties: { FunctionName: { Ref: id } } });
-  const [[aliasId, alias] = [], ...others] = Object.entries(aliases);
-  if (!alias || others.length > 0) throw new Error(`The function of ${operation.operationId} has not one alias.`);
+  const [[aliasId = '', alias] = [], ...others] = Object.entries(aliases);
+  if (!alias || others.length > 0) throw new Error(`The function of ${operation.operationId} must have one alias.`);
   const update = alias['UpdatePolicy'].CodeDeployLambdaAliasUpdate;
-  const group = template.findResources('AWS::CodeDeploy::DeploymentGroup')[update.DeploymentGroupName.Ref];
+  const group = propertiesOf(template, 'AWS::CodeDeploy::DeploymentGroup')[update.DeploymentGroupName.Ref];
   const hookId: string = update.BeforeAllowTrafficHook.Ref;
   return {
     aliasId,
     alias,
     /** The logical id of the version that the alias is moved to. */
     versionId: alias['Properties'].FunctionVersion['Fn::GetAtt'][0] as string,
-    group: group?.['Properties'],
+    group,
+    groupId: update.DeploymentGroupName.Ref as string,
     hookId,
-    hook: template.findResources('AWS::Lambda::Function')[hookId]?.['Properties'],
-    alarmIds: group?.['Properties'].AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref),
+    hook: propertiesOf(template, 'AWS::Lambda::Function')[hookId],
+    alarmIds: group.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref) as string[],
   };
 }
 
-/** All that a role's own policies let it do, as `ACTION RESOURCE`, sorted. */
+/** The permissions of a role's own policies, as `ACTION RESOURCE`, sorted. */
 export function permissionsOf(template: Template, roleId: string): string[] {
-  const policies = Object.values(template.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
-    Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === roleId),
+  const policies = Object.values(propertiesOf(template, 'AWS::IAM::Policy')).filter(({ Roles }) =>
+    Roles.some(({ Ref }: { Ref: string }) => Ref === roleId),
   );
   return policies
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
     .flatMap(({ Effect, Action, Resource, ...conditions }) => {
       expect({ Effect, ...conditions }).toEqual({ Effect: 'Allow' });
       return [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${textOf(resource)}`));
@@ -109,10 +134,19 @@ export function permissionsOf(template: Template, roleId: string): string[] {
     .toSorted();
 }
 
+/** A value of a template as text: `ID` for a Ref, `ID.ATTRIBUTE` for a Fn::GetAtt, the parts of a Fn::Join together. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, never>;
+  if (Ref !== undefined) return Ref;
+  if (attribute) return (attribute as string[]).join('.');
+  if (join) return (join[1] as unknown[]).map(textOf).join(join[0]);
+  throw new Error(`${JSON.stringify(value)} has a function that textOf does not know.`);
+}
+
 /** The OpenAPI document that defines the API. */
 export function apiDefinitionOf(template: Template) {
-  const [api] = Object.values(template.findResources('AWS::ApiGateway::RestApi'));
-  return api?.['Properties'].Body;
+  return onlyOf(template, 'AWS::ApiGateway::RestApi').Body;
 }
 
 /** The API's methods: `ANY` is any other method of its path. */
@@ -122,6 +156,7 @@ export function methodsOf(template: Template) {
     Object.keys(methods).map((method) => ({
       method: method === 'x-amazon-apigateway-any-method' ? 'ANY' : method.toUpperCase(),
       path,
+      parameters: methods[method].parameters as { name: string }[],
       integration: methods[method]['x-amazon-apigateway-integration'],
       responses: methods[method].responses,
     })),
@@ -134,17 +169,7 @@ interface GatewayResponse {
   responseTemplates: { 'application/json': string };
 }
 
-/** The gateway responses, each with the `error` of its body. */
-export function gatewayResponsesOf(template: Template) {
-  const responses: Record<string, GatewayResponse> = apiDefinitionOf(template)['x-amazon-apigateway-gateway-responses'];
-  return Object.entries(responses).map(([type, response]) => ({
-    type,
-    ...response,
-    error: JSON.parse(response.responseTemplates['application/json']).error as number,
-  }));
-}
-
-/** The name of an alarm that its logical id holds; that of one that takes a release back begins with `Release`. */
-export function alarmName(id: string): string {
-  return id.replace(/^(?:MonitoringAlarms)?(\w+?)[0-9A-F]{8}(?:[0-9a-f]{32})?$/, '$1');
+/** The gateway responses, by their types. */
+export function gatewayResponsesOf(template: Template): Record<string, GatewayResponse> {
+  return apiDefinitionOf(template)['x-amazon-apigateway-gateway-responses'];
 }

@@ -5,12 +5,18 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnVersion, type IFunction, type IVersion, type Version } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { StackContext } from './context.ts';
-import type { NamedTable } from './data.ts';
-import type { OperationFunction } from './operation-function.ts';
+import type { OperationFunction, ServiceSettings } from '../function/operation-function.ts';
+import type { StackSettings } from '../settings.ts';
+import type { Tables } from '../tables.ts';
 import { acknowledgeVersions, PreTrafficHook } from './pre-traffic-hook.ts';
 
 const ALIAS = 'live';
+
+interface ReleaseProps extends ServiceSettings, Pick<StackSettings, 'throwaway' | 'skipReleaseChecks'> {
+  /** The function whose versions are released. */
+  released: OperationFunction;
+  tables: Tables;
+}
 
 /**
  * The alias `live`, which receives the traffic. A deployment first checks the new version, then moves the traffic to it
@@ -20,33 +26,36 @@ const ALIAS = 'live';
  * cannot stop a fix. An unavailable database (error 429, 503 or 504) does not count either: a rollback would not repair
  * it.
  *
- * Defaults: a tenth of the traffic for ten minutes, then all of it; in an ephemeral stack all at once. One error 500 or
- * one crash is enough for a rollback. With `skipReleaseChecks` CloudFormation itself moves the alias, without CodeDeploy.
+ * One error 500 or one crash is enough for a rollback. With `skipReleaseChecks` CloudFormation itself moves the alias,
+ * without CodeDeploy.
+ *
+ * @default a tenth of the traffic for ten minutes, then all of it; in an ephemeral stack all at once
  */
 export class Release extends Construct {
-  readonly function: OperationFunction;
+  readonly released: OperationFunction;
   readonly live: IFunction;
   /** The log of the pre-traffic check: which check failed, and what was seen. */
   readonly preTrafficLog: LogGroup;
   readonly #version: Version;
 
-  constructor(scope: Construct, id: string, released: OperationFunction, tables: NamedTable[], context: StackContext) {
+  constructor(scope: Construct, id: string, props: ReleaseProps) {
     super(scope, id);
-    this.function = released;
+    const { released, throwaway, skipReleaseChecks } = props;
+    this.released = released;
     this.#version = released.lambda.currentVersion;
-    // CDK's classes say `role: undefined` where its interfaces say `role?`; only the compiler minds.
+    // The types of CDK's classes and interfaces differ in `role`, so the compiler needs the casts.
     const alias = new Alias(this, 'Live', { aliasName: ALIAS, version: this.#version as IVersion });
     this.live = alias as IFunction;
-    const hook = new PreTrafficHook(this, 'PreTrafficHook', { ...context, checked: released, tables });
+    const hook = new PreTrafficHook(this, 'PreTrafficHook', { ...props, checked: released });
     this.preTrafficLog = hook.logGroup;
     const deployments = new LambdaDeploymentGroup(this, 'Deployments', {
       alias,
-      deploymentConfig: context.throwaway
+      deploymentConfig: throwaway
         ? LambdaDeploymentConfig.ALL_AT_ONCE
         : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
       preHook: hook.lambda as IFunction,
       alarms: [
-        this.#alarm('InternalErrors', this.#internalErrors(), 'answered error 500'),
+        this.#alarm('InternalErrors', this.#internalErrors(), 'responded with error 500'),
         this.#alarm('Crashes', this.#crashes(), 'crashed, ran out of memory or failed to start'),
       ],
     });
@@ -57,16 +66,16 @@ export class Release extends Construct {
     alias.node.addDependency(hook.lambda, deployments.role);
     acknowledgeVersions(deployments.role, hook.lambda);
     // Without its update policy, CloudFormation moves the alias itself. The rest stays for the next deployment.
-    if (context.skipReleaseChecks) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
+    if (skipReleaseChecks) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
     Validations.of(deployments).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason: 'It is AWS’s own least set of permissions for CodeDeploy to move an alias.',
     });
   }
 
-  /** Requests that the version answered with error 500, counted from its log. */
+  /** Requests to which the version responded with error 500, counted from its log. */
   #internalErrors(): Metric {
-    const { logGroup, operation } = this.function;
+    const { logGroup, operation } = this.released;
     const [metricNamespace, metricName] = [Stack.of(this).stackName, 'InternalErrors'];
     new MetricFilter(this, 'InternalErrorsFilter', {
       logGroup,
@@ -82,7 +91,7 @@ export class Release extends Construct {
 
   /** Invocations of the version through the alias that crashed ("Types of metrics for Lambda functions"). */
   #crashes(): Metric {
-    const { functionName } = this.function.lambda;
+    const { functionName } = this.released.lambda;
     return new Metric({
       namespace: 'AWS/Lambda',
       metricName: 'Errors',
@@ -94,10 +103,10 @@ export class Release extends Construct {
     });
   }
 
-  /** An alarm under an id that is the version's too: a new one, for an updated one would keep the state of the old. */
+  /** One alarm per version: an updated alarm would keep the previous version's state. */
   #alarm(id: string, metric: Metric, failed: string): IAlarm {
     const alarm = new Alarm(this, id, {
-      alarmDescription: `The version of ${this.function.operation.operationId} that was released last ${failed}. While it has only a part of the traffic, its release goes back. First: run the saved query "faults". This alarm tells nobody: whoever deploys sees the deployment fail. More: docs/operations.md.`,
+      alarmDescription: `The version of ${this.released.operation.operationId} that was released last ${failed}. While it has only a part of the traffic, its release rolls back. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
       metric: metric.with({ statistic: Stats.SUM, period: Duration.minutes(1) }),
       threshold: 1,
       evaluationPeriods: 1,
@@ -106,9 +115,9 @@ export class Release extends Construct {
     const { logicalId: versionId } = this.#version.node.defaultChild as CfnVersion;
     const resource = alarm.node.defaultChild as CfnAlarm;
     const stack = Stack.of(this);
-    const ownId: string = stack.resolve(resource.logicalId);
-    // The version's id ends with a hash of its code and configuration, which is known when all of the stack is.
-    const hashed = () => ownId + String(stack.resolve(versionId)).slice(-32);
+    const alarmId: string = stack.resolve(resource.logicalId);
+    // The version's id ends with a hash of its code and configuration, which CDK knows only at synthesis.
+    const hashed = () => alarmId + String(stack.resolve(versionId)).slice(-32);
     resource.overrideLogicalId(Lazy.uncachedString({ produce: hashed }));
     return alarm;
   }

@@ -13,11 +13,16 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
-import { apiDefinition, type Route } from './api-definition.ts';
-import type { StackContext } from './context.ts';
-import { addCustomDomain, TLS_1_2_OR_NEWER } from './custom-domain.ts';
+import type { StackSettings } from '../settings.ts';
+import { CustomDomain, TLS_1_2_OR_NEWER } from './custom-domain.ts';
+import { apiDefinition, type Route } from './definition.ts';
 
-interface ApiProps extends StackContext {
+interface ApiProps
+  extends Pick<
+    StackSettings,
+    'domainName' | 'hostedZoneId' | 'allowOrigins' | 'requestsPerSecond' | 'webAclArn' | 'cloudWatchRole'
+  > {
+  /** The operations, each with the function or alias that serves it. */
   routes: Route[];
 }
 
@@ -28,16 +33,16 @@ const STAGE_NAME = 'v1';
  * quotation mark: API Gateway may not escape them.
  */
 const ACCESS_LOG_LINE = {
-  /** The caller could choose `$context.requestId` ("Variables for access logging for API Gateway"). */
+  /** The client could choose `$context.requestId` ("Variables for access logging for API Gateway"). */
   extendedRequestId: AccessLogField.contextExtendedRequestId(),
   traceId: AccessLogField.contextXrayTraceId(),
   time: AccessLogField.contextRequestTime(),
   sourceIp: AccessLogField.contextIdentitySourceIp(),
   method: AccessLogField.contextHttpMethod(),
-  /** As the contract writes it, `/plants` say; with `/` or `/{proxy+}` there is no such path. */
+  /** The path as in the contract, such as `/plants`; `/` or `/{proxy+}` for an unknown path. */
   resource: AccessLogField.contextResourcePath(),
   status: AccessLogField.contextStatus(),
-  /** Set where the gateway answered by itself; elsewhere "-". */
+  /** The type of the gateway's own response; "-" for other responses. */
   gatewayResponse: AccessLogField.contextErrorResponseType(),
   integrationStatus: AccessLogField.contextIntegrationStatus(),
   responseLatencyMs: AccessLogField.contextResponseLatency(),
@@ -46,21 +51,19 @@ const ACCESS_LOG_LINE = {
 };
 
 /**
- * The API's routes: a regional REST API, since an HTTP API's own answers cannot be given the
- * contract's shape.
+ * The REST API. An HTTP API would not do: its own responses cannot have the contract's form.
  *
- * Defaults: stage `v1`, TLS 1.2 or newer, access logs kept for a month, X-Ray, no account-wide
- * CloudWatch role, no web ACL; each method lets 100 requests a second through, twice as many in a burst.
+ * @default regional, stage `v1`, TLS 1.2 or newer, access logs that are kept for a month, traced by X-Ray
  */
 export class Api extends Construct {
-  /** The base URL, without a slash at its end. */
+  /** The base URL, without a final slash. */
   readonly url: string;
   readonly restApi: SpecRestApi;
   readonly accessLog: LogGroup;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { routes, domain, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole } = props;
+    const { routes, domainName, hostedZoneId, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole } = props;
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
     const { stackName } = Stack.of(this);
     this.restApi = new SpecRestApi(this, 'RestApi', {
@@ -79,10 +82,10 @@ export class Api extends Construct {
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_LINE)),
       },
-      // It is one for the account and region, so it outlives every stack that asks for it.
+      // The account and region have one role, so it outlives every stack that makes it.
       cloudWatchRole,
     });
-    // CDK's own output of the URL; the stack has one under a stable name.
+    // The stack has an output of the URL under a stable name.
     this.restApi.node.tryRemoveChild('Endpoint');
     Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
     for (const { operation, target } of routes) {
@@ -94,7 +97,9 @@ export class Api extends Construct {
     }
 
     const { region, urlSuffix } = Stack.of(this);
-    if (domain) addCustomDomain(this.restApi, domain);
+    if (domainName !== undefined && hostedZoneId !== undefined) {
+      new CustomDomain(this, 'CustomDomain', { restApi: this.restApi, domainName, hostedZoneId });
+    }
     if (webAclArn !== undefined) {
       const resourceArn = this.restApi.deploymentStage.stageArn;
       const association = new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
@@ -102,13 +107,14 @@ export class Api extends Construct {
       association.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
       association.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
     }
-    this.url = domain
-      ? `https://${domain.domainName}`
-      : `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`;
+    this.url =
+      domainName !== undefined
+        ? `https://${domainName}`
+        : `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`;
     this.#acknowledge();
   }
 
-  /** What cdk-nag finds missing here, and why it is. */
+  /** Tells cdk-nag why the API lacks what its rules require. */
   #acknowledge(): void {
     const reasons = {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, the gateway’s do not.',

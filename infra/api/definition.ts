@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { Operation } from '../contract/operations.ts';
-import { EXPOSED_HEADERS } from '../functions/shared/errors.ts';
+import type { Operation } from '../../contract/operations.ts';
+import { EXPOSED_HEADERS } from '../../functions/shared/errors.ts';
 import { TLS_1_2_OR_NEWER } from './custom-domain.ts';
 import { gatewayResponsesWith, NOT_FOUND, responseParameters } from './gateway-responses.ts';
 

@@ -1,37 +1,32 @@
 import { Duration, Validations } from 'aws-cdk-lib';
 import { Tracing } from 'aws-cdk-lib/aws-lambda';
-import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
-import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Construct } from 'constructs';
-import type { StackContext } from './context.ts';
-import type { NamedTable } from './data.ts';
-import { loggedFunction } from './logged-function.ts';
-import type { GrantedOperation } from './operations.ts';
+import type { Construct } from 'constructs';
+import type { GrantedOperation } from '../operations.ts';
+import type { StackSettings } from '../settings.ts';
+import type { TableName, Tables } from '../tables.ts';
+import { LoggedFunction } from './logged-function.ts';
 
 /** Only a stack with an identity provider has this file beside the bundle. */
 const IDENTITY_PROVIDER = './identity-provider.mjs';
 
-interface OperationFunctionProps extends StackContext {
+interface OperationFunctionProps extends ServiceSettings {
   operation: GrantedOperation;
-  tables: NamedTable[];
+  /** The tables of the stack. The function can use those that its grants name. */
+  tables: Tables;
 }
 
 /**
- * The function of an operation, bundled with its SDK, and all that it may touch: what infra/operations.ts grants it on
- * the tables, its own logs and traces. It is told the names of the tables that it may use, as in `PLANTS_TABLE_NAME`.
+ * The function of an operation. It can use the tables as infra/operations.ts grants it, write its own log, and send
+ * traces. The environment variables name its tables, as in `PLANTS_TABLE_NAME`.
  *
- * Defaults: Node.js 24 on arm64, 512 MB, 10 s, JSON logs kept for a month, X-Ray.
+ * @default 10 s, traced by X-Ray
  */
-export class OperationFunction extends Construct {
+export class OperationFunction extends LoggedFunction {
   readonly operation: GrantedOperation;
-  readonly lambda: NodejsFunction;
-  readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: OperationFunctionProps) {
-    super(scope, id);
     const { operation, tables, tokenIssuer } = props;
-    this.operation = operation;
-    const { lambda, role, logGroup } = loggedFunction(this, {
+    super(scope, id, {
       description: `${operation.method} ${operation.path}`,
       entry: `functions/${operation.folder}/index.ts`,
       // The calls to DynamoDB end 4 s before this, and the gateway waits for 29 s.
@@ -50,15 +45,13 @@ export class OperationFunction extends Construct {
         esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
       },
     });
-    this.lambda = lambda;
-    this.logGroup = logGroup;
-    for (const { name, table } of tables) {
-      const actions = operation.grants[name];
-      if (!actions) continue;
-      table.grant(role, ...actions.map((action) => `dynamodb:${action}`));
-      lambda.addEnvironment(`${snakeCase(name)}_TABLE_NAME`, table.tableName);
+    this.operation = operation;
+    for (const name of Object.keys(operation.grants) as TableName[]) {
+      const { [name]: table } = tables.byName;
+      table.grant(this.role, ...(operation.grants[name] ?? []).map((action) => `dynamodb:${action}`));
+      this.lambda.addEnvironment(`${snakeCase(name)}_TABLE_NAME`, table.tableName);
     }
-    Validations.of(role).acknowledge({
+    Validations.of(this.role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason: 'X-Ray’s two write actions know no resources; the role has no other wildcard.',
     });
@@ -72,18 +65,21 @@ function bundleIdentityProvider(root: string, output: string): string {
   return `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${output}/${IDENTITY_PROVIDER}" "${root}/${source}"`;
 }
 
-/** The environment variables that are the same for all operations. */
-export function serviceVariables({ allowOrigins, tokenIssuer }: StackContext): Record<string, string> {
-  const { issuer, audiences, scope } = tokenIssuer ?? {};
+/** The settings that the functions of the service read. */
+export type ServiceSettings = Pick<StackSettings, 'allowOrigins' | 'tokenIssuer' | 'tokenAudience' | 'tokenScope'>;
+
+/** The environment variables that are the same for all functions. */
+export function serviceVariables(settings: ServiceSettings): Record<string, string> {
+  const { allowOrigins, tokenIssuer, tokenAudience, tokenScope } = settings;
   return {
     ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
-    ...(issuer !== undefined && { TOKEN_ISSUER: issuer }),
-    ...(audiences && { TOKEN_AUDIENCE: audiences.join() }),
-    ...(scope !== undefined && { TOKEN_SCOPE: scope }),
+    ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),
+    ...(tokenAudience !== undefined && { TOKEN_AUDIENCE: tokenAudience }),
+    ...(tokenScope !== undefined && { TOKEN_SCOPE: tokenScope }),
   };
 }
 
-/** A name in camel case as that of an environment variable. */
+/** `ACCESS_TOKENS` for `accessTokens`. */
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 }

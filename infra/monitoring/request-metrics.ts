@@ -4,33 +4,33 @@ import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-log
 import { Construct } from 'constructs';
 import type { Operation } from '../../contract/operations.ts';
 import type { ErrorNumber } from '../../functions/shared/errors.ts';
-import { gatewayResponses } from '../gateway-responses.ts';
-import { ownId } from '../operations.ts';
-import type { Watched } from './monitoring.ts';
+import { gatewayResponses } from '../api/gateway-responses.ts';
+import { constructId } from '../operations.ts';
+import type { Monitored } from './monitored.ts';
 
 type Dimensions = Record<string, string>;
 
-/** The gateway response types that tell of a fault of ours. */
+/** The types of the gateway responses with error 500 or above. */
 export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
 
 /**
- * What became of the requests, counted from the logs, since every failure is a 400 to the gateway's own metrics.
+ * Metrics of the requests, counted from the logs: API Gateway's own metrics count every error as a 400.
  *
- * Metrics in a namespace of the stack's name: `Succeeded` by `operation`; `Errors` by `operation` and `error`; for all
- * operations together `Faults` (500, 503 and 504), `Throttled` (429), both with what the gateway answered itself, and
- * `Unauthorized` (401). Several filters publish each of these three, and CloudWatch adds them up: metrics of one name
- * and no dimensions are one metric, whatever their source ("CloudWatch concepts", Aggregation).
+ * Their namespace is the stack's name: `Succeeded` by `operation`; `Errors` by `operation` and `error`; and for all
+ * operations and the gateway together `Faults` (error 500, 503 and 504), `Throttled` (429) and `Unauthorized` (401).
+ * Several filters count each of these three, and CloudWatch adds them up: metrics with one name and no dimensions are
+ * one metric ("CloudWatch concepts", Aggregation).
  */
-export class Outcomes extends Construct {
+export class RequestMetrics extends Construct {
   readonly faults = this.#metric('Faults');
   readonly throttled = this.#metric('Throttled');
   readonly unauthorized = this.#metric('Unauthorized');
 
-  constructor(scope: Construct, id: string, { functions, api }: Watched) {
+  constructor(scope: Construct, id: string, { functions, api }: Pick<Monitored, 'functions' | 'api'>) {
     super(scope, id);
     for (const { operation, logGroup } of functions) {
       const count = (metricName: string, pattern: string, dimensions?: Dimensions) =>
-        this.#count(ownId(operation, metricName), logGroup, metricName, pattern, dimensions);
+        this.#count(`${constructId(operation)}${metricName}`, logGroup, metricName, pattern, dimensions);
       const byOperation = { operation: '$.message.operation' };
       count('Succeeded', '$.message.outcome = "succeeded"', byOperation);
       count('Errors', '$.message.error > 0', { ...byOperation, error: '$.message.error' });
@@ -39,16 +39,16 @@ export class Outcomes extends Construct {
       count('Unauthorized', '$.message.error = 401');
     }
     const gatewayThrottles = gatewayResponseTypes((error) => error === 429);
-    this.#count('GatewayFaults', api.accessLog, 'Faults', answeredBy(gatewayFaults));
-    this.#count('GatewayThrottles', api.accessLog, 'Throttled', answeredBy(gatewayThrottles));
+    this.#count('GatewayFaults', api.accessLog, 'Faults', isOneOf(gatewayFaults));
+    this.#count('GatewayThrottles', api.accessLog, 'Throttled', isOneOf(gatewayThrottles));
   }
 
-  /** Requests of an operation that were answered 200. */
+  /** Requests to which an operation responded with 200. */
   succeeded({ operationId }: Operation): Metric {
     return this.#metric('Succeeded', { operation: operationId }).with({ label: operationId });
   }
 
-  /** Requests of an operation that its function answered with an `error`. */
+  /** Requests to which an operation's function responded with an `error`. */
   errors({ operationId }: Operation, error: ErrorNumber): Metric {
     return this.#metric('Errors', { operation: operationId, error: String(error) }).with({ label: String(error) });
   }
@@ -78,10 +78,10 @@ export class Outcomes extends Construct {
 }
 
 function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[] {
-  return gatewayResponses.filter(({ error }) => matches(error)).map(({ type }) => type);
+  return Object.entries(gatewayResponses).flatMap(([type, { error }]) => (matches(error) ? type : []));
 }
 
 /** Matches the access log's lines of gateway responses of these types. */
-function answeredBy(types: string[]): string {
+function isOneOf(types: string[]): string {
   return types.map((type) => `$.gatewayResponse = "${type}"`).join(' || ');
 }

@@ -1,0 +1,69 @@
+import { type ErrorNumber, errorHeaders } from '../../functions/shared/errors.ts';
+
+interface Body {
+  error: ErrorNumber;
+  message: string;
+}
+
+/** The response to a request for which the API has no operation. */
+export const NOT_FOUND: Body = { error: 404, message: 'There is no such path or method.' };
+
+const BAD_REQUEST: Body = { error: 400, message: 'The request is malformed.' };
+const NOT_ALLOWED: Body = { error: 401, message: 'The request is not allowed.' };
+const THROTTLED: Body = {
+  error: 429,
+  message: 'There are too many requests. Repeating the request a little later is safe.',
+};
+const INTERNAL_ERROR: Body = {
+  error: 500,
+  message: 'The request failed through a fault of ours. Repeating it is safe.',
+};
+
+/**
+ * The bodies of the REST API's own responses, by type ("Gateway response types for API Gateway"). Messages are fixed
+ * texts, because API Gateway does not escape `$context` values in templates.
+ */
+export const gatewayResponses: Record<string, Body> = {
+  ACCESS_DENIED: NOT_ALLOWED,
+  API_CONFIGURATION_ERROR: INTERNAL_ERROR,
+  AUTHORIZER_CONFIGURATION_ERROR: INTERNAL_ERROR,
+  AUTHORIZER_FAILURE: INTERNAL_ERROR,
+  BAD_REQUEST_BODY: BAD_REQUEST,
+  BAD_REQUEST_PARAMETERS: BAD_REQUEST,
+  DEFAULT_4XX: BAD_REQUEST,
+  DEFAULT_5XX: INTERNAL_ERROR,
+  EXPIRED_TOKEN: NOT_ALLOWED,
+  INTEGRATION_FAILURE: INTERNAL_ERROR,
+  INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Repeating it is safe.' },
+  INVALID_API_KEY: NOT_ALLOWED,
+  // No method is signed: on an unknown path, API Gateway reads a bearer token as a bad signature.
+  INVALID_SIGNATURE: NOT_FOUND,
+  MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
+  QUOTA_EXCEEDED: THROTTLED,
+  REQUEST_TOO_LARGE: { error: 413, message: 'The request is too large.' },
+  RESOURCE_NOT_FOUND: NOT_FOUND,
+  THROTTLED: THROTTLED,
+  UNAUTHORIZED: NOT_ALLOWED,
+  // The functions check media types. API Gateway does so only for unknown paths and methods.
+  UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
+  WAF_FILTERED: NOT_ALLOWED,
+};
+
+/** The gateway responses of an API definition: each is a 400 with an Error of the contract and these headers. */
+export function gatewayResponsesWith(headers: Record<string, string>) {
+  return Object.fromEntries(
+    Object.entries(gatewayResponses).map(([type, { error, message }]) => [
+      type,
+      {
+        statusCode: '400',
+        responseParameters: responseParameters('gatewayresponse', { ...headers, ...errorHeaders[error] }),
+        responseTemplates: { 'application/json': JSON.stringify({ error, message }) },
+      },
+    ]),
+  );
+}
+
+/** Headers with fixed values, as API Gateway's mapping writes them: `gatewayresponse.header.Vary: "'Origin'"`. */
+export function responseParameters(prefix: string, headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.header.${name}`, `'${value}'`]));
+}

@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { expect, test } from 'vitest';
+import { WEB_ACL_ARN } from '../test/support/stack.ts';
+import { readSettings, type Stages, settingKeys, settingWarnings } from './settings.ts';
+
+const ISSUER = 'https://id.example.com/tenant/';
+const DOMAIN = { domainName: 'p.example.co', hostedZoneId: 'Z1' };
+
+const read = (context: Record<string, unknown>, stages?: Stages) => readSettings(new App({ context }), stages);
+
+test('has a default for each setting', () => {
+  expect(read({})).toEqual({
+    throwaway: false,
+    emulator: false,
+    skipReleaseChecks: false,
+    allowOrigins: [],
+    requestsPerSecond: 100,
+    cloudWatchRole: false,
+  });
+});
+
+test.each<[Record<string, unknown>, Record<string, unknown>?]>([
+  [
+    { throwaway: 'true', emulator: 'false' },
+    { throwaway: true, emulator: false },
+  ],
+  [
+    { emulator: 'true', skipReleaseChecks: 'true' },
+    { emulator: true, skipReleaseChecks: true },
+  ],
+  [
+    { throwaway: true, cloudWatchRole: 'true' },
+    { throwaway: true, cloudWatchRole: true },
+  ],
+  [{ stage: 'd' }],
+  [{ stage: 'Dev-2' }],
+  [{ stage: `default${'s'.repeat(24)}` }],
+  [{ alarmEmail: 'o@e.x' }],
+  [{ allowOrigins: '*' }, { allowOrigins: ['*'] }],
+  [{ allowOrigins: 'https://a.example,http://b:51' }, { allowOrigins: ['https://a.example', 'http://b:51'] }],
+  [{ requestsPerSecond: '1' }, { requestsPerSecond: 1 }],
+  [{ requestsPerSecond: 999_999 }],
+  [{ webAclArn: WEB_ACL_ARN }],
+  [{ webAclArn: WEB_ACL_ARN.replace('arn:aws', 'arn:aws-cn') }],
+  [DOMAIN],
+  [{ tokenIssuer: ISSUER, tokenAudience: 'a,https://b.example', tokenScope: 'plants/write' }],
+])('accepts %j', (context, expected = context) => {
+  expect(read(context)).toMatchObject(expected);
+});
+
+/** Of each key, what it must be, and values that it must not have. */
+const INVALID: [key: string, expected: string, ...values: unknown[]][] = [
+  ['throwaway', 'true or false', 'untrue', '', 'true '],
+  ['emulator', 'true or false', 1],
+  ['cloudWatchRole', 'true or false', 'True'],
+  ['stage', 'up to 31 letters, digits or hyphens', '', 'a'.repeat(32), 'a b', 'a_b', '1', '-a', 'default'],
+  ['alarmEmail', 'an email address', '', 'ops@example', '@example.com', 'a@b@example.com', 'a@e.x b@e.x'],
+  ['allowOrigins', 'origins as in', '', 'a.example', 'ftp://http.example', 'https://', 'https://A.example'],
+  ['allowOrigins', 'origins as in', 'https://a.x/', '*,https://a.x', 'https://a.x, https://b.x', 'https://a.x,'],
+  ['requestsPerSecond', 'a number from 1 to 999999', '0', 1_000_000, '', '-1', '1.5'],
+  ['webAclArn', 'the ARN of a regional', 'rate-limit', WEB_ACL_ARN.replace('regional', 'global'), `${WEB_ACL_ARN}/`],
+  ['webAclArn', 'the ARN of a regional', ` ${WEB_ACL_ARN}`, WEB_ACL_ARN.replace('123456789012', '12345678901')],
+  ['tokenIssuer', 'the https address', 'http://a.x', 'a.x', 'https://', 'https://a/?a', 'https://a/#a', 'https://a@b'],
+  ['tokenIssuer', 'the https address', 'https://a:b', ' https://a.x', 'https://a.x '],
+  ['tokenAudience', 'one or several audiences, separated by commas', '', 'a,', ',a', 'a, b'],
+  ['tokenScope', 'one scope', '', 'read write', '"write"', 'wri\\te', 'écrire'],
+  ['domainName', 'a host name in lower case', 'https://a.example.com', 'plants', 'a.b.c', 'A.example.com', 'a.com.'],
+  ['hostedZoneId', 'the id of a Route 53 hosted zone', 'plants.example.com', 'Z', 'Z1/', 'z1', '/hostedzone/Z1'],
+];
+
+test.each(INVALID.flatMap(([key, expected, ...values]) => values.map((value) => ({ key, expected, value }))))(
+  'rejects $value as $key',
+  ({ key, expected, value }) => {
+    const message = `The context key "${key}" was ${JSON.stringify(value)}; it must be ${expected}`;
+    expect(() => read({ [key]: value })).toThrow(message);
+    if (['throwaway', 'emulator', 'stage'].includes(key)) return;
+    // The settings of every stage are checked, whichever stage is synthesized.
+    const stages = { staging: { [key]: value } } as Stages;
+    expect(() => read({ stage: 'dev' }, stages)).toThrow(`In infra/stages.ts, in the stage "staging": ${message}`);
+  },
+);
+
+const DOMAIN_PAIR = 'Of the context keys "domainName" and "hostedZoneId" one was given; it must be both or none.';
+const TOKEN_PAIR = 'Of the context keys "tokenIssuer" and "tokenAudience" one was given; it must be both or none.';
+
+test.each([
+  [{ domainName: 'p.example.co' }, DOMAIN_PAIR],
+  [{ hostedZoneId: 'Z1' }, DOMAIN_PAIR],
+  [{ tokenIssuer: ISSUER }, TOKEN_PAIR],
+  [{ tokenAudience: 'a', tokenScope: 'b' }, TOKEN_PAIR],
+  [{ tokenScope: 'b' }, 'The context key "tokenScope" needs "tokenIssuer" and "tokenAudience".'],
+])('rejects %j without the settings that it needs', (settings, message) => {
+  expect(() => read(settings)).toThrow(message);
+  expect(() => read({}, { default: settings })).toThrow(`In infra/stages.ts, in the stage "default": ${message}`);
+});
+
+test.each(['alarmMail', 'toString', 'stage', 'throwaway', 'emulator', 'skipReleaseChecks'])(
+  'rejects the key %s in infra/stages.ts',
+  (key) => {
+    expect(() => read({}, { staging: Object.fromEntries([[key, 'on']]) })).toThrow(
+      `In infra/stages.ts, in the stage "staging": The key "${key}" is unknown; it must be one of alarmEmail, `,
+    );
+  },
+);
+
+test.each(['a_b', '', 'a'.repeat(32)])('rejects %j as the name of a stage in infra/stages.ts', (name) => {
+  expect(() => read({}, { [name]: {} })).toThrow(
+    `In infra/stages.ts, in the stage "${name}": The context key "stage" was "${name}"; it must be up to 31 letters`,
+  );
+});
+
+const STAGES: Stages = {
+  default: { ...DOMAIN, requestsPerSecond: 500, cloudWatchRole: true },
+  staging: { alarmEmail: 'ops@example.com', allowOrigins: 'https://a.example', cloudWatchRole: false },
+};
+
+test.each([
+  [{}, { ...DOMAIN, requestsPerSecond: 500, cloudWatchRole: true }],
+  [
+    { stage: 'staging' },
+    { alarmEmail: 'ops@example.com', allowOrigins: ['https://a.example'], requestsPerSecond: 100 },
+  ],
+  // A context key replaces one setting; the others stay.
+  [{ requestsPerSecond: '5' }, { ...DOMAIN, requestsPerSecond: 5, cloudWatchRole: true }],
+  [{ domainName: 'try.example.com' }, { ...DOMAIN, domainName: 'try.example.com' }],
+])('with %j has the settings of the stage', (context, expected) => {
+  expect(read(context, STAGES)).toMatchObject(expected);
+});
+
+test.each([
+  { stage: 'dev' },
+  { stage: 'Staging' },
+  { stage: 'constructor' },
+  { throwaway: true },
+  { stage: 'staging', throwaway: 'true' },
+  { stage: 'staging', emulator: 'true' },
+])('with %j has no settings of a stage', (context) => {
+  expect(read(context, STAGES)).toEqual(read(context));
+});
+
+const OTHER_VALUE = expect.stringMatching(/^The context key "\w+" is "\w+" for this deployment only\. /);
+const NO_ROLE = expect.stringMatching(/^The setting cloudWatchRole is missing\. .* aws apigateway get-account /);
+const SKIPPED = expect.stringMatching(/^The context key "skipReleaseChecks" is true: .* at once, /);
+
+test.each([
+  ['the settings of the stage', {}, []],
+  ['a context key with the value of the stage', { requestsPerSecond: '500' }, []],
+  ['another value than that of the stage', { requestsPerSecond: '5' }, [OTHER_VALUE]],
+  ['a value that the stage does not have', { stage: 'staging', requestsPerSecond: '5' }, [OTHER_VALUE]],
+  ['a stage without cloudWatchRole', { stage: 'dev' }, [NO_ROLE]],
+  ['an ephemeral stack without cloudWatchRole', { throwaway: true }, [NO_ROLE]],
+  [
+    'an ephemeral stack, which has only context keys',
+    { throwaway: true, cloudWatchRole: true, alarmEmail: 'o@e.x' },
+    [],
+  ],
+  ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.x', skipReleaseChecks: true }, []],
+  ['skipped release checks', { skipReleaseChecks: 'true' }, [SKIPPED]],
+])('warns about %s as expected', (_what, context, expected) => {
+  expect([...settingWarnings(new App({ context }), STAGES).values()]).toEqual(expected);
+});
+
+test('a warning names the value of the stage', () => {
+  const context = { requestsPerSecond: '5', alarmEmail: 'o@e.x' };
+  const warnings = settingWarnings(new App({ context }), STAGES);
+  expect(warnings.get('requestsPerSecond')).toContain('The stage "default" has 500 in infra/stages.ts');
+  expect(warnings.get('alarmEmail')).toContain('The stage "default" has none in infra/stages.ts');
+});
+
+test('docs/deploying.md lists every context key', () => {
+  const document = readFileSync(join(import.meta.dirname, '../docs/deploying.md'), 'utf8');
+  for (const key of settingKeys) expect(document).toContain(`-c ${key}=`);
+});
