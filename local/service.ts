@@ -19,7 +19,7 @@ import { type AccessLine, createGateway } from './gateway.ts';
 import { gracefulClose } from './graceful-close.ts';
 import type { LogLine } from './lambda.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
-import { prepareSynthesis, projectRoot } from './synthesize.ts';
+import { synthesize, projectRoot } from './synthesize.ts';
 import { LOCAL_REGION, readTemplate } from './template.ts';
 
 /** An editor's save is several changes. */
@@ -42,15 +42,12 @@ export async function startService(port: number, { watching = false } = {}): Pro
   const alone = loopbackEndpoint() === undefined;
   await using opened = new AsyncDisposableStack();
   const assembly = alone ? SERVICE_ASSEMBLY : opened.use(mkdtempDisposableSync(join(tmpdir(), 'plant-store-'))).path;
-  // Loads its libraries while the DynamoDB is opened, and later while nothing changes.
-  let synthesis = prepareSynthesis(assembly);
-  opened.defer(() => synthesis.cancel());
   const dynamoDb = await openServiceDynamoDb();
   opened.defer(dynamoDb.close);
 
   async function build(): Promise<Deployment> {
     if (watching) (await import('../scripts/generate.ts')).writeGenerated();
-    await synthesis.run();
+    await synthesize(assembly);
     const template = readTemplate(assembly);
     await createTables(dynamoDb, template);
     return deploy(template, dynamoDb, logLine);
@@ -73,25 +70,13 @@ export async function startService(port: number, { watching = false } = {}): Pro
   }
 
   if (watching) {
-    synthesis = prepareSynthesis(assembly);
     const stop = await onChange(async () => {
-      try {
-        const previous = deployment;
-        deployment = await build();
-        console.log('Rebuilt.');
-        await previous.close();
-      } finally {
-        // Where nothing could be generated, it still waits.
-        synthesis.cancel();
-        synthesis = prepareSynthesis(assembly);
-      }
+      const previous = deployment;
+      deployment = await build();
+      console.log('Rebuilt.');
+      await previous.close();
     });
-    opened.defer(async () => {
-      const stopped = stop();
-      // A rebuild in progress is not waited for to its end.
-      synthesis.cancel();
-      await stopped;
-    });
+    opened.defer(stop);
   }
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const plantsUrl = `${baseUrl}/plants`;
