@@ -7,7 +7,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
 import { inContract } from '../test/support/contract.ts';
 import { sampleEvent } from '../test/support/event.ts';
-import { type AccessLine, createGateway } from './gateway.ts';
+import { createGateway } from './gateway.ts';
 import { EventTooLarge } from './lambda.ts';
 import { gatewayResponse } from './rest-api.ts';
 import { type Route, readTemplate, type Template } from './template.ts';
@@ -16,7 +16,7 @@ const OK = { statusCode: 200, headers: { 'x-from': 'function' }, body: '{"name":
 
 let server: Server;
 let events: APIGatewayProxyEvent[];
-let lines: AccessLine[];
+let lines: string[];
 beforeEach(() => {
   events = [];
   lines = [];
@@ -282,23 +282,6 @@ test.each([
   expect(() => gatewayResponse(template, type)).toThrow(`The template has no gateway response ${type} or ${fallback}.`);
 });
 
-test('renders the response template of a mock integration with the request’s headers', async () => {
-  const response = {
-    statusCode: 202,
-    headers: { 'x-plain': 'plain', 'x-own': 'plain' },
-    body: `#set($origin = $input.params().header.get("Origin"))
-      #set($context.responseOverride.header.X-Own = $origin)
-      $origin `,
-  };
-  const integration = { mediaTypes: ['application/json'], response };
-  await serve({ routes: [toFunction('POST', '/plants'), { method: 'ANY', resource: '/plants', integration }] });
-  expect(await send('/plants', { headers: { origin: 'here' } })).toMatchObject({
-    statusCode: 202,
-    headers: { 'x-plain': 'plain', 'x-own': 'here' },
-    body: 'here',
-  });
-});
-
 const CHUNKS = 'Host: x\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n';
 
 test.each<[string, string, number, path?: string]>([
@@ -306,7 +289,6 @@ test.each<[string, string, number, path?: string]>([
   ['a header without a name', 'POST /plants HTTP/1.1\r\n: x\r\n\r\n', 400],
   ['a length that is not a number', 'POST /plants HTTP/1.1\r\nContent-Length: x\r\n\r\n', 400],
   ['an invalid chunk', `POST /plants HTTP/1.1\r\n${CHUNKS}`, 400],
-  ['10 KB of headers', `POST /plants HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(10_240)}\r\n\r\n`, 413],
   ['a path of 10 KB', `POST /${'x'.repeat(10_240)} HTTP/1.1\r\nHost: x\r\n\r\n`, 413],
   ['an unknown method', 'PLANT /trees HTTP/1.1\r\nHost: x\r\n\r\n', 404],
   ['a method in lower case', 'post /plants HTTP/1.1\r\nHost: x\r\n\r\n', 404],
@@ -320,7 +302,14 @@ test.each<[string, string, number, path?: string]>([
   const names = (headers: object) =>
     Object.keys(headers).filter((name) => !/^(connection|keep-alive|date)$/.test(name));
   expect(names(response.headers).toSorted()).toEqual(names((await send('/none')).headers).toSorted());
-  expect(lines[0]).toMatchObject({ path, status: 400, error });
+  expect(lines[0]).toContain(`${path}  400  ${error}  `);
+});
+
+test('responds in the contract to bytes that are not HTTP behind a request in progress', async () => {
+  await serve({}, () => sleep(50, OK));
+  const response = await exchange('POST /plants HTTP/1.1\r\nHost: x\r\n\r\nGARBAGE');
+  expect(inContract(response)).toMatchObject({ error: 404 });
+  expect(await post('x')).toMatchObject({ statusCode: 200 });
 });
 
 test('reads 10,240 bytes of address and headers', async () => {
@@ -346,18 +335,12 @@ test('reads a body of 10 MB, and rejects a larger one in plain text as API Gatew
 
 test('logs method, path, status, error and duration of each response', async () => {
   await serve();
-  const before = performance.now();
   await send('/nowhere?token=secret', { method: 'PATCH' });
   await post('x');
-  const common = { durationMs: expect.any(Number) };
   expect(lines).toEqual([
-    { method: 'PATCH', path: '/nowhere', status: 400, error: 404, ...common },
-    { method: 'POST', path: '/plants', status: 200, error: undefined, ...common },
+    expect.stringMatching(/^PATCH {2}\/nowhere {2}400 {2}404 {2}\d+\.\d ms$/),
+    expect.stringMatching(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/),
   ]);
-  for (const { durationMs } of lines) {
-    expect(durationMs).toBeGreaterThan(0);
-    expect(durationMs).toBeLessThan(performance.now() - before);
-  }
 });
 
 test('logs nothing for a client that has disconnected, and serves the next one', async () => {

@@ -22,19 +22,17 @@ const TYPES_BY_ERROR_CODE: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'REQUEST_TOO_LARGE',
 };
 
-/** A response that was sent. */
-export interface AccessLine {
-  /** `-` if it could not be read, as the path. */
-  method: string;
-  path: string;
-  status: number;
-  /** The `error` of the response's body. */
-  error: number | undefined;
-  durationMs: number;
-}
+/**
+ * Serves a deployed REST API with node:http. Every response is in the contract, also to a malformed request.
+ *
+ * @param log is called with a line for each response; `-` is a method or a path that could not be read
+ */
+export function createGateway(current: () => Deployment, log: (line: string) => void): Server {
+  function logResponse({ statusCode, body }: GatewayResponse, start: number, method = '-', path = '-'): void {
+    const error = /^\{"error":(\d+)/.exec(body)?.[1] ?? '-';
+    log([method, path, statusCode, error, `${(performance.now() - start).toFixed(1)} ms`].join('  '));
+  }
 
-/** Serves a deployed REST API with node:http. Every response is in the contract, also to a malformed request. */
-export function createGateway(current: () => Deployment, onResponse: (line: AccessLine) => void): Server {
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     // The reference page has responded.
     if (response.writableEnded) return;
@@ -46,7 +44,7 @@ export function createGateway(current: () => Deployment, onResponse: (line: Acce
     const sent = body ? await respond(current(), { message, method, path, query, body, ids }) : BODY_TOO_LARGE;
     if (response.destroyed) return;
     response.writeHead(sent.statusCode, allHeaders(sent, ids)).end(sent.body);
-    onResponse({ method, path, ...statusOf(sent), durationMs: performance.now() - start });
+    logResponse(sent, start, method, path);
   }
 
   /** Sends a gateway response for which node:http makes no ServerResponse, and closes the connection. */
@@ -59,7 +57,7 @@ export function createGateway(current: () => Deployment, onResponse: (line: Acce
       ...headers.map((pair) => pair.join(': ')),
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${sent.body}`);
-    onResponse({ method: '-', path: '-', ...statusOf(sent), durationMs: 0 });
+    logResponse(sent, performance.now());
   }
 
   const listener = (message: IncomingMessage, response: ServerResponse) => {
@@ -103,8 +101,4 @@ function allHeaders({ headers, body }: GatewayResponse, ids: ReturnType<typeof r
     'x-amzn-requestid': ids.requestId,
     'x-amz-apigw-id': ids.extendedRequestId,
   };
-}
-
-function statusOf({ statusCode, body }: GatewayResponse): Pick<AccessLine, 'status' | 'error'> {
-  return { status: statusCode, error: Number(/^\{"error":(\d+)/.exec(body)?.[1]) || undefined };
 }

@@ -87,8 +87,9 @@ function edit(path: string, change: (source: string) => string): () => void {
   return () => writeFileSync(file, source);
 }
 
-test('prints a request that creates a plant, and one that lists it', async () => {
+test('prints a request that creates a plant, one that lists it, and a line for each response', async () => {
   expect(await paste(/curl -i/)).toEqual({ status: 200, body: '{"name":"Monstera deliciosa","tag":"climber"}' });
+  expect(output).toMatch(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/m);
   const { body } = await paste(/aws-sigv4/);
   expect(JSON.parse(body).Items).toContainEqual({
     id: { N: '1' },
@@ -111,13 +112,6 @@ const connected = (host: string) => once(connect(Number(new URL(plantsUrl()).por
 
 test('listens on 127.0.0.1 only', async () => {
   await expect(connected('::1')).rejects.toThrow('::1');
-});
-
-test('prints a line for each request', async () => {
-  await fetch(`${plantsUrl()}/1/none`);
-  await create('{"id":2,"name":"x"}');
-  expect(output).toMatch(/^GET {2}\/plants\/1\/none {2}400 {2}404 {2}\d+\.\d ms$/m);
-  expect(output).toMatch(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/m);
 });
 
 test('fails with a sentence if the port is in use, and generates nothing unless it watches', async () => {

@@ -52,11 +52,7 @@ export async function startService(port: number, { watching = false } = {}): Pro
   const { outputs } = deployment.template;
   await putDevelopmentToken(dynamoDb, deployment.template);
 
-  const server = createGateway(
-    () => deployment,
-    ({ method, path, status, error, durationMs }) =>
-      console.log([method, path, status, error ?? '-', `${durationMs.toFixed(1)} ms`].join('  ')),
-  );
+  const server = createGateway(() => deployment, console.log);
   server.prependListener('request', (request, response) => serveReferencePage(request, response, DEVELOPMENT_TOKEN));
   opened.defer(() => closeServer(server));
   try {
