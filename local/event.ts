@@ -3,68 +3,48 @@ import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { LOCAL_ACCOUNT, type Template } from './template.ts';
 
-/** A request's path, without the stage, and its query. */
-export interface Target {
+/** A request that the gateway has read. */
+export interface GatewayRequest {
+  message: IncomingMessage;
+  method: string;
+  /** Without the stage. */
   path: string;
   query: string;
-}
-
-/** As API Gateway's response headers `x-amzn-requestid` and `x-amz-apigw-id` have them. */
-export interface RequestIds {
-  requestId: string;
-  extendedRequestId: string;
-}
-
-type ProxyRoute = Pick<Template, 'stage' | 'isBinary'> & Pick<APIGatewayProxyEvent, 'resource' | 'pathParameters'>;
-
-/** What a server receives; node:http has the two optional because a client's responses are of the same type. */
-export interface ServerRequest extends IncomingMessage {
-  method: string;
-  url: string;
-}
-
-/** Of a request target in any form, such as `/plants?a=b` or `http://host/plants` (RFC 9112, 3.2). */
-export function targetOf(url: string): Target {
-  const [path, ...query] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
-  return { path: path || '/', query: query.join('?') };
-}
-
-/** The media type of a request's body, in lower case; an empty string where it has none. */
-export function mediaTypeOf({ headers }: IncomingMessage): string {
-  return (headers['content-type'] ?? '').replace(/;.*/s, '').trim().toLowerCase();
+  body: Buffer;
+  /** The response headers `x-amzn-requestid` and `x-amz-apigw-id`. */
+  ids: { requestId: string; extendedRequestId: string };
 }
 
 /**
- * The REST proxy event (payload format 1.0) that API Gateway would make of a request. Header names
- * keep the client's casing, absent maps are null, the path of the request context has the stage.
+ * Returns the REST proxy event (payload format 1.0) for a request, as API Gateway sends it. Header names keep the
+ * client's casing.
  *
  * Source: "Input format of a Lambda function for proxy integration in API Gateway".
  */
-export function proxyEvent(
-  request: ServerRequest,
-  body: Buffer,
-  { path, query }: Target,
-  ids: RequestIds,
-  { resource, pathParameters, stage, isBinary }: ProxyRoute,
+export function createEvent(
+  request: GatewayRequest,
+  { stage, hasBinaryBodies }: Template,
+  { resource, pathParameters }: Pick<APIGatewayProxyEvent, 'resource' | 'pathParameters'>,
 ): APIGatewayProxyEvent {
-  const { method } = request;
+  const { message, method, path, query, body, ids } = request;
   const now = new Date();
-  const sourceIp = String(request.socket.remoteAddress);
+  const [, day, month, year, time] = now.toUTCString().split(' ');
+  const sourceIp = String(message.socket.remoteAddress);
   const headers: [string, string][] = [
-    ...pairs(request.rawHeaders),
+    ...pairs(message.rawHeaders),
     ['X-Amzn-Trace-Id', `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`],
     ['X-Forwarded-For', sourceIp],
-    ['X-Forwarded-Port', String(request.socket.localPort)],
+    ['X-Forwarded-Port', String(message.socket.localPort)],
     ['X-Forwarded-Proto', 'http'],
   ];
   const parameters = [...new URLSearchParams(query)];
-  const isBase64Encoded = body.length > 0 && isBinary(mediaTypeOf(request));
+  const isBase64Encoded = body.length > 0 && hasBinaryBodies;
   const requestContext = {
     accountId: LOCAL_ACCOUNT,
     apiId: 'local',
     authorizer: null,
     deploymentId: 'local',
-    domainName: request.headers.host ?? 'localhost',
+    domainName: message.headers.host ?? 'localhost',
     domainPrefix: 'local',
     httpMethod: method,
     identity: {
@@ -81,13 +61,13 @@ export function proxyEvent(
       principalOrgId: null,
       sourceIp,
       user: null,
-      userAgent: request.headers['user-agent'] ?? null,
+      userAgent: message.headers['user-agent'] ?? null,
       userArn: null,
     },
     path: `/${stage}${path}`,
-    protocol: `HTTP/${request.httpVersion}`,
+    protocol: `HTTP/${message.httpVersion}`,
     ...ids,
-    requestTime: requestTime(now),
+    requestTime: `${day}/${month}/${year}:${time} +0000`,
     requestTimeEpoch: now.getTime(),
     resourceId: hash('sha256', resource).slice(0, 6),
     resourcePath: resource,
@@ -99,8 +79,8 @@ export function proxyEvent(
     httpMethod: method,
     headers: Object.fromEntries(headers),
     multiValueHeaders: multiValues(headers),
-    queryStringParameters: orNull(Object.fromEntries(parameters)),
-    multiValueQueryStringParameters: orNull(multiValues(parameters)),
+    queryStringParameters: parameters.length > 0 ? Object.fromEntries(parameters) : null,
+    multiValueQueryStringParameters: parameters.length > 0 ? multiValues(parameters) : null,
     pathParameters,
     stageVariables: null,
     requestContext,
@@ -109,24 +89,13 @@ export function proxyEvent(
   };
 }
 
-/** Of a list in which names and values take turns. */
-function pairs(rawHeaders: string[]): [string, string][] {
-  return rawHeaders.flatMap((_, index) =>
-    index % 2 === 0 ? [rawHeaders.slice(index, index + 2) as [name: string, value: string]] : [],
-  );
+/** The pairs of a list in which names and values alternate. */
+function pairs(rawHeaders: string[]): [name: string, value: string][] {
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  return names.map((name, index) => [name, String(rawHeaders[2 * index + 1])]);
 }
 
-function multiValues(entries: [string, string][]): Record<string, string[]> {
+function multiValues(entries: [name: string, value: string][]): Record<string, string[]> {
   const byName = Map.groupBy(entries, ([name]) => name);
-  return Object.fromEntries([...byName].map(([name, named]) => [name, named.map(([, value]) => value)]));
-}
-
-function orNull<Value>(map: Record<string, Value>): Record<string, Value> | null {
-  return Object.keys(map).length > 0 ? map : null;
-}
-
-/** As in `21/Nov/2026:04:00:14 +0000`. */
-function requestTime(date: Date): string {
-  const [, day, month, year, time] = date.toUTCString().split(' ');
-  return `${day}/${month}/${year}:${time} +0000`;
+  return Object.fromEntries([...byName].map(([name, group]) => [name, group.map(([, value]) => value)]));
 }

@@ -10,41 +10,29 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
+const invoke = (file: string) => project.run(`npm run --silent invoke -- ${file}`.trim());
+
 test.each([
-  ['events/none.json', 'The event events/none.json does not exist.'],
-  ['README.md', 'The event README.md must be a file of JSON'],
-  ['package.json', 'The event package.json must be a REST proxy event, with httpMethod and resource.'],
-  ['', 'EVENT is missing.'],
-])('npm run invoke of the file "%s" ends with a sentence', async (file, sentence) => {
-  const { code, stdout, stderr } = await project.run(`npm run --silent invoke -- ${file}`.trim());
+  ['events/none.json', undefined, 'The event events/none.json cannot be read: ENOENT'],
+  ['README.md', undefined, 'The event README.md cannot be read: Unexpected token'],
+  ['own.json', '{"httpMethod":"POST"}', 'The event own.json must be a REST proxy event, with httpMethod and resource.'],
+  ['own.json', 'null', 'The event own.json must be a REST proxy event, with httpMethod and resource.'],
+  ['', undefined, 'EVENT is missing.'],
+])('ends with a sentence for the file "%s" with %s', async (file, json, sentence) => {
+  if (json !== undefined) writeFileSync(join(project.directory, file), json);
+  const { code, stdout, stderr } = await invoke(file);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(sentence);
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-test('what is JSON but no proxy event ends with a sentence', async () => {
-  const others = ['null', '7', '"text"', '{"httpMethod":"POST"}', '{"resource":"/plants"}'];
-  const ended = await Promise.all(
-    others.map((json, index) => {
-      writeFileSync(join(project.directory, `other-${index}.json`), json);
-      return project.run(`npm run --silent invoke -- other-${index}.json`);
-    }),
-  );
-  for (const { code, stderr } of ended) {
-    expect(stderr).toMatch(/^The event other-\d\.json must be a REST proxy event, with httpMethod and resource\.$/m);
-    expect(code).toBe(1);
-  }
-});
-
-test('an event is invoked without a server, and the exit status tells 200 from the rest', async () => {
-  const [created, refused] = await Promise.all(
-    ['create-plant-without-tag', 'error-401-no-token'].map((name) =>
-      project.run(`npm run --silent invoke -- events/${name}.json`),
-    ),
+test('invokes an event without a server, with exit status 0 only for a 200', async () => {
+  const [created, rejected] = await Promise.all(
+    ['create-plant-without-tag', 'error-401-no-token'].map((name) => invoke(`events/${name}.json`)),
   );
   expect(created?.code).toBe(0);
   expect(inContract(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
   expect(created?.stderr).toMatch(/^\{"timestamp":".+","level":"INFO",/);
-  expect(refused?.code).toBe(1);
-  expect(inContract(JSON.parse(refused?.stdout ?? ''))).toMatchObject({ error: 401 });
+  expect(rejected?.code).toBe(1);
+  expect(inContract(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 401 });
 });

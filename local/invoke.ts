@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { command } from '../operate/command.ts';
 import { deploy } from './deploy.ts';
@@ -7,13 +7,13 @@ import { withOwnAssembly } from './synthesize.ts';
 import { readTemplate, type Template } from './template.ts';
 
 /*
- * npm run invoke -- events/NAME.json: one event through the function behind its route, the answer on
- * stdout, the function's log on stderr. Exit status 0 for a 200, 1 for the rest.
+ * npm run invoke -- events/NAME.json: invokes the function behind an event's route. Prints the response to stdout and the
+ * function's log to stderr. The exit status is 0 for a 200 and 1 for any other response.
  */
 
 const USAGE = `Usage: npm run invoke -- EVENT
 
-EVENT is a file that holds an event of API Gateway, such as events/create-plant.json.`;
+EVENT is a JSON file with an event of API Gateway, such as events/create-plant.json.`;
 
 await command({ usage: USAGE, operands: ['EVENT'] }, async (_, [file]) => {
   const event = readEvent(String(file));
@@ -32,15 +32,12 @@ async function invoke(event: APIGatewayProxyEvent, template: Template): Promise<
 }
 
 function readEvent(file: string): APIGatewayProxyEvent {
-  if (!existsSync(file)) throw new Error(`The event ${file} does not exist.`);
-  let event: unknown;
+  let event: APIGatewayProxyEvent | null;
   try {
-    event = JSON.parse(String(readFileSync(file)));
+    event = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new Error(`The event ${file} must be a file of JSON: ${(error as Error).message}`);
+    throw new Error(`The event ${file} cannot be read: ${(error as Error).message}`);
   }
-  if (typeof event !== 'object' || event === null || !('httpMethod' in event && 'resource' in event)) {
-    throw new Error(`The event ${file} must be a REST proxy event, with httpMethod and resource.`);
-  }
-  return event as APIGatewayProxyEvent;
+  if (event?.httpMethod && event.resource) return event;
+  throw new Error(`The event ${file} must be a REST proxy event, with httpMethod and resource.`);
 }

@@ -4,24 +4,15 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Invocation, WorkerMessage } from './lambda.ts';
 import type { FunctionConfiguration } from './template.ts';
 
-/*
- * One execution environment: loads the bundle once, then runs one event at a time. Event and answer
- * cross as JSON text, as they do on Lambda.
- */
+/* An execution environment: loads the bundle once, then runs one event at a time. */
 
 const { name, assetDirectory, handler: handlerName, memoryMegabytes } = workerData as FunctionConfiguration;
-/** A worker always has one. */
 const port = parentPort as MessagePort;
-
-function post(message: WorkerMessage): void {
-  port.postMessage(message);
-}
+const post = (message: WorkerMessage) => port.postMessage(message);
 
 for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
-  console[method] = (message: unknown) => {
-    const level = method === 'log' ? 'INFO' : method.toUpperCase();
-    post({ log: { timestamp: new Date().toISOString(), level, message } });
-  };
+  const level = method === 'log' ? 'INFO' : method.toUpperCase();
+  console[method] = (message: unknown) => post({ log: { timestamp: new Date().toISOString(), level, message } });
 }
 
 const [file, exported] = handlerName.split('.') as [file: string, exported: string];
@@ -44,5 +35,5 @@ port.on('message', async ({ event, requestId, deadline }: Invocation) => {
     post({ failure: error instanceof Error ? `${error.name}: ${error.message}` : String(error) });
   }
 });
-// The init is over.
+// The init has ended.
 post({ response: '' });

@@ -1,17 +1,19 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type LogLine, startFunction } from './lambda.ts';
+import { EventTooLarge, type LogLine, startFunction } from './lambda.ts';
 import type { FunctionConfiguration } from './template.ts';
 
-/** Starts a handler's source as a function. */
+/** Starts a function with a handler's source. A handler may wait for the file `gate` in its folder. */
 async function start(handler: string, changes: Partial<FunctionConfiguration> = {}) {
   const assetDirectory = mkdtempSync(join(tmpdir(), 'plant-store-'));
   const source = `
     import { existsSync } from 'node:fs';
     import { setTimeout as sleep } from 'node:timers/promises';
     import { resourceLimits, threadId } from 'node:worker_threads';
+    const exists = (name) => existsSync(new URL(name, import.meta.url));
+    const gate = async () => { while (!exists('gate')) await sleep(5); };
     export const handler = ${handler};`;
   writeFileSync(join(assetDirectory, 'index.mjs'), source);
   const lines: LogLine[] = [];
@@ -24,60 +26,78 @@ async function start(handler: string, changes: Partial<FunctionConfiguration> = 
     environment: {},
     ...changes,
   };
-  const lambda = await startFunction(configuration, (line) => lines.push(line));
+  const { invoke, close } = await startFunction(configuration, (line) => lines.push(line));
   onTestFinished(async () => {
-    await lambda.close();
+    await close();
     rmSync(assetDirectory, { recursive: true });
   });
-  const invoke = async (event: unknown = {}) => JSON.parse(await lambda.invoke(JSON.stringify(event)));
-  return { invoke, close: lambda.close, lines, assetDirectory };
+  return {
+    invoke: async (event: unknown = {}) => (await invoke(event)) as Record<string, unknown>,
+    close,
+    lines,
+    write: (name: string) => writeFileSync(join(assetDirectory, name), ''),
+  };
 }
 
-test('eight events are served at a time, each alone in its environment, and the rest wait their turn', async () => {
-  const { invoke, lines, assetDirectory } = await start(`(() => {
-    let serving = 0;
-    return async ({ gate }) => {
-      const alone = ++serving === 1;
-      console.log('serving');
-      while (!existsSync(gate)) await sleep(5);
-      serving--;
-      return { threadId, alone };
+const workers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
+
+test('runs eight events at a time, each alone in its environment, and all of them before it closes', async () => {
+  const before = workers();
+  const { invoke, close, lines, write } = await start(`(() => {
+    let running = 0;
+    return async () => {
+      const isAlone = ++running === 1;
+      console.log('running');
+      await gate();
+      running--;
+      return { threadId, isAlone };
     };
   })()`);
-  const gate = join(assetDirectory, 'open');
-  const answers = Promise.all(Array.from({ length: 20 }, () => invoke({ gate })));
+  const responses = Promise.all(Array.from({ length: 20 }, () => invoke()));
   await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(8);
-  expect(existsSync(gate)).toBe(false);
-  writeFileSync(gate, '');
-  expect(new Set((await answers).map(({ threadId }) => threadId)).size).toBe(8);
-  expect((await answers).every(({ alone }) => alone)).toBe(true);
+  const closed = close();
+  write('gate');
+  expect(new Set((await responses).map(({ threadId }) => threadId)).size).toBe(8);
+  expect((await responses).every(({ isAlone }) => isAlone)).toBe(true);
+  await closed;
+  await expect.poll(workers, { timeout: 20_000 }).toBe(before);
 });
 
-test('a function has its timeout to the last millisecond, and no more', async () => {
-  const { invoke } = await start('() => new Promise(() => {})', { timeoutSeconds: 3 });
-  const workers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
-  const before = workers();
+test('times out after the configured time, and runs the next event', async () => {
+  const { invoke } = await start('({ hangs }) => hangs ? new Promise(() => {}) : threadId', { timeoutSeconds: 3 });
+  const threadId = await invoke();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  let outcome = 'none';
-  const ended = invoke().catch((error: Error) => {
-    outcome = error.message;
+  let result = 'none';
+  const ended = invoke({ hangs: true }).catch((error: Error) => {
+    result = error.message;
   });
   await vi.advanceTimersByTimeAsync(2999);
-  expect(outcome).toBe('none');
+  expect(result).toBe('none');
   await vi.advanceTimersByTimeAsync(1);
-  expect(outcome).toBe('Task timed out after 3.00 seconds');
+  expect(result).toBe('Task timed out after 3.00 seconds');
   await ended;
-  vi.useRealTimers();
-  await expect.poll(workers, { timeout: 20_000 }).toBeLessThan(before);
+  const next = await invoke();
+  expect(next).not.toBe(threadId);
+  // A timer of an event that has ended ends nothing.
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(await invoke()).toBe(next);
 });
 
-test('the context and the environment say how the function is configured', async () => {
+test('ends a handler that never yields, and one that needs more memory than it has', async () => {
+  const loop = await start('async () => { for (;;); }', { timeoutSeconds: 1 });
+  await expect(loop.invoke()).rejects.toThrow('Task timed out after 1.00 seconds');
+  const hoard = await start('async () => { for (const all = []; ; ) all.push([...Array(1000).keys()]); }', {
+    memoryMegabytes: 16,
+  });
+  await expect(hoard.invoke()).rejects.toThrow('memory limit');
+});
+
+test('passes the context and the environment as configured', async () => {
   vi.stubEnv('AWS_PROFILE', 'production');
   onTestFinished(() => void vi.unstubAllEnvs());
   const { invoke } = await start(
-    `async (event, context) =>
-      ({ ...context, left: context.getRemainingTimeInMillis(), resourceLimits, environment: process.env })`,
+    'async (event, context) => ({ ...context, left: context.getRemainingTimeInMillis(), resourceLimits, env: process.env })',
     { environment: { OWN: 'x' } },
   );
   const first = await invoke();
@@ -89,81 +109,66 @@ test('the context and the environment say how the function is configured', async
     callbackWaitsForEmptyEventLoop: true,
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
-  expect(first.environment).toEqual({ OWN: 'x' });
-  expect(first.left).toBeLessThanOrEqual(30_000);
-  expect(first.left).toBeGreaterThan(20_000);
-  expect((await invoke()).awsRequestId).not.toBe(first.awsRequestId);
+  expect(first['env']).toEqual({ OWN: 'x' });
+  expect(first['left']).toBeLessThanOrEqual(30_000);
+  expect(first['left']).toBeGreaterThan(20_000);
+  expect((await invoke())['awsRequestId']).not.toBe(first['awsRequestId']);
 });
 
-test.each([
-  ['debug', 'DEBUG'],
-  ['info', 'INFO'],
-  ['log', 'INFO'],
-  ['warn', 'WARN'],
-  ['error', 'ERROR'],
-])('what console.%s is given is a line at %s', async (method, level) => {
-  const { invoke, lines } = await start(`async () => console.${method}({ plant: 1 })`);
-  expect(await invoke()).toBe(null);
-  expect(lines).toEqual([{ timestamp: expect.stringMatching(/^\d{4}-.*Z$/), level, message: { plant: 1 } }]);
+test('passes on what is logged, with its level', async () => {
+  const methods = ['debug', 'info', 'log', 'warn', 'error'];
+  const { invoke, lines } = await start(
+    'async ({ methods }) => methods.forEach((each) => console[each]({ plant: 1 }))',
+  );
+  expect(await invoke({ methods })).toBe(null);
+  const timestamp = expect.stringMatching(/^\d{4}-.*Z$/);
+  expect(lines).toEqual(
+    ['DEBUG', 'INFO', 'INFO', 'WARN', 'ERROR'].map((level) => ({ timestamp, level, message: { plant: 1 } })),
+  );
 });
 
 test.each([
   ['index.none', 'index.mjs does not export a function "none".'],
   ['none.handler', 'none.mjs'],
-])('a bundle without its handler (%s) does not start', async (handler, message) => {
+])('does not start without its handler (%s)', async (handler, message) => {
   await expect(start('async () => {}', { handler })).rejects.toThrow(message);
 });
 
 test.each([
-  ['throws', 'async () => { throw new TypeError("inside") }', 'TypeError: inside'],
-  ['exits with', 'async () => process.exit(3)', 'The execution environment exited with status 3.'],
-  ['throws as a text', 'async () => { throw "inside" }', 'inside'],
-  ['leaves behind', 'async () => { Promise.reject(new TypeError("inside")); await sleep(60_000) }', 'inside'],
-  ['leaves behind as a text', 'async () => { Promise.reject("inside"); await sleep(60_000) }', 'inside'],
-])('what a function %s is what the invocation throws', async (_, handler, message) => {
-  const { invoke } = await start(handler);
-  const error = await invoke().catch((error: unknown) => error);
+  ['throws', 'throw new TypeError("inside")', 'TypeError: inside'],
+  ['exits', 'process.exit(3)', 'The execution environment exited with status 3.'],
+  ['throws a string', 'throw "inside"', 'inside'],
+  ['leaves a rejection', 'Promise.reject(new TypeError("inside")); await sleep(60_000)', 'inside'],
+  ['leaves a rejection with a string', 'Promise.reject("inside"); await sleep(60_000)', 'inside'],
+  ['returns what JSON cannot hold', 'return 1n', 'BigInt'],
+])('fails if the handler %s, and runs the next event', async (_, statements, message) => {
+  const { invoke } = await start(`async ({ fails }) => { if (fails) { ${statements} } return 'ran'; }`);
+  const error = await invoke({ fails: true }).catch((error: unknown) => error);
   expect(error).toBeInstanceOf(Error);
   expect((error as Error).message).toContain(message);
+  expect(await invoke()).toBe('ran');
 });
 
-test('an environment that does not start fails its own event, and those that wait go on', async () => {
-  const { invoke, assetDirectory } = await start(`(() => {
-    if (existsSync(new URL('broken', import.meta.url))) throw new Error('broken');
-    return async ({ gate }) => {
-      while (!existsSync(gate)) await sleep(5);
-      return 'served';
-    };
+test('fails the events of an environment that does not start, and runs the others', async () => {
+  const { invoke, write } = await start(`(() => {
+    if (exists('broken')) throw new Error('broken');
+    return async () => { await gate(); return 'ran'; };
   })()`);
-  writeFileSync(join(assetDirectory, 'broken'), '');
-  const gate = join(assetDirectory, 'open');
+  write('broken');
   let failed = 0;
-  const answers = Array.from({ length: 12 }, () => invoke({ gate }).catch(() => ++failed));
-  await expect.poll(() => failed, { timeout: 60_000 }).toBe(11);
-  writeFileSync(gate, '');
-  expect(await Promise.all(answers)).toContain('served');
+  const results = Array.from({ length: 8 }, () => invoke().catch(() => ++failed));
+  await expect.poll(() => failed, { timeout: 60_000 }).toBe(7);
+  write('gate');
+  expect(await Promise.all(results)).toContain('ran');
 });
 
-test('an event that was answered in time leaves its environment to the next', async () => {
-  const { invoke } = await start('async () => threadId', { timeoutSeconds: 3 });
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const first = await invoke();
-  vi.advanceTimersByTime(3000);
-  expect(await invoke()).toBe(first);
-});
-
-test('a function that is closed answers first what was begun, and what waits for its turn', async () => {
-  const { invoke, close, lines, assetDirectory } = await start(`async ({ gate }) => {
-    console.log('serving');
-    while (!existsSync(gate)) await sleep(5);
-    return 'served';
-  }`);
-  const gate = join(assetDirectory, 'open');
-  const answers = Promise.all(Array.from({ length: 9 }, () => invoke({ gate })));
-  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(8);
-  const closed = close();
-  writeFileSync(gate, '');
-  await closed;
-  expect(await answers).toEqual(Array.from({ length: 9 }, () => 'served'));
+test('accepts an event and a response of 6 MB as JSON, and rejects one byte more', async () => {
+  const { invoke } = await start('async ({ size }) => "x".repeat(size)');
+  const max = 6 * 1024 * 1024;
+  const quotes = '""'.length;
+  const around = JSON.stringify({ size: 1, text: 'é' }).length + 1;
+  expect(await invoke({ size: 1, text: `é${'x'.repeat(max - around)}` })).toBe('x');
+  await expect(invoke({ size: 1, text: `é${'x'.repeat(max - around + 1)}` })).rejects.toThrow(EventTooLarge);
+  expect(await invoke({ size: max - quotes })).toHaveLength(max - quotes);
+  await expect(invoke({ size: max - quotes + 1 })).rejects.toThrow('The response is larger than 6 MB.');
 });

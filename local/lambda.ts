@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { FunctionConfiguration } from './template.ts';
 
-/** A line of the function's log, as in Lambda's JSON log format. */
+/** The most events that run at the same time; more would only slow down a small machine. */
+const MAX_ENVIRONMENTS = 8;
+/** Maximum size of an event, and of a response, as JSON ("Lambda quotas"). */
+const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
+
+/** A line of the function's log, in Lambda's JSON log format. */
 export interface LogLine {
   timestamp: string;
   level: string;
@@ -10,107 +15,118 @@ export interface LogLine {
 }
 
 export interface Invocation {
-  /** The event as JSON. */
+  /** JSON. */
   event: string;
   requestId: string;
-  /** When the function's timeout ends it, in ms since 1970. */
+  /** When the function times out, in milliseconds since 1970. */
   deadline: number;
 }
 
-/** What is logged, and what comes of the init or of an event. */
+/** A log line, or the result of the init or of an invocation; the response is JSON. */
 export type WorkerMessage = { log: LogLine } | { response: string } | { failure: string };
 
+export class EventTooLarge extends Error {}
+
 export interface LambdaFunction {
-  /** The handler's answer to an event, both as JSON. Throws where it throws, crashes or is late. */
-  invoke(event: string): Promise<string>;
-  /** Ends it once what was begun is answered. */
+  /**
+   * Returns the handler's response to an event.
+   *
+   * @throws if the handler throws, crashes or times out, or if the event or the response is too large
+   */
+  invoke(event: unknown): Promise<unknown>;
+  /** Stops the function after the invocations that have begun. */
   close(): Promise<void>;
 }
 
-/** A worker and what it is at: its init, then one event after the other. */
-interface ExecutionEnvironment {
-  worker: Worker;
-  work: PromiseWithResolvers<string>;
-  busy: boolean;
-}
-
-/** As many at a time as keep a small machine busy; further events wait their turn. */
-const MAX_ENVIRONMENTS = 8;
-
 /**
- * A function run as Lambda runs it: execution environments with only the configuration's variables, each serving one
- * event at a time, ended when it crashes or when the timeout is over. One is started ahead of the first event. Throws
- * what the bundle's init throws.
+ * Runs a function as Lambda does: in execution environments that have only the function's own variables and each run
+ * one event at a time. The first one is started at once.
+ *
+ * @throws if the bundle cannot be loaded
  */
 export async function startFunction(
   configuration: FunctionConfiguration,
   onLog: (line: LogLine) => void,
 ): Promise<LambdaFunction> {
-  const environments = new Set<ExecutionEnvironment>();
-  const waiting: (() => void)[] = [];
+  const environments = Array.from({ length: MAX_ENVIRONMENTS }, () => createEnvironment(configuration, onLog));
+  await environments[0]?.start();
+  return {
+    invoke: async (event) => {
+      const json = JSON.stringify(event);
+      if (Buffer.byteLength(json) > MAX_PAYLOAD_BYTES) throw new EventTooLarge('The event is larger than 6 MB.');
+      const leastBusy = environments.reduce((best, each) => (each.pending < best.pending ? each : best));
+      const response = await leastBusy.invoke(json);
+      if (Buffer.byteLength(response) > MAX_PAYLOAD_BYTES) throw new Error('The response is larger than 6 MB.');
+      return JSON.parse(response);
+    },
+    close: async () => {
+      await Promise.all(environments.map((environment) => environment.close()));
+    },
+  };
+}
 
-  async function start(): Promise<ExecutionEnvironment> {
+/** Runs one event at a time in a worker thread, which is started again after a crash or a timeout. */
+function createEnvironment(configuration: FunctionConfiguration, onLog: (line: LogLine) => void) {
+  const { environment, memoryMegabytes, timeoutSeconds } = configuration;
+  let current: Worker | undefined;
+  /** The result of the init or of the invocation in progress. */
+  let result = Promise.withResolvers<string>();
+  /** Resolves when the last event has ended. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Fails the event in progress; the next one gets a new worker. */
+  function discard(worker: Worker, error: Error): void {
+    if (worker !== current) return;
+    current = undefined;
+    result.reject(error);
+  }
+
+  /** Starts the worker and waits for its init. */
+  async function start(): Promise<Worker> {
     const worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
       workerData: configuration,
-      env: configuration.environment,
-      resourceLimits: { maxOldGenerationSizeMb: configuration.memoryMegabytes },
+      env: environment,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes },
     });
-    const environment = { worker, work: Promise.withResolvers<string>(), busy: true };
-    environments.add(environment);
     worker.on('message', (message: WorkerMessage) => {
       if ('log' in message) onLog(message.log);
-      else if ('response' in message) environment.work.resolve(message.response);
-      else environment.work.reject(new Error(message.failure));
+      else if ('response' in message) result.resolve(message.response);
+      else result.reject(new Error(message.failure));
     });
-    worker.on('error', (error) => discard(environment, error instanceof Error ? error : new Error(String(error))));
-    worker.on('exit', (code) => {
-      discard(environment, new Error(`The execution environment exited with status ${code}.`));
-    });
-    await environment.work.promise;
-    return environment;
+    worker.on('error', (error) => discard(worker, error instanceof Error ? error : new Error(String(error))));
+    worker.on('exit', (code) => discard(worker, new Error(`The execution environment exited with status ${code}.`)));
+    current = worker;
+    result = Promise.withResolvers();
+    await result.promise;
+    return worker;
   }
 
-  function discard(environment: ExecutionEnvironment, error: Error): void {
-    environments.delete(environment);
-    environment.work.reject(error);
-    waiting.shift()?.();
-  }
-
-  const findIdle = () => [...environments].find(({ busy }) => !busy);
-
-  async function invoke(event: string): Promise<string> {
-    while (!findIdle() && environments.size >= MAX_ENVIRONMENTS) {
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    }
-    const environment = findIdle() ?? (await start());
-    environment.busy = true;
-    environment.work = Promise.withResolvers();
-    const timeoutMs = configuration.timeoutSeconds * 1000;
+  async function run(event: string): Promise<string> {
+    const worker = current ?? (await start());
     const timer = setTimeout(() => {
-      discard(environment, new Error(`Task timed out after ${configuration.timeoutSeconds}.00 seconds`));
-      void environment.worker.terminate();
-    }, timeoutMs);
-    const invocation: Invocation = { event, requestId: randomUUID(), deadline: Date.now() + timeoutMs };
-    environment.worker.postMessage(invocation);
-    try {
-      return await environment.work.promise;
-    } finally {
-      clearTimeout(timer);
-      environment.busy = false;
-      waiting.shift()?.();
-    }
+      discard(worker, new Error(`Task timed out after ${timeoutSeconds}.00 seconds`));
+      void worker.terminate();
+    }, timeoutSeconds * 1000);
+    result = Promise.withResolvers();
+    const deadline = Date.now() + timeoutSeconds * 1000;
+    worker.postMessage({ event, requestId: randomUUID(), deadline } satisfies Invocation);
+    return await result.promise.finally(() => clearTimeout(timer));
   }
 
-  const first = await start();
-  first.busy = false;
   return {
-    invoke,
-    close: async () => {
-      // Each ends at the latest by its timeout.
-      while ([...environments].some(({ busy }) => busy)) {
-        await Promise.allSettled([...environments].map(({ work }) => work.promise));
-      }
-      await Promise.all([...environments].map(({ worker }) => worker.terminate()));
+    start,
+    /** How many events run or wait here. */
+    pending: 0,
+    /** Runs an event after those before it. Event and response are JSON. */
+    invoke(event: string): Promise<string> {
+      this.pending++;
+      const response = last.then(() => run(event)).finally(() => this.pending--);
+      last = response.catch(() => {});
+      return response;
+    },
+    async close(): Promise<void> {
+      await last;
+      await current?.terminate();
     },
   };
 }

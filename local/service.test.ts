@@ -9,19 +9,16 @@ import { copyProject, type ProjectCopy } from '../test/support/project-copy.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import type { LocalService } from './service.ts';
 
-/*
- * The service in this process, of a copy of the project that a test may edit. As started by a user: start.test.ts.
- */
+/* Runs the service of a copy of the project, which a test may edit, in this process. The commands: start.test.ts. */
 
-/** Ends a hang, on a slow machine too. */
+/** Ends a hang, also on a slow machine. */
 const POLL = { timeout: 60_000, interval: 20 };
 
 let project: ProjectCopy;
 let startService: typeof import('./service.ts').startService;
 let service: LocalService;
-/** What the terminal shows. */
+/** The terminal's content. */
 let output = '';
-/** What is open before and after, by kind: processes, servers, workers and watched folders. */
 const openBefore = openResources();
 
 beforeAll(async () => {
@@ -63,7 +60,7 @@ async function create(body: string) {
   });
 }
 
-/** Sends what a printed curl line would send; not every machine has curl. */
+/** Sends the request of a printed curl command, without curl. */
 async function paste(pattern: RegExp): Promise<{ status: number; body: string }> {
   const line = service.instructions.split('\n').find((each) => pattern.test(each)) ?? '';
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
@@ -82,7 +79,7 @@ async function paste(pattern: RegExp): Promise<{ status: number; body: string }>
   return { status: response.status, body: await response.text() };
 }
 
-/** Changes a file of the project. Returns what changes it back. */
+/** Changes a file of the project. Returns a function that restores it. */
 function edit(path: string, change: (source: string) => string): () => void {
   const file = join(project.directory, path);
   const source = readFileSync(file, 'utf8');
@@ -90,8 +87,9 @@ function edit(path: string, change: (source: string) => string): () => void {
   return () => writeFileSync(file, source);
 }
 
-test('the printed request works when pasted, and the printed list shows what is stored', async () => {
+test('prints a request that creates a plant, one that lists it, and a line for each response', async () => {
   expect(await paste(/curl -i/)).toEqual({ status: 200, body: '{"name":"Monstera deliciosa","tag":"climber"}' });
+  expect(output).toMatch(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/m);
   const { body } = await paste(/aws-sigv4/);
   expect(JSON.parse(body).Items).toContainEqual({
     id: { N: '1' },
@@ -100,51 +98,34 @@ test('the printed request works when pasted, and the printed list shows what is 
   });
 });
 
-test('the reference page is printed first, and stands beside the gateway, which answers all else', async () => {
+test('prints the address of the reference page, which is served beside the gateway', async () => {
   const [first = ''] = service.instructions.split('\n');
   const pageUrl = /http:\S+/.exec(first)?.[0] ?? '';
-  const page = await fetch(pageUrl);
-  // So that the page's links to its files lead into it.
-  expect({ url: page.url, type: page.headers.get('content-type') }).toEqual({
-    url: `${pageUrl}/`,
-    type: 'text/html; charset=utf-8',
-  });
+  expect(await fetch(pageUrl)).toMatchObject({ status: 200, url: `${pageUrl}/` });
   const pageContract = await (await fetch(`${pageUrl}/openapi.yaml`)).text();
   expect(pageContract).toContain(`url: ${new URL(pageUrl).origin}\n`);
   expect(pageContract).toContain(DEVELOPMENT_TOKEN);
   expect(await (await fetch(`${pageUrl}/none`)).json()).toMatchObject({ error: 404 });
 });
 
-/** Resolves when the service is reached at an address of this machine; rejects where it is not. */
 const connected = (host: string) => once(connect(Number(new URL(plantsUrl()).port), host), 'connect');
 
-test('the service is not reached at ::1', async () => {
+test('listens on 127.0.0.1 only', async () => {
   await expect(connected('::1')).rejects.toThrow('::1');
 });
 
-test('each request is a line on the terminal, of which a successful one has no error', async () => {
-  await fetch(`${plantsUrl()}/1/none`);
-  await create('{"id":2,"name":"x"}');
-  expect(output).toMatch(/^GET {2}\/plants\/1\/none {2}400 {2}404 {2}\d+\.\d ms$/m);
-  expect(output).toMatch(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/m);
-});
-
-test('a second service, on the DynamoDB of the first, has an assembly of its own, and a port in use is a sentence', async () => {
+test('fails with a sentence if the port is in use, and generates nothing unless it watches', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', dynamoDbUrl());
   onTestFinished(() => void vi.unstubAllEnvs());
-  const manifest = join(project.directory, '.local/cdk.out/manifest.json');
-  rmSync(manifest);
   appendFileSync(generatedFile(), '// mine');
   const { port } = new URL(plantsUrl());
   await expect(startService(Number(port))).rejects.toThrow(
     new Error(`Port ${port} is in use; set PORT to a free one, or to 0 for any.`),
   );
-  expect(existsSync(manifest)).toBe(false);
-  // It watches nothing, so it writes nothing of the project.
   expect(readFileSync(generatedFile(), 'utf8')).toContain('// mine');
 });
 
-test('an edit that fails is told, and what was served goes on being served', async () => {
+test('prints why an edit fails, and continues to serve the previous state', async () => {
   const undoFinding = edit('infra/function/operation-function.ts', (source) =>
     source.replace('AwsSolutions-IAM5', 'none'),
   );
@@ -156,15 +137,12 @@ test('an edit that fails is told, and what was served goes on being served', asy
   await expect.poll(() => output, POLL).toContain('Nothing can be generated from openapi.yaml: ');
   expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'x' });
   const page = await fetch(new URL('/docs/', plantsUrl()));
-  expect({ status: page.status, text: await page.text() }).toEqual({
-    status: 500,
-    text: expect.stringContaining('The page cannot be made from openapi.yaml: '),
-  });
-  expect(page.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(page.status).toBe(500);
+  expect(await page.text()).toContain('The page cannot be made from openapi.yaml: ');
   undoContract();
 });
 
-test('an edit of the contract or of a function is served, and what the function warns of is told', async () => {
+test('serves an edit of the contract and of a function, and prints its warnings and errors', async () => {
   edit('openapi.yaml', (source) => source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));
   edit('functions/create-plant/index.ts', (source) =>
     ['info', 'warn', 'error'].reduce((text, level) => `${text}\nconsole.${level}('at ${level}');`, source),
@@ -173,24 +151,21 @@ test('an edit of the contract or of a function is served, and what the function 
   await expect.poll(() => output, POLL).toMatch(/"level": "WARN",\s+"message": "at warn"/);
   expect(output).toMatch(/"level": "ERROR",\s+"message": "at error"/);
   expect(output).not.toContain('at info');
-  await expect.poll(() => output, POLL).toContain('Rebuilt.\n');
 });
 
-test('a generated file is no edit, since a rebuild writes it', async () => {
-  edit('functions/create-plant/index.ts', (source) => `${source}\nconsole.warn('built again');`);
-  await expect.poll(() => output, POLL).toContain('built again');
+test('does not rebuild for a generated file, which a rebuild writes', async () => {
+  edit('functions/create-plant/index.ts', (source) => `${source}\nconsole.warn('rebuilt');`);
+  await expect.poll(() => output, POLL).toContain('"rebuilt"');
   appendFileSync(generatedFile(), '// mine');
   await sleep(500);
   expect(readFileSync(generatedFile(), 'utf8')).toContain('// mine');
 });
 
-test('when it is closed, in the middle of a rebuild too, nothing of it is left open', async () => {
+test('leaves nothing open after it is closed during a rebuild', async () => {
   rmSync(generatedFile());
   edit('functions/create-plant/index.ts', (source) => `${source}\n`);
   await expect.poll(() => existsSync(generatedFile()), POLL).toBe(true);
-  output = '';
   await service.close();
-  expect(output).toBe('');
   await expect(connected('127.0.0.1')).rejects.toThrow('ECONNREFUSED');
   await expect.poll(openResources, POLL).toEqual(openBefore);
 });

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { mkdtempDisposableSync } from 'node:fs';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import { type Deployment, deploy } from './deploy.ts';
@@ -10,89 +8,70 @@ import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import {
   createTables,
   LOCAL_CREDENTIALS,
-  loopbackEndpoint,
   openServiceDynamoDb,
   putDevelopmentToken,
   SERVICE_ASSEMBLY,
 } from './dynamodb.ts';
-import { type AccessLine, createGateway } from './gateway.ts';
-import { gracefulClose } from './graceful-close.ts';
+import { createGateway } from './gateway.ts';
 import type { LogLine } from './lambda.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
-import { prepareSynthesis, projectRoot } from './synthesize.ts';
+import { projectRoot, synthesize } from './synthesize.ts';
 import { LOCAL_REGION, readTemplate } from './template.ts';
 
+/** How long requests in progress may take when the service is closed. */
+const GRACE_MS = 500;
 /** An editor's save is several changes. */
 const QUIET_MS = 50;
 
-/** The synthesized stack, served on this machine. */
 export interface LocalService {
-  /** What its user may do now. */
+  /** How to use it, for the terminal. */
   instructions: string;
-  /** Answers what has arrived, and ends it. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the synthesized stack at a port of this machine, 0 for any free one; if `watching`, also whatever becomes of
- * it by each change to the contract, to the stack or to a function. Throws a sentence where that cannot be.
+ * Serves the synthesized stack on this machine.
+ *
+ * @param port 0 for any free one
+ * @param options.watching whether to rebuild after each change to the contract, the stack or a function
  */
 export async function startService(port: number, { watching = false } = {}): Promise<LocalService> {
-  // Where two services run, each on a DynamoDB of its own, each has its own assembly too.
-  const alone = loopbackEndpoint() === undefined;
   await using opened = new AsyncDisposableStack();
-  const assembly = alone ? SERVICE_ASSEMBLY : opened.use(mkdtempDisposableSync(join(tmpdir(), 'plant-store-'))).path;
-  // Loads its libraries while the DynamoDB is opened, and later while nothing changes.
-  let synthesis = prepareSynthesis(assembly);
-  opened.defer(() => synthesis.cancel());
   const dynamoDb = await openServiceDynamoDb();
   opened.defer(dynamoDb.close);
 
   async function build(): Promise<Deployment> {
     if (watching) (await import('../contract/generate.ts')).writeGenerated();
-    await synthesis.run();
-    const template = readTemplate(assembly);
+    const template = readTemplate(await synthesize(SERVICE_ASSEMBLY));
     await createTables(dynamoDb, template);
-    return deploy(template, dynamoDb, logLine);
+    return await deploy(template, dynamoDb, logLine);
   }
 
   let deployment = await build();
   opened.defer(() => deployment.close());
-  const { template } = deployment;
-  await putDevelopmentToken(dynamoDb, template);
+  const { outputs } = deployment.template;
+  await putDevelopmentToken(dynamoDb, deployment.template);
 
-  const server = createGateway(() => deployment, accessLine);
-  serveReferencePage(server, DEVELOPMENT_TOKEN);
-  opened.defer(gracefulClose(server));
+  const server = createGateway(() => deployment, console.log);
+  server.prependListener('request', (request, response) => serveReferencePage(request, response, DEVELOPMENT_TOKEN));
+  opened.defer(() => closeServer(server));
   try {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
+    await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new Error(`Port ${port} is in use; set PORT to a free one, or to 0 for any.`);
   }
 
   if (watching) {
-    synthesis = prepareSynthesis(assembly);
-    const stop = await onChange(async () => {
-      try {
-        const previous = deployment;
-        deployment = await build();
-        console.log('Rebuilt.');
-        await previous.close();
-      } finally {
-        // Where nothing could be generated, it still waits.
-        synthesis.cancel();
-        synthesis = prepareSynthesis(assembly);
-      }
+    const stopWatching = await onChange(async () => {
+      const previous = deployment;
+      deployment = await build();
+      console.log('Rebuilt.');
+      await previous.close();
     });
-    opened.defer(async () => {
-      const stopped = stop();
-      // A rebuild in progress is not waited for to its end.
-      synthesis.cancel();
-      await stopped;
-    });
+    opened.defer(stopWatching);
   }
+
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const plantsUrl = `${baseUrl}/plants`;
   const instructions = `Read and try the API in a browser: ${baseUrl}${PAGE_PATH}
@@ -103,44 +82,45 @@ Create a plant:
   curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"climber"}'
 
 List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
-  curl ${dynamoDb.endpoint} --aws-sigv4 aws:amz:${LOCAL_REGION}:dynamodb --user ${LOCAL_CREDENTIALS.accessKeyId}:${LOCAL_CREDENTIALS.secretAccessKey} -H 'X-Amz-Target: DynamoDB_20120810.Scan' -H 'Content-Type: application/x-amz-json-1.0' -d '{"TableName":"${template.outputs['PlantsTableName']}"}'
+  curl ${dynamoDb.endpoint} --aws-sigv4 aws:amz:${LOCAL_REGION}:dynamodb --user ${LOCAL_CREDENTIALS.accessKeyId}:${LOCAL_CREDENTIALS.secretAccessKey} -H 'X-Amz-Target: DynamoDB_20120810.Scan' -H 'Content-Type: application/x-amz-json-1.0' -d '{"TableName":"${outputs['PlantsTableName']}"}'
 `;
   const running = opened.move();
   return { instructions, close: () => running.disposeAsync() };
 }
 
-function accessLine({ method, path, status, error, durationMs }: AccessLine): void {
-  console.log([method, path, status, error ?? '-', `${durationMs.toFixed(1)} ms`].join('  '));
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  await once(server.close(), 'close');
+  clearTimeout(timer);
 }
 
-/** What the function says at INFO is in the access line already. */
+/** The access line says what the function logs at INFO. */
 function logLine(line: LogLine): void {
   if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
 }
 
-/** Runs `rebuild` after a change, never twice at a time. Returns what ends it, once no rebuild is in progress. */
+/** Runs `rebuild` after changes, one at a time. Returns a function that stops and waits for a rebuild in progress. */
 async function onChange(rebuild: () => Promise<void>): Promise<() => Promise<void>> {
   let last = Promise.resolve();
-  /** Whether a rebuild is still to begin, which will take in whatever changes until then. */
-  let due = false;
+  /** Whether a rebuild is about to begin, which will include any change until then. */
+  let isDue = false;
 
   async function rebuildSoon(): Promise<void> {
     await sleep(QUIET_MS);
-    due = false;
-    await rebuild();
+    isDue = false;
+    if (!watcher.closed) await rebuild().catch((error: Error) => console.error(error.message));
   }
 
   const watcher = watch(['functions', 'infra', 'openapi.yaml'], {
     cwd: projectRoot,
     ignoreInitial: true,
-    // A rebuild writes them itself.
+    // A rebuild writes these files.
     ignored: /\.generated\./,
   }).on('all', () => {
-    if (due) return;
-    due = true;
-    last = last.then(rebuildSoon).catch((error: Error) => {
-      if (!watcher.closed) console.error(error.message);
-    });
+    if (isDue) return;
+    isDue = true;
+    last = last.then(rebuildSoon);
   });
   await once(watcher, 'ready');
   return async () => {

@@ -1,17 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkedNumber, command } from '../operate/command.ts';
 import { startService } from './service.ts';
 
 /*
  * npm start: serves the synthesized stack on this machine until Ctrl-C or SIGTERM.
- * npm run dev: the same, and again whenever the contract or a file of the stack or of a function changes.
+ * npm run dev: the same, and rebuilds it after each change to the contract, the stack or a function.
  */
 
-/** npm passes on a signal that the terminal has sent already: the same one arrives twice, 1 to 3 ms apart. */
-const SAME_SIGNAL_MS = 250;
+/** How long closing may take, for example because the database of a request in progress does not respond. */
+const MAX_CLOSE_MS = 2000;
 
 const USAGE = `Usage: npm start, or npm run dev
 
-The service listens at the port that the variable PORT names, 3000 by default; 0 is any that is free.`;
+The service listens on the port in the variable PORT, 3000 by default; 0 is any free port.`;
 
 const OPTIONS = { watch: { type: 'boolean' } } as const;
 
@@ -19,17 +20,15 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ watch: watching }) =>
   const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
   const { instructions, close } = await startService(port, { watching });
 
-  let firstSignal: number | undefined;
+  let isClosing = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    // npm passes on a signal that the terminal has already sent, so a second one must not end the process.
     process.on(signal, () => {
-      if (firstSignal === undefined) {
-        firstSignal = performance.now();
-        void close().then(() => process.exit());
-      } else if (performance.now() - firstSignal > SAME_SIGNAL_MS) {
-        process.exit(1);
-      }
+      if (isClosing) return;
+      isClosing = true;
+      void Promise.race([close(), sleep(MAX_CLOSE_MS)]).then(() => process.exit());
     });
   }
-  // Whoever reads them may send a signal at once.
+  // A reader may send a signal at once.
   console.log(instructions);
 });

@@ -2,11 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 
-/** A function of the template, as Lambda would be told of it. */
+/** The region and the account in ARNs and signatures; nothing checks them. */
+export const LOCAL_REGION = 'us-east-1';
+export const LOCAL_ACCOUNT = '000000000000';
+
 export interface FunctionConfiguration {
   name: string;
-  /** The bundle's folder, and in it `file.export` of the handler. */
+  /** The bundle's folder. */
   assetDirectory: string;
+  /** `FILE.EXPORT` in that folder. */
   handler: string;
   timeoutSeconds: number;
   memoryMegabytes: number;
@@ -14,128 +18,108 @@ export interface FunctionConfiguration {
 }
 
 export interface Route {
+  /** In upper case; ANY for any method that has no route of its own. */
   method: string;
   /** The path in the API definition, with its `{parameters}`. */
   resource: string;
-  integration: LambdaIntegration | MockIntegration;
+  integration: { functionName: string; timeoutMs: number } | MockIntegration;
 }
 
-export interface LambdaIntegration {
-  functionName: string;
-  timeoutMs: number;
-}
-
-/** Responds without a function ("x-amazon-apigateway-integration object"). */
+/** Responds without a function. */
 export interface MockIntegration {
-  type: 'mock';
-  /** By media type. */
-  requestTemplates: Record<string, string>;
-  /** Applies to a body of another media type: `when_no_match`, `when_no_templates` or `never`. */
-  passthroughBehavior: string;
-  contentHandling?: string | undefined;
-  responses: { default: FixedResponse & { contentHandling?: string | undefined } };
+  /** The media types of a body that it accepts. */
+  mediaTypes: string[];
+  /** The body is a template in the Velocity Template Language. */
+  response: GatewayResponse;
 }
 
-/** A gateway response, or an integration response of a mock: then its template is in the Velocity Template Language. */
-interface FixedResponse {
-  statusCode: string;
-  responseParameters: Record<string, string>;
-  /** Absent if the response has only headers, as a preflight that allows one origin has. */
-  responseTemplates?: { 'application/json': string };
-}
-
-/** What a caller is answered; header names are in lower case. */
-export interface Answer {
+export interface GatewayResponse {
   statusCode: number;
+  /** Names are in lower case. */
   headers: Record<string, string | string[]>;
   body: string;
 }
 
-/** What a synthesized stack is made of, its references resolved to local names. */
+/** A synthesized stack; its references are replaced by logical ids. */
 export interface Template {
   stage: string;
-  /** Whether bodies of a media type are bytes, which reach the function as base64. */
-  isBinary: (mediaType: string) => boolean;
+  /** Whether request bodies reach the function as base64. */
+  hasBinaryBodies: boolean;
   functions: FunctionConfiguration[];
   tables: CreateTableCommandInput[];
   /** The most specific first. */
   routes: Route[];
   /** By response type ("Gateway response types for API Gateway"). */
-  gatewayResponses: Map<string, Answer>;
+  gatewayResponses: Map<string, GatewayResponse>;
   outputs: Record<string, string>;
 }
 
-/** Where the local run claims to be; both stand in ARNs and signatures, and nothing checks them. */
-export const LOCAL_REGION = 'us-east-1';
-export const LOCAL_ACCOUNT = '000000000000';
-
-/** What the local run reads of a template, once its references are resolved. */
+/** The parts of a CloudFormation template that the local run reads. */
 interface CloudFormationTemplate {
-  /** Of the metadata, what a function has: its bundle's folder in the assembly. */
-  Resources: Record<string, { Type: string; Properties: unknown; Metadata: { 'aws:asset:path': string } }>;
+  Resources: Record<string, { Type: string; Properties: object; Metadata: { 'aws:asset:path': string } }>;
   Outputs: Record<string, { Value: string }>;
 }
 
-interface CloudAssemblyManifest {
-  artifacts: Record<string, { type: string; properties: { templateFile: string } }>;
-}
-
-/** What the local run reads of the API's OpenAPI document ("OpenAPI extensions for API Gateway"). */
+/** "OpenAPI extensions for API Gateway". */
 interface ApiDefinition {
   paths: Record<string, Record<string, { 'x-amazon-apigateway-integration': Integration }>>;
-  'x-amazon-apigateway-gateway-responses': Record<string, FixedResponse>;
+  'x-amazon-apigateway-gateway-responses': Record<string, ResponseDefinition>;
   'x-amazon-apigateway-binary-media-types'?: string[];
 }
 
-type Integration = MockIntegration | { type: 'aws_proxy'; uri: string; timeoutInMillis?: number };
+type Integration =
+  | { type: 'aws_proxy'; uri: string; timeoutInMillis?: number }
+  | { type: 'mock'; requestTemplates: Record<string, string>; responses: { default: ResponseDefinition } };
+
+interface ResponseDefinition {
+  statusCode: string;
+  /** By `method.response.header.NAME` or `gatewayresponse.header.NAME`; the values are in quotes. */
+  responseParameters: Record<string, string>;
+  responseTemplates?: { 'application/json': string };
+}
+
+interface FunctionProperties {
+  Handler: string;
+  Timeout: number;
+  MemorySize: number;
+  Environment: { Variables: Record<string, string> };
+}
 
 /** Reads the one stack of a cloud assembly (`cdk.out`). */
 export function readTemplate(assembly: string): Template {
-  const read = (file: string) => String(readFileSync(join(assembly, file)));
-  const { artifacts } = JSON.parse(read('manifest.json')) as CloudAssemblyManifest;
-  const stacks = Object.values(artifacts).filter(({ type }) => type === 'aws:cloudformation:stack');
-  const [stack] = stacks;
-  if (!stack || stacks.length > 1) {
-    throw new Error(`${assembly} holds ${stacks.length} stacks; the local run needs exactly one.`);
-  }
-  const { Resources, Outputs } = JSON.parse(read(stack.properties.templateFile), resolve) as CloudFormationTemplate;
+  const read = (file: string) => readFileSync(join(assembly, file), 'utf8');
+  const artifacts: { type: string; properties: { templateFile: string } }[] = Object.values(
+    JSON.parse(read('manifest.json')).artifacts,
+  );
+  const stack = theOnly(
+    'stack',
+    artifacts.filter(({ type }) => type === 'aws:cloudformation:stack'),
+  );
+  const { Resources, Outputs }: CloudFormationTemplate = JSON.parse(read(stack.properties.templateFile), resolve);
 
   function ofType<Properties>(type: string) {
     return Object.entries(Resources)
       .filter(([, resource]) => resource.Type === type)
-      .map(([name, { Properties, Metadata }]) => ({ name, ...(Properties as Properties), Metadata }));
-  }
-
-  function theOnly<Properties>(type: string) {
-    const [found, ...others] = ofType<Properties>(type);
-    if (!found || others.length > 0) throw new Error(`The local run needs exactly one ${type} in the stack.`);
-    return found;
+      .map(([name, { Properties, Metadata }]) => ({ name, Metadata, ...(Properties as Properties) }));
   }
 
   const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
   const functionNameOf = (uri: string): string => {
-    const called = uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
-    return aliases.find(({ name }) => name === called)?.FunctionName ?? called;
+    const invoked = uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
+    return aliases.find(({ name }) => name === invoked)?.FunctionName ?? invoked;
   };
-
-  const { Body: api } = theOnly<{ Body: ApiDefinition }>('AWS::ApiGateway::RestApi');
+  const { Body: api } = theOnly('RestApi', ofType<{ Body: ApiDefinition }>('AWS::ApiGateway::RestApi'));
 
   return {
-    stage: theOnly<{ StageName: string }>('AWS::ApiGateway::Stage').StageName,
-    isBinary: (mediaType) =>
-      [mediaType, '*/*'].some((type) => api['x-amazon-apigateway-binary-media-types']?.includes(type)),
-    functions: ofType<{
-      Handler: string;
-      Timeout: number;
-      MemorySize: number;
-      Environment: { Variables: Record<string, string> };
-    }>('AWS::Lambda::Function').map(({ name, Handler, Timeout, MemorySize, Environment, Metadata }) => ({
+    stage: theOnly('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
+    hasBinaryBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
+    functions: ofType<FunctionProperties>('AWS::Lambda::Function').map(({ name, Metadata, ...properties }) => ({
       name,
       assetDirectory: join(assembly, Metadata['aws:asset:path']),
-      handler: Handler,
-      timeoutSeconds: Timeout,
-      memoryMegabytes: MemorySize,
-      environment: Environment.Variables,
+      handler: properties.Handler,
+      timeoutSeconds: properties.Timeout,
+      memoryMegabytes: properties.MemorySize,
+      environment: properties.Environment.Variables,
     })),
     tables: ofType<CreateTableCommandInput>('AWS::DynamoDB::Table').map(
       ({ name, AttributeDefinitions, KeySchema, BillingMode }) => ({
@@ -152,52 +136,63 @@ export function readTemplate(assembly: string): Template {
           resource,
           integration:
             integration.type === 'mock'
-              ? integration
+              ? {
+                  mediaTypes: Object.keys(integration.requestTemplates),
+                  response: toGatewayResponse(integration.responses.default),
+                }
               : { functionName: functionNameOf(integration.uri), timeoutMs: integration.timeoutInMillis ?? 29_000 },
         })),
       )
-      .toSorted((a, b) => generality(a).localeCompare(generality(b))),
+      .toSorted((a, b) => sortKey(a).localeCompare(sortKey(b))),
     gatewayResponses: new Map(
       Object.entries(api['x-amazon-apigateway-gateway-responses']).map(([type, response]) => [
         type,
-        answerOf(response),
+        toGatewayResponse(response),
       ]),
     ),
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, Value])),
   };
 }
 
-/** The function behind a route. Throws where the route has none. */
-export function functionBehind<LocalFunction extends { name: string }>(
-  { routes, functions }: Pick<Template, 'routes'> & { functions: LocalFunction[] },
+/**
+ * Returns the function behind a route.
+ *
+ * @throws if the stack has no such route to a function
+ */
+export function functionBehind(
+  { routes, functions }: Pick<Template, 'routes' | 'functions'>,
   method: string,
   resource: string,
-): LocalFunction {
+): FunctionConfiguration {
   const route = routes.find((each) => [method, 'ANY'].includes(each.method) && each.resource === resource);
-  const { functionName } = (route?.integration ?? {}) as Partial<LambdaIntegration>;
-  const found = functions.find(({ name }) => name === functionName);
-  if (!found) throw new Error(`${method} ${resource} is no route to a function of the stack.`);
+  const found = functions.find(({ name }) => route && isTo(name)(route));
+  if (!found) throw new Error(`${method} ${resource} is not a route to a function of the stack.`);
   return found;
 }
 
-/** The functions that requests reach; the others are called by a release. */
+/** The functions behind routes. The stack's other functions take part in a release. */
 export function servedFunctions({ functions, routes }: Template): FunctionConfiguration[] {
-  const isServed = (name: string) =>
-    routes.some(({ integration }) => 'functionName' in integration && integration.functionName === name);
-  return functions.filter(({ name }) => isServed(name));
+  return functions.filter(({ name }) => routes.some(isTo(name)));
 }
 
-/**
- * What sorts the most specific route first: part by part, a fixed one before a parameter, that before a greedy one; of
- * one resource's methods, any method last.
- */
-function generality({ resource, method }: { resource: string; method: string }): string {
-  const parts = resource.split('/').map((part) => (part.includes('+}') ? 2 : part.includes('}') ? 1 : 0));
-  return [...parts, method === 'ANY' ? 1 : 0].join();
+const isTo =
+  (name: string) =>
+  ({ integration }: Route) =>
+    'functionName' in integration && integration.functionName === name;
+
+function theOnly<Item>(kind: string, items: Item[]): Item {
+  const [item] = items;
+  if (!item || items.length > 1) throw new Error(`The local run needs exactly one ${kind}; there are ${items.length}.`);
+  return item;
 }
 
-/** A header's name is `method.response.header.NAME` or `gatewayresponse.header.NAME`; its value is in quotes. */
-export function answerOf({ statusCode, responseParameters, responseTemplates }: FixedResponse): Answer {
+/** Sorts fixed path segments before parameters, parameters before greedy ones, and ANY after other methods. */
+function sortKey({ resource, method }: Pick<Route, 'resource' | 'method'>): string {
+  const segments = resource.split('/').map((part) => (part.includes('+}') ? 2 : part.includes('}') ? 1 : 0));
+  return [...segments, method === 'ANY' ? 1 : 0].join();
+}
+
+function toGatewayResponse({ statusCode, responseParameters, responseTemplates }: ResponseDefinition): GatewayResponse {
   const headers = Object.entries(responseParameters).map(([name, value]) => [
     name.replace(/.*\.header\./, '').toLowerCase(),
     value.replaceAll("'", ''),
@@ -205,24 +200,9 @@ export function answerOf({ statusCode, responseParameters, responseTemplates }: 
   return {
     statusCode: Number(statusCode),
     headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' },
+    // A preflight response that allows one origin has only headers.
     body: responseTemplates?.['application/json'] ?? '',
   };
-}
-
-/**
- * Carries out CloudFormation's intrinsic functions, as a reviver of `JSON.parse`: from the inside to the outside. A
- * resource, and whatever attribute of it, is called by its logical id.
- */
-function resolve(_key: string, value: unknown): unknown {
-  const {
-    Ref: reference,
-    'Fn::GetAtt': attribute,
-    'Fn::Join': join,
-  } = (value ?? {}) as { Ref?: string; 'Fn::GetAtt'?: [id: string, name: string]; 'Fn::Join'?: [string, string[]] };
-  if (reference !== undefined) return PSEUDO_PARAMETERS[reference] ?? reference;
-  if (attribute) return attribute[0];
-  if (join) return join[1].join(join[0]);
-  return value;
 }
 
 const PSEUDO_PARAMETERS: Record<string, string> = {
@@ -231,3 +211,12 @@ const PSEUDO_PARAMETERS: Record<string, string> = {
   'AWS::Region': LOCAL_REGION,
   'AWS::URLSuffix': 'amazonaws.com',
 };
+
+/** Replaces CloudFormation's intrinsic functions, as a reviver of `JSON.parse`; an attribute becomes the logical id. */
+function resolve(_key: string, value: unknown): unknown {
+  const intrinsic = value as { Ref?: string; 'Fn::GetAtt'?: string[]; 'Fn::Join'?: [string, string[]] } | null;
+  if (intrinsic?.Ref !== undefined) return PSEUDO_PARAMETERS[intrinsic.Ref] ?? intrinsic.Ref;
+  if (intrinsic?.['Fn::GetAtt']) return intrinsic['Fn::GetAtt'][0];
+  if (intrinsic?.['Fn::Join']) return intrinsic['Fn::Join'][1].join(intrinsic['Fn::Join'][0]);
+  return value;
+}

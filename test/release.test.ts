@@ -95,7 +95,7 @@ async function release({ operationId = CREATE_PLANT, ...circumstances }: Circums
   const arn = functions.hook.environment['FUNCTION_ARN'] ?? FUNCTION_ARN;
   endpoints = releaseEndpoints(arn, async (event, version) => {
     if (version === TARGET) events.push(event);
-    return JSON.parse(await (await (version === TARGET ? target : current)).invoke(JSON.stringify(event)));
+    return await (await (version === TARGET ? target : current)).invoke(event);
   });
   const faults = { times: Number.POSITIVE_INFINITY, applied: false };
   database.plan(
@@ -103,7 +103,7 @@ async function release({ operationId = CREATE_PLANT, ...circumstances }: Circums
     ...(tokensFault ? [{ call: `PutItem ${AccessTokensTableName}`, fault: tokensFault, ...faults }] : []),
   );
   try {
-    await (await checking).invoke(JSON.stringify(LIFECYCLE_EVENT));
+    await (await checking).invoke(LIFECYCLE_EVENT);
   } finally {
     database.plan();
     for (const each of own) await (await each.catch(() => undefined))?.close();
