@@ -1,9 +1,9 @@
 import type { Middleware } from '../request.ts';
 
-/** A number of the body that is no exact whole number, as it was sent. */
+/** A number in the body that is not an exact integer, as it was sent. */
 export class InexactNumber {
   readonly source: string;
-  /** Whether it lies where only plain digits are exact: beyond 2^53, and within int64. */
+  /** Whether it is beyond 2^53, where only plain digits are exact, and within int64. */
   readonly needsPlainDigits: boolean;
 
   constructor(value: number, source: string) {
@@ -12,13 +12,13 @@ export class InexactNumber {
   }
 }
 
-/** Where a schema has an int64: the names of the members that lead to it, `*` for each item of an array. */
+/** The names of the members that lead to an int64 of the schema; `*` is each item of an array. */
 export type Int64Path = readonly string[];
 
 /**
- * Makes each int64 of the parsed body a bigint: JSON.parse rounds beyond 2^53, and the JSON parser's
- * reviver is not told the source. A number that is no exact whole one becomes an InexactNumber, for the
- * validator to refuse; beyond 2^53 only plain digits count as whole.
+ * Makes each int64 of the parsed body a bigint. JSON.parse rounds numbers, and the JSON parser's reviver does not get
+ * their text, so the text is parsed once more. A number that is not an exact integer becomes an InexactNumber, which the
+ * validator refuses; beyond 2^53 only plain digits count as an integer.
  */
 export function exactNumbers(int64s: readonly Int64Path[]): Middleware<{ body: unknown }> {
   return {
@@ -34,9 +34,9 @@ export function exactNumbers(int64s: readonly Int64Path[]): Middleware<{ body: u
   };
 }
 
-/** `exact` is the same value, parsed exactly; few bodies need it. */
+/** `exact` returns the same value, parsed exactly. */
 function makeExact(value: unknown, [member, ...further]: Int64Path, exact: () => unknown): void {
-  // What has the wrong form, the validator refuses.
+  // The validator refuses values of the wrong type.
   if (!isRecord(value) || member === undefined) return;
   for (const name of member === '*' ? Object.keys(value) : [member]) {
     const exactMember = () => {
@@ -44,7 +44,6 @@ function makeExact(value: unknown, [member, ...further]: Int64Path, exact: () =>
       return isRecord(record) ? record[name] : undefined;
     };
     if (further.length > 0) makeExact(value[name], further, exactMember);
-    else if (Number.isSafeInteger(value[name])) value[name] = BigInt(Number(value[name]));
     else if (typeof value[name] === 'number') value[name] = exactMember();
   }
 }
@@ -53,20 +52,34 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** 19 digits hold any int64; a million would take BigInt seconds. */
+/** Any int64 has at most 19 digits; to make a BigInt of a million digits takes seconds. */
 const PLAIN_DIGITS = /^-?\d{1,19}$/;
 
-/** A text in plain digits as a bigint, which may lie beyond int64. */
+/** Returns the bigint of a text in plain digits, which may be beyond int64. */
 export function wholeNumber(text: string): bigint | undefined {
   return PLAIN_DIGITS.test(text) ? BigInt(text) : undefined;
 }
 
-// TypeScript's own types do not know the reviver's third argument yet. An object has no source, nor the digits of one.
+// TypeScript's types do not have the reviver's third argument yet.
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 function parseExactly(bodyText: string): unknown {
   return parseWithSource(bodyText, (_, value, { source }) =>
-    typeof value === 'number' ? (wholeNumber(source) ?? new InexactNumber(value, source)) : value,
+    typeof value === 'number' ? exactNumber(value, source) : value,
   );
+}
+
+function exactNumber(value: number, source: string): bigint | InexactNumber {
+  const digits = wholeNumber(source);
+  if (digits !== undefined) return digits;
+  return Number.isSafeInteger(value) && isInteger(source) ? BigInt(value) : new InexactNumber(value, source);
+}
+
+/** Whether a number has only zeros after its decimal point, as `7.0` and `1.5e1` have, and `1e-400` has not. */
+function isInteger(source: string): boolean {
+  const [, whole = '', decimals = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source) ?? [];
+  const shift = Number(exponent);
+  const afterPoint = shift >= 0 ? decimals.slice(shift) : whole.slice(shift) + decimals;
+  return /^0*$/.test(afterPoint);
 }
