@@ -1,4 +1,4 @@
-import { type DynamoDb, ONE_ATTEMPT, type Output, type RemainingTime } from '../dynamodb/dynamodb.ts';
+import { type DynamoDb, ONE_SECOND, type Output, type RemainingTime } from '../dynamodb/dynamodb.ts';
 import { digestOf } from './token.ts';
 import { TokenCache } from './token-cache.ts';
 
@@ -39,7 +39,7 @@ export class TokensTable {
    * finds out if the database is unavailable.
    */
   async warmUp(): Promise<void> {
-    await this.#read(NO_DIGEST, ONE_ATTEMPT).catch(() => {});
+    await this.#read(NO_DIGEST, ONE_SECOND).catch(() => {});
   }
 
   async #read(digest: string, time: RemainingTime): Promise<Output<'GetItem'>['Item']> {

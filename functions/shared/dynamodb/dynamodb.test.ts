@@ -134,6 +134,7 @@ test('is error 504 when the time is up, whatever the database does', async () =>
   expect(result).toMatchObject({
     error: 504,
     message: 'The database took too long to answer. Repeating the request is safe.',
+    cause: { name: 'AbortError' },
   });
   expect(performance.now() - start).toBeLessThan(2000);
 });
@@ -158,7 +159,8 @@ test('makes no attempt after a wait in which the time is up', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.99);
   const start = performance.now();
   const { result, attempts } = await readFrom(failure(400, 'ThrottlingException'), 4150);
-  expect({ result, attempts }).toMatchObject({ result: { error: 504 }, attempts: 1 });
+  const cause = { name: 'ThrottlingException' };
+  expect({ result, attempts }).toMatchObject({ result: { error: 504, cause }, attempts: 1 });
   expect(performance.now() - start).toBeLessThan(450);
 });
 

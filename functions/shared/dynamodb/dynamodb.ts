@@ -1,16 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
 import { Hash } from '@smithy/core/serde';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { environmentVariable } from '../environment-variable.ts';
 import { PlantStoreError } from '../errors.ts';
 
-/** DynamoDB responds within 10 ms; what is silent for a second stays silent. */
-const SILENCE_MS = 1000;
+/** DynamoDB usually responds within 10 ms. An attempt fails if no data arrives for this long. */
+const IDLE_TIMEOUT_MS = 1000;
 const MAX_ATTEMPTS = 3;
 /** The longest wait before the second attempt; each further one doubles it. */
 const BACKOFF_MS = 50;
 /** DynamoDB refills a table's throughput each second. */
-const THROTTLED_BACKOFF_MS = 500;
+const BUSY_BACKOFF_MS = 500;
 /** Milliseconds reserved at the end of the invocation to respond and log. */
 const RESERVED_MS = 4000;
 
@@ -19,8 +20,8 @@ export interface RemainingTime {
   getRemainingTimeInMillis(): number;
 }
 
-/** Enough time for one attempt: init must not wait for an unavailable database any longer. */
-export const ONE_ATTEMPT: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + SILENCE_MS };
+/** Time for calls of one second in all: init must not wait longer for an unavailable database. */
+export const ONE_SECOND: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
 
 /** Inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */
 interface Actions {
@@ -32,11 +33,12 @@ interface Actions {
   Query: [Sdk.QueryInput, Sdk.QueryOutput];
   Scan: [Sdk.ScanInput, Sdk.ScanOutput];
   TransactGetItems: [Sdk.TransactGetItemsInput, Sdk.TransactGetItemsOutput];
-  TransactWriteItems: [Sdk.TransactWriteItemsInput, Sdk.TransactWriteItemsOutput];
+  /** With a token, because a repeated transaction without one could be applied twice. */
+  TransactWriteItems: [Sdk.TransactWriteItemsInput & { ClientRequestToken: string }, Sdk.TransactWriteItemsOutput];
   UpdateItem: [Sdk.UpdateItemInput, Sdk.UpdateItemOutput];
 }
 
-/** A value of the SDK as JSON. Binary attribute values are text in base64 there, and nothing here encodes them. */
+/** A value of the SDK as JSON. Binary attribute values are base64, which the caller encodes and decodes. */
 type Json<Value> = Value extends Uint8Array
   ? string
   : Value extends object
@@ -58,8 +60,8 @@ export class DynamoDbError extends Error {
   }
 }
 
-/** DynamoDB's errors that a repeated call may not meet again ("Error handling with DynamoDB"). */
-const THROTTLING = [
+/** Errors of DynamoDB that say to repeat the call later ("Error handling with DynamoDB"). */
+const BUSY = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -86,8 +88,8 @@ export class DynamoDb {
 
   /**
    * Sends an action, up to three times, while there is time to respond.
-   * Throws 429 if DynamoDB throttles, 503 if it does not respond, or not as DynamoDB does, 504 if the time is up, and a
-   * DynamoDbError for any other error of DynamoDB (an unmet condition, for example).
+   * Throws 429 if DynamoDB throttles; 503 if there is no response, a 5xx, or one that is not DynamoDB's; 504 if the time
+   * is up; a DynamoDbError for any other error of DynamoDB, an unmet condition for example.
    */
   async send<Action extends keyof Actions>(
     action: Action,
@@ -96,68 +98,75 @@ export class DynamoDb {
   ): Promise<Output<Action>> {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
     const deadline = new AbortController();
+    const { signal } = deadline;
     const timer = setTimeout(() => deadline.abort(), Math.max(0, time.getRemainingTimeInMillis() - RESERVED_MS));
+    let failure: Error | undefined;
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const result = await this.#attempt(action, body, deadline.signal).catch((error: Error) => error);
+        const headers = await this.#signedHeaders(action, body);
+        const result = await this.#post(headers, body, signal).then(outputOf, (error: Error) => error);
         if (!(result instanceof Error)) return result as Output<Action>;
-        const throttled = THROTTLING.includes(result.name);
-        if (result instanceof DynamoDbError && result.status < 500 && !throttled) throw result;
-        if (deadline.signal.aborted) {
-          throw new PlantStoreError(504, 'The database took too long to answer. Repeating the request is safe.');
-        }
-        if (attempt === MAX_ATTEMPTS) throw throttled ? throttledError(result) : unavailableError(result);
-        const longest = (throttled ? THROTTLED_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
-        await pause(Math.random() * longest, deadline.signal);
+        if (signal.aborted) throw timeUp(failure ?? result);
+        const busy = BUSY.includes(result.name);
+        if (result instanceof DynamoDbError && result.status < 500 && !busy) throw result;
+        if (attempt === MAX_ATTEMPTS) throw busy ? throttled(result) : unavailable(result);
+        failure = result;
+        const longest = (busy ? BUSY_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
+        await sleep(Math.random() * longest, undefined, { signal }).catch(() => {});
       }
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #attempt(action: string, body: string, signal: AbortSignal): Promise<unknown> {
-    const { protocol, hostname, host, port, pathname: path } = this.endpoint;
+  /** The signature is valid for some minutes, so each attempt has its own. */
+  async #signedHeaders(action: string, body: string): Promise<Record<string, string>> {
+    const { protocol, hostname, host, pathname: path } = this.endpoint;
     const headers = {
       host,
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-target': `DynamoDB_20120810.${action}`,
     };
     const request = { method: 'POST', protocol, hostname, path, query: {}, headers, body };
-    const signed = await this.#signer.sign(request);
-    return outputOf(await this.#post({ hostname, port, path, headers: signed.headers }, body, signal));
+    return (await this.#signer.sign(request)).headers;
   }
 
-  #post(target: object, body: string, signal: AbortSignal): Promise<{ status: number | undefined; text: string }> {
+  #post(headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Response> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const request = this.#http
-        .request({ ...target, method: 'POST', agent: this.#agent, signal }, (response) => {
+        .request(this.endpoint, { method: 'POST', headers, agent: this.#agent, signal }, (response) => {
           clearTimeout(timer);
           response
             .on('data', (chunk: Buffer) => chunks.push(chunk))
-            .on('end', () => resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString() }))
+            .on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
             .on('error', reject);
         })
         .on('error', reject)
         // A response 101, for example, ends a request without an error.
         .on('close', () => reject(new Error('The database closed the connection.')));
-      const giveUp = () => request.destroy(new Error(`The database was silent for ${SILENCE_MS} ms.`));
-      const timer = setTimeout(giveUp, SILENCE_MS);
+      const giveUp = () => request.destroy(new Error(`The database sent nothing for ${IDLE_TIMEOUT_MS} ms.`));
+      const timer = setTimeout(giveUp, IDLE_TIMEOUT_MS);
       request
         .on('close', () => clearTimeout(timer))
-        .setTimeout(SILENCE_MS, giveUp)
+        .setTimeout(IDLE_TIMEOUT_MS, giveUp)
         .end(body);
     });
   }
 }
 
-/** Returns the output that a response holds. Throws a DynamoDbError, or another Error if it is not DynamoDB's. */
-function outputOf({ status = 0, text }: { status: number | undefined; text: string }): unknown {
+interface Response {
+  status: number;
+  text: string;
+}
+
+/** Returns the output that a response holds, or the error: a DynamoDbError, or another one if it is not DynamoDB's. */
+function outputOf({ status, text }: Response): unknown {
   const { ConsumedCapacity, __type, message, Message = message, ...others } = parsed(text);
   // Only DynamoDB returns ConsumedCapacity; a proxy's empty 200 would read as "stored", or as "no such token".
   if (status === 200 && ConsumedCapacity) return { ConsumedCapacity, ...others };
-  if (status >= 400 && __type) throw new DynamoDbError(String(__type).replace(/.*#/, ''), String(Message), status);
-  throw new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
+  if (status >= 400 && __type) return new DynamoDbError(String(__type).replace(/.*#/, ''), String(Message), status);
+  return new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
 }
 
 /** Returns the members of a JSON object, none if it is another text. The text may hold an item, so no error shows it. */
@@ -169,25 +178,18 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-function throttledError(cause: Error): PlantStoreError {
+function timeUp(cause: Error): PlantStoreError {
+  return new PlantStoreError(504, 'The database took too long to answer. Repeating the request is safe.', { cause });
+}
+
+function throttled(cause: Error): PlantStoreError {
   return new PlantStoreError(429, 'The database is throttled. Repeating the request a little later is safe.', {
     cause,
   });
 }
 
-function unavailableError(cause: Error): PlantStoreError {
+function unavailable(cause: Error): PlantStoreError {
   return new PlantStoreError(503, 'The database did not answer. Repeating the request is safe.', { cause });
-}
-
-/** Waits for so many milliseconds, or until the signal. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 /** The endpoint of the region ("Amazon DynamoDB endpoints and quotas"), or the one that a variable names. */
