@@ -1,11 +1,14 @@
+/** The folder whose files are mutated, and whose tests must notice it. */
+const folder = process.env['MUTATION_FOLDER'] ?? 'functions';
+
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: ['functions/**/*.{ts,mts}', '!**/*.{test,generated,d}.ts'],
-  testFiles: ['functions/**/*.test.ts'],
+  mutate: [`${folder}/**/*.{ts,mts}`, '!**/*.{test,generated,d}.ts'],
   // The percentage of mutants that the tests must notice.
-  thresholds: { high: 100, low: 95, break: Number(process.env['MUTATION_BREAK'] ?? 95) },
+  thresholds: { high: 100, low: 95, break: folder === 'functions' ? 95 : 85 },
   testRunner: 'vitest',
-  // CDK's bundling and autocannon do not work in threads.
+  // CDK's bundling and autocannon do not work in threads. Not `testFiles`: with it, Stryker 10.1.1 activates a mutant of
+  // a module's top level after the module is loaded, and reports that it survived.
   vitest: { configFile: 'vitest.stryker.config.ts', pool: 'forks' },
   coverageAnalysis: 'perTest',
   reporters: ['clear-text', 'progress-append-only'],

@@ -1,9 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests that Stryker runs, in one project: of these, those that reach a mutant. */
+/** One project with the tests of a folder, from which Stryker runs those that reach a mutant. */
 export default defineConfig({
   test: {
-    include: ['{contract,functions,infra,local,operate,scripts}/**/*.test.ts'],
+    include: [
+      `${process.env['MUTATION_FOLDER'] ?? 'functions'}/**/*.test.ts`,
+      // Generated validators are tested where they are generated.
+      'contract/generate.test.ts',
+    ],
     exclude: ['local/{invoke,start,synthesize}.test.ts', 'infra/cdk-rules.test.ts'],
     globalSetup: 'test/support/synthesize-once.ts',
     env: { CDK_VALIDATION: 'false' },

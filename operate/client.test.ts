@@ -193,15 +193,18 @@ test.each<[string, Answered | undefined, string | undefined]>([
   else await expect(access).rejects.toThrow(sentence.replace('URL', url));
 });
 
-test('checkAccess repeats what fails, for as long as it is told to', async () => {
+test('checkAccess repeats what fails, for as long as it is told to, but not an invalid token', async () => {
   vi.mocked(sleep).mockClear().mockResolvedValue(undefined);
-  const responses = [{ status: 403, headers: {}, body: '' }, refusal(404), refusal(400)];
+  const responses = [{ status: 403, headers: {}, body: '' }, refusal(404), refusal(400), refusal(404), refusal(404)];
   const url = await startStandIn(() => responses.shift() ?? refusal(401));
-  await expect(new HttpClient(url, 'token').checkAccess(60)).resolves.toBeUndefined();
+  const client = new HttpClient(url, 'token');
+  await expect(client.checkAccess(60)).resolves.toBeUndefined();
   expect(vi.mocked(sleep).mock.calls).toEqual([[5000], [5000]]);
   vi.spyOn(Date, 'now').mockReturnValueOnce(0).mockReturnValueOnce(59_999).mockReturnValueOnce(60_000);
-  await expect(new HttpClient(url, 'token').checkAccess(60)).rejects.toThrow('The token is not valid');
+  await expect(client.checkAccess(60)).rejects.toThrow('There is no POST /plants');
   vi.mocked(Date.now).mockRestore();
+  await expect(client.checkAccess(60)).rejects.toThrow('The token is not valid');
+  expect(vi.mocked(sleep)).toHaveBeenCalledTimes(3);
   vi.mocked(sleep).mockReset();
 });
 

@@ -105,28 +105,28 @@ export class HttpClient extends Client {
   async checkAccess(waitSeconds = 0): Promise<void> {
     const deadline = Date.now() + waitSeconds * 1000;
     for (;;) {
-      const problem = await this.#accessProblem();
+      const response = await this.send({ body: '{}' }).catch((error: Error) => error);
+      // It will not be valid a minute later.
+      if (!(response instanceof Error) && isError(response, 401)) {
+        throw new Error(`The token is not valid at ${this.baseUrl}.`);
+      }
+      const problem = this.#problemOf(response);
       if (problem === undefined) return;
       if (Date.now() >= deadline) throw new Error(problem);
       await sleep(POLL_MS);
     }
   }
 
-  async #accessProblem(): Promise<string | undefined> {
-    try {
-      const response = await this.send({ body: '{}' });
-      if (isError(response, 401)) return `The token is not valid at ${this.baseUrl}.`;
-      if (isError(response, 404)) {
-        return `There is no POST /plants at ${this.baseUrl}; BASE_URL must be the address before /plants.`;
-      }
-      return undefined;
-    } catch (error) {
-      const { name, message, cause } = error as Error;
+  #problemOf(response: ClientResponse | Error): string | undefined {
+    if (response instanceof Error) {
+      const { name, message, cause } = response;
       // fetch only says that it failed; the cause says why.
       if (name === 'TypeError') return `${this.baseUrl} does not respond: ${String(cause)}.`;
       if (name === 'TimeoutError') return `${this.baseUrl} does not respond within ${TIMEOUT_MS / 1000} s.`;
       return `${this.baseUrl} is not this service: the response was ${message}.`;
     }
+    if (!isError(response, 404)) return undefined;
+    return `There is no POST /plants at ${this.baseUrl}; BASE_URL must be the address before /plants.`;
   }
 }
 

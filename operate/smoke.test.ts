@@ -50,7 +50,7 @@ test.each([
 
 test('says which plants are left behind', async () => {
   const { stdout } = await runToolHere('smoke', ['--help']);
-  expect(stdout).toContain('ids from 9218868437227405312 to 9223372036854775807 are left behind');
+  expect(stdout).toContain('ids from 9218868437227405312 to 9223372036854775807, and the same ids with a');
 });
 
 test('reports failed checks to a person and to a program', async () => {

@@ -6,15 +6,15 @@ import { CHECK_IDS } from './smoke/ids.ts';
 
 /* npm run smoke: checks from outside that a deployment, or the local run, keeps the contract. */
 
-/** The errors that no client can cause. */
+/** The errors that this test does not cause. */
 const NOT_CHECKED = [429, 500, 503, 504];
 
 const USAGE = `Usage: npm run smoke -- BASE_URL --token TOKEN [--wait SECONDS] [--json]
 
 BASE_URL is the deployed stack's ApiUrl, or http://127.0.0.1:3000 for the local run. The default of TOKEN is the variable
 PLANT_STORE_TOKEN. --wait repeats the first request for as long as it fails, for example while a new domain name is not
-known everywhere. --json prints a report for programs. Plants with ids from ${CHECK_IDS} are left behind, the
-same for each run with the same token.`;
+known everywhere. --json prints a report for programs. Plants with ids from ${CHECK_IDS}, and the same ids with a
+minus, are left behind, the same for each run with the same token.`;
 
 const LABELS = { ok: 'ok   ', failed: 'FAIL ' };
 

@@ -23,7 +23,7 @@ interface Circumstances {
   variables?: Record<string, string>;
   /** What goes wrong with all writes of plants. */
   plantsFault?: Fault;
-  /** What goes wrong with all writes of tokens. */
+  /** What goes wrong with the writes of tokens; an outage, with the reads too. */
   tokensFault?: Fault;
   /** Environment variables of the hook that differ. */
   hookVariables?: Record<string, string>;
@@ -101,6 +101,9 @@ async function release({ operationId = CREATE_PLANT, ...circumstances }: Circums
   database.plan(
     ...(plantsFault ? [{ call: `PutItem ${PlantsTableName}`, fault: plantsFault, ...faults }] : []),
     ...(tokensFault ? [{ call: `PutItem ${AccessTokensTableName}`, fault: tokensFault, ...faults }] : []),
+    ...(tokensFault === 'answers 500'
+      ? [{ call: `GetItem ${AccessTokensTableName}`, fault: tokensFault, ...faults }]
+      : []),
   );
   try {
     await (await checking).invoke(LIFECYCLE_EVENT);

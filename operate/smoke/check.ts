@@ -18,7 +18,7 @@ export interface CheckResult {
   seen?: string;
 }
 
-/** A client throws this if no check can say anything now. */
+/** A client throws this if checks cannot run, because the database is unavailable. */
 export class Unavailable extends Error {}
 
 /** Runs checks one after the other. Throws Unavailable as the client does. */
@@ -30,7 +30,7 @@ export async function* runChecks(checks: Check[], client: Client): AsyncGenerato
   }
 }
 
-/** Checks that a request is an Error with this number, whose message names these members. */
+/** Checks that a request gets an Error response with this number, whose message names these members. */
 export function refused(
   what: string,
   request: ClientRequest | ((client: Client) => ClientRequest),
@@ -73,7 +73,7 @@ export function ownRequestIds(what: string, requests: (client: Client) => Client
   };
 }
 
-/** Throws if a response is another one. The message and the headers are not compared. */
+/** Throws if a response differs from `expected`. Its message and headers are not compared. */
 export function mustBe(
   response: ClientResponse,
   expected: { status: 200; plant: Plant } | { status: 400; error: number },

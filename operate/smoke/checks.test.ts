@@ -48,8 +48,8 @@ async function clientOf(version: BrokenVersion): Promise<Client> {
     return { Payload: Buffer.from(JSON.stringify(response)) };
   };
   // No other method is used.
-  const sendTo = functionSender({ send } as unknown as LambdaClient, '/plants');
-  return new Client(validToken, (request) => sendTo('the version', request));
+  const sendTo = functionSender({ send } as unknown as LambdaClient);
+  return new Client(validToken, (request) => sendTo('the version', '/plants', request));
 }
 
 const ofFunction = checksOfFunction('createPlant', FACTS).checks;

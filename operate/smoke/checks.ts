@@ -12,7 +12,7 @@ export const checks = [...Object.values(OWN_CHECKS).flat(), ...contractChecks(op
 /** An operation of the contract, and the checks that its function passes without API Gateway. */
 export function checksOfFunction(
   operationId: string,
-  facts: DeploymentFacts,
+  facts?: DeploymentFacts,
 ): { operation: SmokeOperation; checks: Check[] } {
   const operation = operations.find((each) => each.operationId === operationId);
   if (!operation) throw new Error(`openapi.yaml has no operation ${operationId}.`);

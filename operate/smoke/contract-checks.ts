@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import type { Client, ClientRequest } from '../client.ts';
+import { type Client, type ClientRequest, isError } from '../client.ts';
 import { type Check, mustBe, mustNotContain, ownRequestIds, refused } from './check.ts';
 import { idFor } from './ids.ts';
 
@@ -105,6 +105,8 @@ function unauthorized(operation: SmokeOperation, what: string, authorization: (v
     run: async (client) => {
       const sent = authorization(client.token);
       const response = await client.send({ ...requestOf(client, operation), headers: { authorization: sent } });
+      // Without its identity provider, a version accepts no JWT either.
+      if (what.includes('JWT') && isError(response, 503)) return;
       mustBe(response, { status: 400, error: 401 });
       const [scheme, token = ''] = sent.split(' ');
       if (token.length > 32) mustNotContain(response, token);
@@ -171,7 +173,7 @@ function pathChecks(path: string, operations: SmokeOperation[], firstWay: number
 /** The first method is sent in the way with this index, each further one in the next way. */
 function missing(path: string, methods: string[], firstWay: number): Check {
   return {
-    title: `${path} by ${methods.join(', ')}, whatever is sent, is error 404`,
+    title: `${path} by ${methods.join(', ')}, with different headers and bodies, is error 404`,
     byGateway: true,
     run: async (client) => {
       for (const [index, method] of methods.entries()) {
@@ -224,7 +226,8 @@ function unknownPaths(operations: SmokeOperation[]): string[] {
   return [...new Set(['/', '/none/a/b', ...near])].filter((path) => !patterns.some((pattern) => pattern.test(path)));
 }
 
-function requestOf(client: Client, { method, path }: SmokeOperation): ClientRequest {
+/** A request of an operation that changes nothing. */
+export function requestOf(client: Client, { method, path }: SmokeOperation): ClientRequest {
   return { method, path: sampleOf(client, path), body: '{}' };
 }
 

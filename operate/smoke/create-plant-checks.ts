@@ -40,7 +40,7 @@ const created = (what: string, plant: Plant, creation?: Creation): Check => ({
 const storedExactly = (what: string, plant: Plant, others: Plant[]): Check => ({
   title: `${what} is a 200, and stored exactly`,
   run: async (client) => {
-    const id = idFor(client, what);
+    const id = idFor(client, JSON.stringify([what, plant]));
     await create(client, id, plant);
     for (const other of others) {
       mustBe(await client.send({ body: bodyOf(id, other) }), { status: 400, error: 409 });
@@ -100,7 +100,8 @@ export const createPlantChecks: Check[] = [
     },
   },
   created('a plant with other members, which are ignored,', { name: 'others' }, { others: { colour: { red: [1] } } }),
-  created('one plant ten times at once', { name: 'at once' }, { atOnce: 10 }),
+  // More at once would use up the concurrency of a new account, which may be 10 ("Lambda quotas").
+  created('one plant three times at once', { name: 'at once' }, { atOnce: 3 }),
   created('the scheme "bearer" in lower case', PLANT, { scheme: 'bearer' }),
 
   refused('null', { body: 'null' }, 400),

@@ -21,9 +21,9 @@ async function asked(request: ClientRequest, resource = '/plants', answer: () =>
     region: 'us-east-1',
     credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
   });
-  const send = functionSender(client, resource);
-  const answered = await new Client('the-token', (sent) => send(VERSION_ARN, sent)).sendOnce(request);
-  await new Client('the-token', (sent) => send(VERSION_ARN, sent)).sendOnce(request);
+  const send = functionSender(client);
+  const answered = await new Client('the-token', (sent) => send(VERSION_ARN, resource, sent)).sendOnce(request);
+  await new Client('the-token', (sent) => send(VERSION_ARN, resource, sent)).sendOnce(request);
   const [event, next] = events as [APIGatewayProxyEvent, APIGatewayProxyEvent];
   return { event, next, answered };
 }

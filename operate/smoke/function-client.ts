@@ -2,20 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { RawResponse, SentRequest } from '../client.ts';
 
+/** Sends a request to a version of a function. The resource is the operation's path, as in `/plants/{id}`. */
+export type FunctionSender = (versionArn: string, resource: string, request: SentRequest) => Promise<RawResponse>;
+
 /**
- * Returns what sends requests to a version of a function as API Gateway would: as events of a proxy integration. The
- * resource is the operation's path, as in `/plants/{id}`. Each request throws what was seen if the function fails, or
- * if API Gateway could not use the response.
+ * Returns what sends requests to a function as API Gateway would: as events of a proxy integration. Each request throws
+ * what was seen if the function fails, or if API Gateway could not use the response.
  *
  * Source: "Output format of a Lambda function for proxy integration" of API Gateway.
  */
-export function functionSender(lambda: LambdaClient, resource: string) {
+export function functionSender(lambda: LambdaClient, abortSignal?: AbortSignal): FunctionSender {
   let requests = 0;
-  return async (versionArn: string, request: SentRequest): Promise<RawResponse> => {
+  return async (versionArn, resource, request) => {
     requests += 1;
     const event = proxyEvent(resource, request, requests % 2 === 1);
     const { FunctionError, Payload = new Uint8Array() } = await lambda.send(
       new InvokeCommand({ FunctionName: versionArn, Payload: JSON.stringify(event) }),
+      abortSignal && { abortSignal },
     );
     const payload = Buffer.from(Payload).toString();
     if (FunctionError !== undefined) throw new Error(`the function failed: ${payload.slice(0, 300)}`);

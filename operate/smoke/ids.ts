@@ -2,21 +2,21 @@ import { hash } from 'node:crypto';
 import type { Client } from '../client.ts';
 
 /*
- * The ids that checks use follow from the client's token. So no other client can use them up beforehand, a broken version
- * cannot change or delete somebody's plant under them, and a token leaves the same plants however often it is used.
+ * Checks derive their ids from the client's token. So no other client can create plants with them first, a broken version
+ * cannot change or delete somebody's plant, and a token leaves the same plants however often it is used.
  */
 
 const LOWEST = 2n ** 63n - 2n ** 52n;
 
-/** The range of `idFor`: plants with such ids were created by a check. */
+/** Checks use ids in this range, and the same ids with a minus. */
 export const CHECK_IDS = `${LOWEST} to ${2n ** 63n - 1n}`;
 
-/** Returns an id for a purpose. A JavaScript number rounds it and the next one to the same value. */
+/** Returns an id for a purpose, for which `Number(id)` equals `Number(id + 1n)`. */
 export function idFor(client: Client, purpose: string): bigint {
   return LOWEST + random42Bits(client, purpose) * 1024n + 1n;
 }
 
-/** Returns an id that a JavaScript number holds exactly, as it does a hundred times that id. */
+/** Returns an id that is a safe integer, as is a hundred times that id. */
 export function safeIdFor(client: Client, purpose: string): bigint {
   return -(2n ** 45n) - random42Bits(client, purpose);
 }

@@ -10,10 +10,11 @@ import { DynamoDb } from '../../functions/shared/dynamodb/dynamodb.ts';
 import { environmentVariable } from '../../functions/shared/environment-variable.ts';
 import { PlantStoreError } from '../../functions/shared/errors.ts';
 import { newToken } from '../access-tokens.ts';
-import { Client, type RawResponse, type SentRequest } from '../client.ts';
+import { Client, type RawResponse } from '../client.ts';
 import { runChecks, Unavailable } from './check.ts';
 import { checksOfFunction } from './checks.ts';
-import { functionSender } from './function-client.ts';
+import { requestOf, UNKNOWN_TOKEN } from './contract-checks.ts';
+import { type FunctionSender, functionSender } from './function-client.ts';
 
 /*
  * The function that CodeDeploy invokes before it moves traffic to a new version (BeforeAllowTraffic). It checks the new
@@ -34,8 +35,9 @@ interface Versions {
 
 /** Milliseconds reserved at the end of the invocation to delete the tokens and to report. */
 const REPORT_MS = 20_000;
-/** How often a request is repeated if only the new version finds the database unavailable. */
-const MAX_RETRIES = 2;
+/** How often a request is sent if the new version finds the database unavailable, and the pause between two times. */
+const MAX_ATTEMPTS = 5;
+const PAUSE_MS = 2000;
 
 const dynamoDb = new DynamoDb();
 // Lambda throttles requests beyond the account's concurrency, which may be 10 in a new account ("Lambda quotas").
@@ -68,18 +70,29 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
     console.info({ message: 'A rollback is not checked.', deploymentId });
     return true;
   }
+  const timeUp = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
+  const send = functionSender(lambda, timeUp);
   const TableName = environmentVariable('ACCESS_TOKENS_TABLE_NAME');
   const now = Math.floor(Date.now() / 1000);
   // A token that cannot be deleted must not outlive this function.
   const valid = newToken(`release-${deploymentId}`, now, now + Math.ceil(context.getRemainingTimeInMillis() / 1000));
   const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
-  const tokens = [valid, expired];
+  const tokens: (typeof valid)[] = [];
   try {
-    for (const { item } of tokens) await dynamoDb.send('PutItem', { TableName, Item: item }, context);
-    return await passesChecks(versions, valid.token, expired.token, context);
+    for (const token of [valid, expired]) {
+      tokens.push(token);
+      await dynamoDb.send('PutItem', { TableName, Item: token.item }, context);
+    }
+    return await passesChecks(versions, send, { token: valid.token, expiredToken: expired.token, timeUp });
   } catch (error) {
-    if (!(error instanceof PlantStoreError || error instanceof Unavailable)) throw error;
-    console.warn({ message: 'The database is unavailable, so the new version is not checked.', seen: error.message });
+    const isOutage =
+      error instanceof Unavailable || (error instanceof PlantStoreError && (await isDown(versions, send)));
+    if (!isOutage) throw error;
+    const { message } = error as Error;
+    console.warn({
+      message: 'The database is unavailable, so the new version is not checked.',
+      seen: redacted(message),
+    });
     return true;
   } finally {
     for (const { item } of tokens) {
@@ -91,24 +104,42 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
   }
 }
 
+/** Whether the current version finds the database unavailable too, when it looks up a token. */
+async function isDown({ current }: Versions, send: FunctionSender): Promise<boolean> {
+  const { operation } = checksOfFunction(environmentVariable('OPERATION_ID'));
+  const client = new Client(UNKNOWN_TOKEN, (request) => send(current, operation.path, request));
+  return isUnavailable(await client.sendOnce(requestOf(client, operation)));
+}
+
 /** Source: "AppSpec 'resources' section for an AWS Lambda deployment". Returns nothing for a rollback. */
 async function versionsOf(deploymentId: string): Promise<Versions | undefined> {
   const { deploymentInfo } = await codeDeploy.send(new GetDeploymentCommand({ deploymentId }));
   const { appSpecContent, string } = deploymentInfo?.revision ?? {};
   const appSpec = appSpecContent?.content ?? string?.content ?? '';
-  const [current, target] = ['current', 'target'].map((which) => {
-    const [, version] = new RegExp(`"?${which}version"?\\s*:\\s*"?(\\d+)`, 'i').exec(appSpec) ?? [];
-    if (version === undefined) throw new Error(`The deployment has no ${which} version in its AppSpec: ${appSpec}`);
-    return Number(version);
-  }) as [number, number];
+  const current = versionIn(appSpec, 'currentversion');
+  const target = versionIn(appSpec, 'targetversion');
   // Each release publishes a version with a higher number.
   if (deploymentInfo?.creator === 'codeDeployRollback' || target <= current) return undefined;
   const functionArn = environmentVariable('FUNCTION_ARN');
   return { current: `${functionArn}:${current}`, target: `${functionArn}:${target}` };
 }
 
-/** Runs the checks until one fails, or the time is up. A version that fails one is sent nothing more. */
-async function passesChecks(versions: Versions, token: string, expiredToken: string, context: Context) {
+/** The AppSpec is JSON or YAML, its names in any case. */
+function versionIn(appSpec: string, name: string): number {
+  const [, version] = new RegExp(`${name}"?\\s*:\\s*"?(\\d+)`, 'i').exec(appSpec) ?? [];
+  if (version === undefined) throw new Error(`The deployment has no ${name} in its AppSpec: ${appSpec}`);
+  return Number(version);
+}
+
+interface CheckOptions {
+  token: string;
+  expiredToken: string;
+  /** Ends the checks in time to delete the tokens and to report. */
+  timeUp: AbortSignal;
+}
+
+/** Runs the checks until one fails. A version that fails one is sent nothing more. */
+async function passesChecks(versions: Versions, send: FunctionSender, { token, expiredToken, timeUp }: CheckOptions) {
   const operationId = environmentVariable('OPERATION_ID');
   const { operation, checks } = checksOfFunction(operationId, {
     expiredToken,
@@ -117,47 +148,41 @@ async function passesChecks(versions: Versions, token: string, expiredToken: str
     tokenIssuer: process.env['TOKEN_ISSUER'],
     tokenAudience: process.env['TOKEN_AUDIENCE']?.split(',')[0],
   });
-  const client = new Client(token, senderTo(versions, functionSender(lambda, operation.path)));
-  const results = runChecks(checks, client);
-  const timeUp = sleep(context.getRemainingTimeInMillis() - REPORT_MS, 'time up' as const, { ref: false });
-  for (let passed = 0; ; passed += 1) {
-    const next = await Promise.race([results.next(), timeUp]);
-    if (next === 'time up') {
-      logError({ check: checks[passed]?.title, seen: 'the time was up before there was a response' });
-      return false;
+  const client = new Client(token, async (request) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await send(versions.target, operation.path, request);
+      if (!isUnavailable(response)) return response;
+      const current = await send(versions.current, operation.path, request);
+      if (attempt === MAX_ATTEMPTS) {
+        if (isUnavailable(current)) throw new Unavailable(response.text);
+        throw new Error(`${response.text}; the current version responds ${current.text}`);
+      }
+      await sleep(PAUSE_MS, undefined, { signal: timeUp });
     }
-    if (next.done) {
-      console.info({ operation: operationId, version: versions.target, passed });
-      return true;
-    }
-    const { title, state, seen = '' } = next.value;
+  });
+  let passed = 0;
+  for await (const { title, state, seen = '' } of runChecks(checks, client)) {
     if (state === 'failed') {
-      logError({ check: title, seen });
+      logError({ check: title, seen: timeUp.aborted ? 'the check did not end in time' : seen });
       return false;
     }
+    passed += 1;
   }
+  console.info({ operation: operationId, version: versions.target, passed });
+  return true;
 }
 
-/**
- * Sends requests to the new version. If it finds the database unavailable, the current version decides: if that one
- * does too, throws Unavailable; otherwise repeats the request, and returns what the new version responds.
- */
-function senderTo({ current, target }: Versions, send: ReturnType<typeof functionSender>) {
-  return async (request: SentRequest): Promise<RawResponse> => {
-    for (let retries = 0; ; retries += 1) {
-      const response = await send(target, request);
-      if (!isUnavailable(response) || retries === MAX_RETRIES) return response;
-      if (isUnavailable(await send(current, request))) throw new Unavailable(response.text);
-    }
-  };
-}
-
-/** Whether a response says that the database, or the identity provider, is unavailable. */
+/** Whether a response says that the database is unavailable. An identity provider stops only the checks of its tokens. */
 function isUnavailable({ text }: RawResponse): boolean {
-  return /"error":(429|503|504)\b/.test(text);
+  return /"error":(429|503|504)\b/.test(text) && !text.includes('identity provider');
 }
 
-/** Logs without what may be a token, a part of one, its digest, or an event in base64: a broken version may show them. */
-function logError(line: { check?: string | undefined; message?: string; seen: string }): void {
-  console.error({ ...line, seen: line.seen.replaceAll(/[\w+/=]{32,}/g, '...') });
+/** Logs an error, without what a broken version may show of a token. */
+function logError(line: { check?: string; message?: string; seen: string }): void {
+  console.error({ ...line, seen: redacted(line.seen) });
+}
+
+/** A text without what may be a token, a part of one, its digest, or an event in base64. */
+function redacted(text: string): string {
+  return text.slice(0, 500).replaceAll(/[\w+/=-]{32,}/g, '...');
 }
