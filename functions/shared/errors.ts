@@ -13,7 +13,7 @@ export const errors = {
   415: 'the body is not declared as `application/json`',
   429: 'throttled, by the gateway or by the database',
   500: 'a fault of ours (the message says nothing of the inside; the log says all)',
-  503: 'the database, or the identity provider, did not answer after retries',
+  503: 'the database, or the identity provider, did not respond after retries',
   504: 'out of time',
 } as const;
 

@@ -14,8 +14,8 @@ export interface Route {
 /**
  * The whole API as one OpenAPI document ("OpenAPI extensions for API Gateway").
  *
- * CloudFormation deletes what a template no longer has only after it has made the new deployment. A method that is a
- * resource of its own would therefore stay deployed after its removal.
+ * CloudFormation deletes what a template no longer has only after it has made the new deployment. If each
+ * method were a resource of its own, a removed method would stay deployed.
  */
 export function apiDefinition(name: string, routes: Route[], allowOrigins: string[]) {
   const headers = corsHeaders(allowOrigins);
@@ -32,7 +32,7 @@ export function apiDefinition(name: string, routes: Route[], allowOrigins: strin
       ...Object.fromEntries(proxies),
       ...(ofPath.length > 0 &&
         allowOrigins.length > 0 && { options: { parameters, ...preflight(allowMethods, allowOrigins) } }),
-      // Without it, API Gateway reads a bearer token as a bad signature. No page says which gateway response that is.
+      // Without it, API Gateway reads a bearer token as an invalid signature of AWS, and no page names its response.
       'x-amazon-apigateway-any-method': { parameters, ...notFound },
     };
   };
@@ -79,7 +79,8 @@ function proxy(target: IFunction) {
  *
  * Every body is binary, and the templates fail on bytes, so both bodies are converted to text ("Content type
  * conversions in API Gateway"). A body without a template for its media type must not be passed through: it would
- * replace the request template, and the integration would fail. `never` makes it an UNSUPPORTED_MEDIA_TYPE ("Method
+ * replace the request template, and the integration would fail. With `never`, API Gateway sends the gateway response
+ * UNSUPPORTED_MEDIA_TYPE ("Method
  * request behavior for payloads without mapping templates for REST APIs in API Gateway").
  */
 function mock(statusCode: 200 | 400, headers: Record<string, string>, responseTemplate?: string) {

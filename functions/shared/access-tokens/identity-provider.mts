@@ -3,7 +3,7 @@ import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /*
- * In the bundle this is a file of its own, loaded only where an identity provider is configured. So it shares no
+ * In the bundle this is a file of its own, loaded only if an identity provider is configured. So it shares no
  * class with the rest: an `instanceof` of another file would not know what is thrown here.
  */
 
@@ -13,7 +13,7 @@ export interface ProviderSettings {
   issuer: string;
   /** One of them must be in `aud`. */
   audiences: string[];
-  /** A scope that a token must have, where one is asked for. */
+  /** The required scope, if any. */
   scope: string | undefined;
 }
 
@@ -21,8 +21,8 @@ export interface ProviderSettings {
 export type Verdict = { name: string } | { refused: string; missingScope?: string };
 
 const CLOCK_TOLERANCE_S = 60;
-/** RFC 7515, 4.1: by these a token would name the key that it is to be verified by. */
-const KEYS_OF_ITS_OWN = ['jwk', 'jku', 'x5u'];
+/** RFC 7515, 4.1: with these headers a token would choose its own verification key. */
+const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u'];
 /** RFC 9068, 2.1, and what providers write that do not keep to it; an ID token may be a "JWT" too. */
 const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 /** What only an ID token has (OpenID Connect Core 1.0, 2 and 3.3.2.11). */
@@ -71,7 +71,7 @@ export class IdentityProvider {
     const name = keySet.cache.get(digest);
     if (name !== undefined) return { name };
     const verified = await this.#verified(token, keySet);
-    const verdict = this.#judge(verified);
+    const verdict = this.#checkClaims(verified);
     // The check asks for `exp`, and that it is a number.
     if ('name' in verdict)
       keySet.cache.set(digest, verdict.name, (Number(verified.payload.exp) + CLOCK_TOLERANCE_S) * 1000);
@@ -87,10 +87,10 @@ export class IdentityProvider {
     });
   }
 
-  /** What a signature, an issuer and a time do not say: whether the token is for this service, and an access token. */
-  #judge({ protectedHeader, payload }: JWTVerifyResult): Verdict {
+  /** Checks the remaining claims: whether it is an access token, for this service, with the required scope. */
+  #checkClaims({ protectedHeader, payload }: JWTVerifyResult): Verdict {
     const { issuer, audiences, scope } = this.#settings;
-    const key = KEYS_OF_ITS_OWN.find((name) => name in protectedHeader);
+    const key = EMBEDDED_KEY_HEADERS.find((name) => name in protectedHeader);
     if (key !== undefined) return { refused: `its header has a key of its own ("${key}")` };
     const { typ = 'jwt' }: { typ?: unknown } = protectedHeader;
     if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())) {

@@ -2,13 +2,13 @@ import { Agent, get } from 'node:https';
 import { compactVerify, createLocalJWKSet, errors, type JWK } from 'jose';
 import { TokenCache } from './token-cache.ts';
 
-/** From then on, the next request asks for the keys anew. */
+/** After this, the next request fetches the keys again. */
 const REFRESH_AFTER_MS = 600_000;
 /** The time for which a key that the provider has withdrawn is trusted at most. */
 const MAX_AGE_MS = 3_600_000;
 /** Keys are not asked for more often, whatever callers send. */
 const MIN_INTERVAL_MS = 5000;
-/** While the keys are still trusted, a provider that is down has one request a minute wait in vain. */
+/** While a provider is down and its keys are still trusted, one request a minute waits for a fetch that fails. */
 const MIN_REFRESH_INTERVAL_MS = 60_000;
 const MAX_ATTEMPTS = 2;
 const ATTEMPT_MS = 1500;
@@ -41,7 +41,7 @@ export interface KeySet {
   cache: TokenCache;
 }
 
-/** The keys of an identity provider. Its methods throw where they need its answer and get none; `prime` never does. */
+/** The keys of an identity provider. Its methods throw where they need its answer and get none; `warmUp` never does. */
 export class ProviderKeys {
   readonly #issuer: string;
   /** Both times in milliseconds since 1970. */
@@ -73,7 +73,7 @@ export class ProviderKeys {
     return await this.#fetch(MIN_INTERVAL_MS);
   }
 
-  /** Fetches them, unless that was tried within the interval: then it ends as that did. */
+  /** Fetches the keys, or returns the result of the last fetch if that is newer than the interval. */
   async #fetch(interval: number, attempts = MAX_ATTEMPTS): Promise<KeySet> {
     const now = Date.now();
     if (!this.#attempt || now - this.#attempt.at >= interval) {

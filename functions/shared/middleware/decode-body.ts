@@ -3,9 +3,9 @@ import { PlantStoreError } from '../errors.ts';
 import type { Middleware } from '../request.ts';
 import { shortened } from './validation-message.ts';
 
-/** A plant of 400 KB (DynamoDB's limit) has 2.46 MB if each of its characters is escaped, as in `\\u0061`. */
+/** A plant of 400 KB (DynamoDB's limit) has 2.46 MB if each of its characters is escaped, as in `\u0061`. */
 const MAX_BODY_BYTES = 2_500_000;
-/** Members, items, objects and lists in all. The JSON parser takes about a microsecond for each, and nests as deep. */
+/** Parsing takes about 1 µs for each value. The limit also bounds the nesting depth. */
 const MAX_VALUES = 1000;
 
 /**
@@ -43,7 +43,7 @@ export function decodeBody(): Middleware {
   };
 }
 
-/** Counts what separates or opens values outside of strings, which is quick, before they are parsed, which is not. */
+/** Counts commas and opening brackets outside of strings, which is faster than to parse the values. */
 function hasTooManyValues(json: string): boolean {
   let values = 0;
   let inString = false;
