@@ -9,7 +9,7 @@ import type { GatewayResponse } from './template.ts';
 const MAX_HEADER_BYTES = 10_240;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** The response to a larger body, which a gateway response cannot change ("Amazon API Gateway important notes"). */
+/** The response to a larger body: without a request id, and no gateway response ("Amazon API Gateway important notes"). */
 const BODY_TOO_LARGE: GatewayResponse = {
   statusCode: 413,
   headers: { 'content-type': 'text/plain' },
@@ -43,7 +43,8 @@ export function createGateway(current: () => Deployment, log: (line: string) => 
     const body = await readBody(message);
     const sent = body ? await respond(current(), { message, method, path, query, body, ids }) : BODY_TOO_LARGE;
     if (response.destroyed) return;
-    response.writeHead(sent.statusCode, allHeaders(sent, ids)).end(sent.body);
+    const headers = sent === BODY_TOO_LARGE ? sent.headers : allHeaders(sent, ids);
+    response.writeHead(sent.statusCode, headers).end(sent.body);
     logResponse(sent, start, method, path);
   }
 
