@@ -1,4 +1,4 @@
-import { BARE, OURS, type Variant } from './build.ts';
+import { OURS, type Variant } from './build.ts';
 import type { Run } from './measure.ts';
 import type { Comparison } from './statistics.ts';
 
@@ -42,7 +42,6 @@ const table = (header: string[], rows: string[][]) =>
 export function markdown(results: Results): string {
   const { date, machine, node, rounds, megabytes, variants, ratios, otherwise, sizes, bodies } = results;
   const fastestFirst = variants.toSorted((a, b) => a.coldStartMs - b.coldStartMs);
-  const bare = variants.find(({ name }) => name === BARE)?.coldStartMs ?? Number.NaN;
   const later = (ms?: Comparison) => (ms ? `${ms.median.toFixed(1)} (${interval(ms, 1)})` : '-');
   return [
     `Measured on ${date} (${machine}, Node.js ${node}, ${rounds} interleaved rounds, medians):`,
@@ -50,7 +49,7 @@ export function markdown(results: Results): string {
     table(
       [
         'handler',
-        'cold start, ms (of bare SDK)',
+        'cold start, ms',
         'first invocation, ms',
         'warm CPU, us',
         'peak memory, MB',
@@ -59,7 +58,7 @@ export function markdown(results: Results): string {
       ],
       fastestFirst.map((variant) => [
         variant.name === OURS ? `**${OURS}**` : variant.name,
-        `${variant.coldStartMs.toFixed(0)} (${(variant.coldStartMs / bare).toFixed(2)})`,
+        variant.coldStartMs.toFixed(0),
         variant.firstInvocationMs.toFixed(1),
         variant.warmCpuUs.toFixed(0),
         variant.peakMegabytes.toFixed(0),
@@ -113,7 +112,7 @@ function chart(variants: VariantResult[]): string {
     'xychart-beta horizontal',
     '  title "Cold start, ms"',
     `  x-axis ${JSON.stringify(variants.map(({ name }) => name))}`,
-    '  y-axis 0 --> 250',
+    `  y-axis 0 --> ${Math.ceil(Math.max(...variants.map(({ coldStartMs }) => coldStartMs)) / 50) * 50}`,
     `  bar ${JSON.stringify(variants.map(({ coldStartMs }) => Math.round(coldStartMs)))}`,
     '```',
   ].join('\n');
