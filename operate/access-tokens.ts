@@ -1,23 +1,6 @@
-import { randomInt } from 'node:crypto';
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
-import { ACCESS_TOKEN_PREFIX, type AccessTokenItem, digestOf } from '../functions/shared/access-tokens/token.ts';
+import { type AccessTokenItem, newToken } from '../functions/shared/access-tokens/token.ts';
 import type { Table } from './table.ts';
-
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const RANDOM_CHARACTERS = 43;
-
-/** A new token, which nobody can guess, and its item; times in seconds since 1970. */
-export function newToken(name: string, createdAt: number, expiresAt: number) {
-  const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
-  const token = ACCESS_TOKEN_PREFIX + characters.join('');
-  const item = {
-    digest: { S: digestOf(token) },
-    name: { S: name },
-    createdAt: { N: String(createdAt) },
-    expiresAt: { N: String(expiresAt) },
-  };
-  return { token, item };
-}
 
 /**
  * Issues a token under a free name and returns it, the only time that it is seen.
