@@ -9,9 +9,9 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'v
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { withOwnAssembly } from '../local/synthesize.ts';
+import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
-import { startStandIn } from '../test/support/stand-in-service.ts';
 import { plantsById, withTable } from './table.ts';
 
 /** The local run's assembly: by default the one that all tests share. */
@@ -34,33 +34,15 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** Starts a CloudFormation that only has the stack `plants`, with these outputs. */
-async function startCloudFormation(outputs: Record<string, string>): Promise<void> {
-  const members = Object.entries(outputs).map(
-    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-  );
-  const list = members.length > 0 ? `<Outputs>${members.join('')}</Outputs>` : '';
-  const url = await startStandIn(({ body }) =>
-    new URLSearchParams(body).get('StackName') === 'plants'
-      ? {
-          status: 200,
-          headers: {},
-          body: `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${list}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-        }
-      : {
-          status: 400,
-          headers: {},
-          body: '<ErrorResponse><Error><Code>ValidationError</Code><Message>It does not exist</Message></Error></ErrorResponse>',
-        },
-  );
-  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', url);
+async function useCloudFormation(outputs: Record<string, string>): Promise<void> {
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', await startCloudFormation(outputs));
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
 test.each(['PlantsTableName', 'AccessTokensTableName'] as const)(
   'opens the table that the output %s of a stack names',
   async (output) => {
-    await startCloudFormation({
+    await useCloudFormation({
       Other: 'x',
       PlantsTableName: 'PlantsTableName',
       AccessTokensTableName: 'AccessTokensTableName',
@@ -79,7 +61,7 @@ test.each([
   ['plants', { PlantsTableName: '' }, 'The stack plants has no output PlantsTableName. Is it a stack of this service'],
   ['plants', {}, 'The stack plants has no output PlantsTableName. Is it a stack of this service'],
 ])('rejects the stack %s with the outputs %j', async (stack, outputs, message) => {
-  await startCloudFormation(outputs);
+  await useCloudFormation(outputs);
   const use = vi.fn(async () => {});
   await expect(withTable(stack, 'PlantsTableName', use)).rejects.toThrow(message);
   expect(use).not.toHaveBeenCalled();
