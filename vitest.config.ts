@@ -5,7 +5,7 @@ import { whyNoDynamoDbLocal } from './test/support/dynamodb-local.ts';
 /** What holds of the service on any DynamoDB, run on both engines. */
 const CONTRACT_SUITE = [
   'functions/*/{attribute-value,bearer-auth,index,*-table}.test.ts',
-  'operate/access-tokens.test.ts',
+  'operate/token.test.ts',
   'test/{events,races}.test.ts',
 ];
 

@@ -2,130 +2,91 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { projectRoot } from '../local/synthesize.ts';
-import { runHere, runToolHere } from '../test/support/tool.ts';
+import { runHere } from '../test/support/tool.ts';
 import { checked, checkedNumber, command, WrongArguments } from './command.ts';
 
 const usage = 'Usage: npm run tool';
-
-test('the arguments reach a tool in their order; one too few or too many ends it with a sentence and its usage', async () => {
-  const upTo = (max: number) => fc.integer({ min: 0, max });
-  await fc.assert(
-    fc.asyncProperty(upTo(3), upTo(2), upTo(6), async (required, optional, given) => {
-      const operands = Array.from({ length: required + optional }, (_, index) =>
-        index < required ? `NAME_${index}` : `[NAME_${index}]`,
-      );
-      const args = Array.from({ length: given }, (_, index) => `argument ${index}`);
-      const body = vi.fn(async () => {});
-      const ended = await runHere(args, () => command({ usage, operands }, body));
-      if (given < required) {
-        expect(ended).toEqual({ code: 1, stdout: '', stderr: `NAME_${given} is missing.\n\n${usage}\n` });
-      } else if (given > required + optional) {
-        const sentence = `There is no place for "argument ${required + optional}".`;
-        expect(ended).toEqual({ code: 1, stdout: '', stderr: `${sentence}\n\n${usage}\n` });
-      } else {
-        expect(ended).toEqual({ code: 0, stdout: '', stderr: '' });
-        expect(body.mock.calls).toEqual([[{}, args]]);
-        return;
-      }
-      expect(body).not.toHaveBeenCalled();
-    }),
-  );
-});
-
 const options = { name: { type: 'string' }, fast: { type: 'boolean', default: false } } as const;
+const operands = ['FROM', '[TO]'];
 
-test('options reach a tool by their names, wherever they stand', async () => {
-  const body = vi.fn(async () => {});
-  await runHere(['--fast', 'a', '--name', 'b'], () => command({ usage, options, operands: ['A'] }, body));
-  expect(body.mock.calls).toEqual([[{ fast: true, name: 'b' }, ['a']]]);
+/** Runs a tool with these arguments. Returns how it ended, and the values and operands that its body received. */
+async function runWith(args: string[], run = async () => {}) {
+  const body = vi.fn(run);
+  const ended = await runHere(args, () => command({ usage, options, operands }, body));
+  return { ...ended, received: body.mock.calls.at(0) };
+}
+
+test.each([
+  [['a'], { fast: false }, ['a']],
+  [['a', 'b'], { fast: false }, ['a', 'b']],
+  [['--fast', 'a', '--name', 'x', 'b'], { fast: true, name: 'x' }, ['a', 'b']],
+])('passes on the arguments %j', async (args, values, positionals) => {
+  expect(await runWith(args)).toEqual({ code: 0, stdout: '', stderr: '', received: [values, positionals] });
 });
 
 test.each([
-  ['--slow', "Unknown option '--slow'."],
-  ['--name', "Option '--name <value>' argument missing"],
-  ['--fast=yes', "Option '--fast' does not take an argument"],
-])('the option %s ends a tool with what is wrong, and its usage', async (argument, sentence) => {
-  const { code, stdout, stderr } = await runHere([argument], () => command({ usage, options }, async () => {}));
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr.startsWith(sentence)).toBe(true);
+  [[], 'FROM is missing.'],
+  [['a', 'b', 'c', 'd'], 'Unexpected argument "c".'],
+  [['--slow'], "Unknown option '--slow'."],
+  [['a', '--name'], "Option '--name <value>' argument missing"],
+  [['a', '--fast=yes'], "Option '--fast' does not take an argument"],
+])('rejects the arguments %j', async (args, message) => {
+  const { stderr, ...others } = await runWith(args);
+  expect(others).toEqual({ code: 1, stdout: '', received: undefined });
+  expect(stderr.startsWith(message)).toBe(true);
   expect(stderr.endsWith(`\n\n${usage}\n`)).toBe(true);
 });
 
-test.each<[unknown, string]>([
-  [new Error('The table is gone.'), 'The table is gone.\n'],
-  ['The table is gone.', 'The table is gone.\n'],
-  [undefined, 'undefined\n'],
-  [new TypeError('The table is no table.'), 'The table is no table.\n'],
-  [Object.assign(new TypeError('The table is odd.'), { code: 'ERR_TABLE' }), 'The table is odd.\n'],
-  [new WrongArguments('--table was "x".'), `--table was "x".\n\n${usage}\n`],
-])('%s ends a tool with its sentence, the usage only where the arguments are wrong', async (error, stderr) => {
-  expect(await runHere([], () => command({ usage }, () => Promise.reject(error)))).toEqual({
-    code: 1,
-    stdout: '',
-    stderr,
+test('prints the usage for --help, whatever the other arguments are', async () => {
+  expect(await runWith(['--slow', '--help'])).toEqual({
+    code: 0,
+    stdout: `${usage}\n`,
+    stderr: '',
+    received: undefined,
   });
 });
 
-test('--help prints the usage, whatever stands beside it, and does nothing', async () => {
-  const body = vi.fn(async () => {});
-  const ended = await runHere(['--slow', '--help'], () => command({ usage, operands: ['A'] }, body));
-  expect(ended).toEqual({ code: 0, stdout: `${usage}\n`, stderr: '' });
-  expect(body).not.toHaveBeenCalled();
+test.each<[unknown, string]>([
+  [new TypeError('The table is gone.'), 'The table is gone.\n'],
+  ['The table is gone.', 'The table is gone.\n'],
+  [undefined, 'undefined\n'],
+  [Object.assign(new Error('No space left.'), { code: 'ENOSPC' }), 'No space left.\n'],
+  [new WrongArguments('--table was "x".'), `--table was "x".\n\n${usage}\n`],
+])('if the tool throws %s, prints its message and sets exit status 1', async (error, stderr) => {
+  expect(await runWith(['a'], () => Promise.reject(error))).toMatchObject({ code: 1, stdout: '', stderr });
 });
 
-test('npm run restore has a usage, and wants to know where from', async () => {
-  const { stdout } = await runToolHere('restore', ['--help']);
-  expect(stdout).toMatch(/^Usage: npm run restore -- --from TABLE /);
-  expect(await runToolHere('restore', [])).toEqual({ code: 1, stdout: '', stderr: `--from is missing.\n\n${stdout}` });
-});
-
-test('a number is in digits, and from its least to its most', () => {
-  const number = fc.integer({ min: 0, max: 50 });
-  fc.assert(
-    fc.property(number, number, number, (value, one, other) => {
-      const [min, max] = [Math.min(one, other), Math.max(one, other)];
-      const read = () => checkedNumber('--rate', `0${value}`, min, max);
-      if (value >= min && value <= max) expect(read()).toBe(value);
-      else expect(read).toThrow(`--rate was "0${value}"; it must be a number from ${min} to ${max}.`);
-    }),
-    {
-      examples: [
-        [5, 5, 9],
-        [9, 5, 9],
-        [4, 5, 9],
-        [10, 5, 9],
-      ],
-    },
-  );
-  for (const value of ['', ' 5', '5 ', '5s', '+5', '-5', '5.0', '5e0', '0x5', '٥', 'five']) {
-    expect(() => checkedNumber('--rate', value, 0, 9)).toThrow(WrongArguments);
-  }
-});
-
-test('what does not match is told with what it must be', () => {
-  expect(checked('--name', 'ci', /^\w+$/, 'a word')).toBe('ci');
-  const wrong = () => checked('--name', 'c i', /^\w+$/, 'a word');
-  expect(wrong).toThrow(WrongArguments);
-  expect(wrong).toThrow('--name was "c i"; it must be a word.');
-});
-
-test.each<['stdout' | 'stderr', string[]]>([
-  ['stdout', ['--help']],
-  ['stderr', []],
-])('a tool ends quietly where nobody reads its %s on, with the exit status of SIGPIPE', async (stream, args) => {
-  const child = spawn(process.execPath, [join('operate', 'smoke.ts'), ...args], { cwd: projectRoot });
-  child[stream].destroy();
-  const other = child[stream === 'stdout' ? 'stderr' : 'stdout'];
-  const [written, [code]] = await Promise.all([text(other), once(child, 'exit')]);
-  expect(written).toBe('');
-  expect(code).toBe(141);
-});
-
-test('another fault of its output ends a tool with what it is', async () => {
-  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+test('fails if its output cannot be written', async () => {
+  const full = Object.assign(new Error('No space left.'), { code: 'ENOSPC' });
   const write = async () => void process.stdout.emit('error', full);
-  expect(await runHere([], () => command({ usage }, write))).toMatchObject({ code: 1, stderr: `${full.message}\n` });
+  expect(await runWith(['a'], write)).toMatchObject({ code: 1, stderr: 'No space left.\n' });
 });
+
+test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
+  ['stdout', 'stderr', ['--help']],
+  ['stderr', 'stdout', []],
+])('ends quietly with the exit status of SIGPIPE if nobody reads its %s', async (closed, other, args) => {
+  const child = spawn(process.execPath, [join('operate', 'smoke.ts'), ...args], { cwd: projectRoot });
+  child[closed].destroy();
+  expect(await Promise.all([text(child[other]), once(child, 'exit')])).toEqual(['', [141, null]]);
+});
+
+test('accepts a value that matches, and rejects others', () => {
+  expect(checked('--name', 'ci', /^\w+$/, 'a word')).toBe('ci');
+  const sentence = '--name was "c i"; it must be a word.';
+  expect(() => checked('--name', 'c i', /^\w+$/, 'a word')).toThrow(new WrongArguments(sentence));
+});
+
+test.each([['5'], ['9'], ['007']])('accepts the number %s', (value) => {
+  expect(checkedNumber('--rate', value, 5, 9)).toBe(Number(value));
+});
+
+test.each(['4', '10', '', ' 5', '5 ', '5s', '+5', '-5', '5.0', '5e0', '0x5', '٥', 'five'])(
+  'rejects the number "%s"',
+  (value) => {
+    const sentence = `--rate was "${value}"; it must be a number from 5 to 9.`;
+    expect(() => checkedNumber('--rate', value, 5, 9)).toThrow(new WrongArguments(sentence));
+  },
+);

@@ -1,118 +1,158 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { ClientRequest } from 'node:http';
-import { DeleteItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
-import { LOCAL_REGION } from '../local/template.ts';
+import { BatchWriteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { startCloudFormation } from '../test/support/cloudformation.ts';
+import { type Between, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { ownTable } from '../test/support/own-table.ts';
+import { startStandIn } from '../test/support/stand-in-service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 
-// The assembly that all tests share: to synthesize another one takes seconds.
-vi.mock(import('../local/dynamodb.ts'), async (original) => ({
-  ...(await original()),
-  SERVICE_ASSEMBLY: inject('assembly'),
-}));
-
 let engine: Engine;
-let from: string;
 beforeAll(async () => {
   engine = await startEngine();
-  from = await ownTable(engine, engine.plantsTable);
-  await put(from, 'fern', [1, 2, 3, 4, 5, 6]);
 });
 afterAll(() => engine.close());
-beforeEach(async () => {
-  for (const name of ['fern', 'moss']) {
-    for (const id of await idsOf(name)) {
-      const Key = { id: { N: String(id) } };
-      await engine.client.send(new DeleteItemCommand({ TableName: engine.plantsTable, Key }));
-    }
-  }
-  await put(engine.plantsTable, 'fern', [4]);
-  await put(engine.plantsTable, 'moss', [5, 6, 7]);
-});
 
-const restore = (...args: string[]) => runToolHere('restore', args);
+/** The names of plants by id; with a tag, name#tag. */
+type Plants = Record<string, string>;
 
-async function put(TableName: string, name: string, ids: number[]): Promise<void> {
-  for (const id of ids) {
-    const Item = { id: { N: String(id) }, name: { S: name } };
-    await engine.client.send(new PutItemCommand({ TableName, Item }));
-  }
+const plantsFrom = (first: number, count: number, name: string): Plants =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [first + index, name]));
+
+function itemOf(id: string, plant: string) {
+  const [name = '', tag] = plant.split('#');
+  return { id: { N: id }, name: { S: name }, ...(tag !== undefined && { tag: { S: tag } }) };
 }
 
-/** The ids of the plants of a name that the service has. */
-async function idsOf(name: string): Promise<number[]> {
-  const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.plantsTable }));
-  const named = Items.filter((item) => item['name']?.S === name);
-  return named.map(({ id }) => Number(id?.N)).toSorted((a, b) => a - b);
+/** Creates a table with these plants. Returns its name. */
+async function tableOf(plants: Plants): Promise<string> {
+  const table = await ownTable(engine, engine.plantsTable);
+  const requests = Object.entries(plants).map(([id, plant]) => ({ PutRequest: { Item: itemOf(id, plant) } }));
+  while (requests.length > 0) {
+    await engine.client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests.splice(-25) } }));
+  }
+  return table;
 }
 
-test.each<[string[], number, number[]]>([
-  [[], 3, [1, 2, 3, 4]],
-  [['--overwrite'], 5, [1, 2, 3, 4, 5, 6]],
-  [['--dry-run'], 0, [4]],
-  [['--dry-run', '--overwrite'], 0, [4]],
-])('with %j it tells what it found and how many plants it wrote', async (args, written, ferns) => {
-  const { code, stdout, stderr } = await restore('--from', from, ...args);
+async function plantsOf(table: string): Promise<Plants> {
+  const pages = await Array.fromAsync(paginateScan({ client: engine.client }, { TableName: table }));
+  const items = pages.flatMap(({ Items = [] }) => Items);
+  return Object.fromEntries(items.map(({ id, name, tag }) => [id?.N, [name?.S, ...(tag ? [tag.S] : [])].join('#')]));
+}
+
+/** Restores the table `from` into the table `to` of a stack. Every request to DynamoDB passes `between`. */
+async function restore(from: string, to: string, args: string[] = [], between?: Between) {
+  const variables = {
+    AWS_ENDPOINT_URL_CLOUDFORMATION: await startCloudFormation({ PlantsTableName: to }),
+    AWS_ENDPOINT_URL_DYNAMODB: between ? await startDynamoDbProxy(engine, between) : engine.endpoint,
+  };
+  return runToolHere('restore', ['--from', from, '--stack', 'plants', ...args], variables);
+}
+
+const MAX_ID = '9223372036854775807';
+const BACKUP = { 1: 'fern', 2: 'moss', 3: 'fern#wet', 4: 'fern#wet', 5: 'fern', '-6': 'fern#', [MAX_ID]: 'fern' };
+const CURRENT = { 1: 'fern', 2: 'fern', 3: 'fern', 4: 'fern#wet', 5: 'fern#wet', 7: 'new' };
+
+test.each<[string[], number, Plants]>([
+  [[], 2, { ...BACKUP, ...CURRENT }],
+  [['--overwrite'], 5, { ...CURRENT, ...BACKUP }],
+  [['--dry-run'], 0, CURRENT],
+  [['--dry-run', '--overwrite'], 0, CURRENT],
+])('with %j, counts the plants exactly, writes %i, and deletes none', async (args, written, expected) => {
+  const [from, to] = [await tableOf(BACKUP), await tableOf(CURRENT)];
+  const { code, stdout, stderr } = await restore(from, to, args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^\n1 alike, 3 missing, 2 different, such as (5, 6|6, 5)\.\n/);
-  expect(stdout.split('\n').slice(2)).toEqual([`Plants written to ${engine.plantsTable}: ${written}.`, '']);
-  expect(await idsOf('fern')).toEqual(ferns);
+  const [, examples = ''] = /^\n2 the same, 2 missing, 3 different, such as (.*)\.\n/.exec(stdout) ?? [];
+  expect(examples.split(', ').toSorted()).toEqual(['2', '3', '5']);
+  expect(stdout.split('\n').slice(2)).toEqual([`Plants written to ${to}: ${written}.`, '']);
+  expect(await plantsOf(to)).toEqual(expected);
+  expect(await plantsOf(from)).toEqual(BACKUP);
 });
 
-test('where no plant differs it names none', async () => {
-  await restore('--from', from, '--overwrite');
-  expect((await restore('--from', from)).stdout).toMatch(/^\n6 alike, 0 missing, 0 different\.\n.*: 0\.\n$/);
+test('restores more plants than a page has, at most 100 at the same time, and names ten that are different', async () => {
+  const from = await tableOf(plantsFrom(0, 230, 'before'));
+  const to = await tableOf({ ...plantsFrom(0, 15, 'changed'), ...plantsFrom(1000, 120, 'new') });
+  const atOnce = { now: 0, most: 0 };
+  const inconsistent: string[] = [];
+  const { stdout } = await restore(from, to, [], async (action, input, send) => {
+    const read = input.RequestItems?.[to] ?? input;
+    if (action !== 'PutItem' && !read.ConsistentRead) inconsistent.push(action);
+    atOnce.now += 1;
+    atOnce.most = Math.max(atOnce.most, atOnce.now);
+    return await send(input).finally(() => {
+      atOnce.now -= 1;
+    });
+  });
+  expect(stdout).toMatch(/^\n0 the same, 215 missing, 15 different, such as (\d+, ){9}\d+\.\n/);
+  expect(await plantsOf(to)).toEqual({
+    ...plantsFrom(0, 230, 'before'),
+    ...plantsFrom(0, 15, 'changed'),
+    ...plantsFrom(1000, 120, 'new'),
+  });
+  expect(atOnce.most).toBeLessThanOrEqual(100);
+  expect(inconsistent).toEqual([]);
 });
 
-test.each([true, false])('on the way it tells how far it is, on a terminal (%s) and nowhere else', async (isTTY) => {
+test.each([[[]], [['--overwrite']]])('with %j, keeps plants that are created while it runs', async (args) => {
+  const [from, to] = [await tableOf(plantsFrom(0, 9, 'before')), await tableOf({})];
+  await restore(from, to, args, async (action, input, send) => {
+    const response = await send(input);
+    const meanwhile = action === 'BatchGetItem' ? ['3', '5'] : [];
+    for (const id of meanwhile) {
+      await engine.client.send(new PutItemCommand({ TableName: to, Item: itemOf(id, 'meanwhile') }));
+    }
+    return response;
+  });
+  expect(await plantsOf(to)).toEqual({ ...plantsFrom(0, 9, 'before'), 3: 'meanwhile', 5: 'meanwhile' });
+});
+
+test('ends with a sentence if a write fails, and can be run again', async () => {
+  const [from, to] = [await tableOf(plantsFrom(0, 9, 'before')), await tableOf({})];
+  const body = '{"__type":"com.amazon.coral.service#AccessDeniedException","message":"Not allowed"}';
+  const { code, stdout, stderr } = await restore(from, to, [], async (action, input, send) =>
+    action === 'PutItem' && input.Item.id.N === '4' ? { status: 400, headers: {}, body } : await send(input),
+  );
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toBe(`${from} could not be restored: Not allowed. It is safe to run this again.\n`);
+  await restore(from, to);
+  expect((await restore(from, to)).stdout).toContain('\n9 the same, 0 missing, 0 different.\n');
+});
+
+test.each([true, false])('prints its progress only on a terminal (%s)', async (isTTY) => {
+  const [from, to] = [await tableOf(BACKUP), await tableOf(CURRENT)];
   const before = process.stderr.isTTY;
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  try {
-    process.stderr.isTTY = isTTY;
-    await restore('--from', from);
-    expect(write.mock.calls).toEqual(isTTY ? [['\r1 alike, 3 missing, 2 different']] : []);
-  } finally {
+  onTestFinished(() => {
     process.stderr.isTTY = before;
     write.mockRestore();
-  }
+  });
+  process.stderr.isTTY = isTTY;
+  await restore(from, to);
+  expect(write.mock.calls).toEqual(isTTY ? [['\r2 the same, 2 missing, 3 different']] : []);
 });
 
 test.each([
-  [[], LOCAL_REGION],
+  [[], 'sa-east-1'],
   [['--from-region', 'eu-central-1'], 'eu-central-1'],
-])('with %j the source is read in %s, and the target in its own region', async (args, region) => {
-  const regions = new Map<string, string>();
-  const note = (message: unknown) => {
-    const { request } = message as { request: ClientRequest };
-    const [, action] = String(request.getHeader('x-amz-target')).split('.');
-    // "Signature Version 4": Credential=KEY/DATE/REGION/SERVICE/aws4_request.
-    const scope = String(request.getHeader('authorization')).split('/');
-    regions.set(String(action), String(scope[2]));
+])('with %j, reads the source in %s', async (args, region) => {
+  const regions: (string | undefined)[] = [];
+  const variables = {
+    AWS_REGION: 'sa-east-1',
+    AWS_ENDPOINT_URL_CLOUDFORMATION: await startCloudFormation({ PlantsTableName: 'plants' }),
+    AWS_ENDPOINT_URL_DYNAMODB: await startStandIn(({ headers }) => {
+      // "Signature Version 4": Credential=KEY/DATE/REGION/SERVICE/aws4_request.
+      regions.push(headers.authorization?.split('/')[2]);
+      return { status: 200, headers: {}, body: '{"Items":[]}' };
+    }),
   };
-  // What the shell has set is neither of them.
-  vi.stubEnv('AWS_REGION', 'sa-east-1');
-  subscribe('http.client.request.start', note);
-  await restore('--from', from, ...args).finally(() => {
-    vi.unstubAllEnvs();
-    unsubscribe('http.client.request.start', note);
-  });
-  expect(Object.fromEntries(regions)).toMatchObject({
-    Scan: region,
-    BatchGetItem: LOCAL_REGION,
-    PutItem: LOCAL_REGION,
-  });
+  await runToolHere('restore', ['--from', 'backup', '--stack', 'plants', ...args], variables);
+  expect(regions).toEqual([region]);
 });
 
-test('a source that is not there ends it with a sentence', async () => {
-  const { code, stdout, stderr } = await restore('--from', 'none');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^The plants of none could not be put back: .*not found.*\. To begin again is safe\.\n$/);
-});
-
-test('without a source it tells that it is missing', async () => {
-  const { code, stdout, stderr } = await restore('--overwrite');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^--from is missing\.\n\nUsage: npm run restore -- --from TABLE /);
+test('rejects a source that is missing, or not given', async () => {
+  const to = await tableOf({});
+  const { code, stderr } = await restore('none', to);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^none could not be restored: .*not found.*\. It is safe to run this again\.\n$/);
+  expect((await runToolHere('restore', [])).stderr).toMatch(/^--from is missing\.\n\nUsage: npm run restore -- --from/);
 });

@@ -1,17 +1,20 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  PutItemCommand,
+  paginateScan,
+} from '@aws-sdk/client-dynamodb';
 import { command, WrongArguments } from './command.ts';
-import { type RestoreSum, restorePlants } from './restore-plants.ts';
-import { withTable } from './table.ts';
+import { type Item, idOf, plantsById, type Table, withTable } from './table.ts';
 
-/*
- * npm run restore: puts the plants of another table, such as one restored from a backup, back into the
- * plants table that the service uses.
- */
+/* npm run restore: copies plants from another table, such as one restored from a backup, into the service's table. */
 
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 
-Writes the plants that TABLE has and the stack's plants table lacks; with --overwrite also those that differ.
---from-region is TABLE's where it is not the stack's. Without --stack it is the local run's plants table.`;
+Writes the plants of TABLE that are missing in the stack's plants table; with --overwrite, also those that are
+different. Deletes nothing. --dry-run only counts. --from-region is the region of TABLE, by default the stack's.
+Without --stack, it writes to the local run's plants table.`;
 
 const OPTIONS = {
   from: { type: 'string' },
@@ -21,24 +24,54 @@ const OPTIONS = {
   overwrite: { type: 'boolean', default: false },
 } as const;
 
+const MAX_EXAMPLES = 10;
+/** The number of plants that are compared, and written, at the same time. */
+const PAGE_SIZE = 100;
+
 await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   const { from, stack, overwrite, 'from-region': region, 'dry-run': dryRun } = values;
   if (from === undefined) throw new WrongArguments('--from is missing.');
   await withTable(stack, 'PlantsTableName', async (target) => {
-    const client = region === undefined ? target.client : new DynamoDBClient({ region });
-    const onProgress = (soFar: RestoreSum) => process.stderr.isTTY && process.stderr.write(`\r${counts(soFar)}`);
-    const options = { dryRun, overwrite, onProgress };
-    const sum = await restorePlants({ client, tableName: from }, target, options).catch((error: Error) => {
-      throw new Error(
-        `The plants of ${from} could not be put back: ${error.message || error.name}. To begin again is safe.`,
-      );
+    const source = { client: region === undefined ? target.client : new DynamoDBClient({ region }), tableName: from };
+    await restore(source, target, dryRun, overwrite).catch((error: Error) => {
+      throw new Error(`${from} could not be restored: ${error.message || error.name}. It is safe to run this again.`);
     });
-    console.log(`\n${counts(sum)}${sum.examples.length > 0 ? `, such as ${sum.examples.join(', ')}` : ''}.`);
-    const written = dryRun ? 0 : sum.missing + (overwrite ? sum.different : 0);
-    console.log(`Plants written to ${target.tableName}: ${written}.`);
   });
 });
 
-function counts({ alike, missing, different }: RestoreSum): string {
-  return `${alike} alike, ${missing} missing, ${different} different`;
+/**
+ * Compares the tables page by page, writes what the options say, and prints the counts. A plant that the service creates
+ * between the comparison and the write is never overwritten.
+ */
+async function restore(source: Table, target: Table, dryRun: boolean, overwrite: boolean): Promise<void> {
+  const counts = { same: 0, missing: 0, different: 0 };
+  const examples: string[] = [];
+  const summary = () => `${counts.same} the same, ${counts.missing} missing, ${counts.different} different`;
+  const scan = { TableName: source.tableName, ConsistentRead: true, Limit: PAGE_SIZE };
+  for await (const { Items = [] } of paginateScan({ client: source.client }, scan)) {
+    const existing = await plantsById(target, Items.map(idOf));
+    const missing = Items.filter((item) => !existing.has(idOf(item)));
+    const same = Items.filter((item) => isDeepStrictEqual(existing.get(idOf(item)), item));
+    const different = Items.filter((item) => !missing.includes(item) && !same.includes(item));
+    counts.same += same.length;
+    counts.missing += missing.length;
+    counts.different += different.length;
+    examples.push(...different.map(idOf).slice(0, MAX_EXAMPLES - examples.length));
+    if (!dryRun) await Promise.all(missing.map((item) => putIfMissing(target, item)));
+    if (!dryRun && overwrite) await Promise.all(different.map((item) => put(target, item)));
+    if (process.stderr.isTTY) process.stderr.write(`\r${summary()}`);
+  }
+  console.log(`\n${summary()}${examples.length > 0 ? `, such as ${examples.join(', ')}` : ''}.`);
+  const written = dryRun ? 0 : counts.missing + (overwrite ? counts.different : 0);
+  console.log(`Plants written to ${target.tableName}: ${written}.`);
+}
+
+async function put({ client, tableName }: Table, item: Item, condition = {}): Promise<void> {
+  await client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition }));
+}
+
+async function putIfMissing(table: Table, item: Item): Promise<void> {
+  await put(table, item, { ConditionExpression: 'attribute_not_exists(id)' }).catch((error) => {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  });
 }

@@ -6,7 +6,7 @@ import { openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
 import { withOwnAssembly } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 
-/** A table, and the client that reaches it. */
+/** A table's name, and a client that reaches it. */
 export interface Table {
   client: DynamoDBClient;
   tableName: string;
@@ -14,15 +14,16 @@ export interface Table {
 
 export type Item = Record<string, AttributeValue>;
 
-/** The outputs of the stack that name its tables. */
+/** The stack's outputs that name its tables. */
 type TableOutput = 'PlantsTableName' | 'AccessTokensTableName';
 
-/** The most keys that one request takes ("BatchGetItem"). */
+/** The most keys that a BatchGetItem request may have. */
 const MAX_KEYS = 100;
 
 /**
- * Opens a table of a deployed stack, or without one that of the local run, for as long as `use` takes.
- * Throws where the stack cannot be read or names no such table.
+ * Opens a table of a deployed stack, or of the local run if `stack` is undefined, until `use` ends.
+ *
+ * @throws if the stack cannot be read, or has no such output
  */
 export async function withTable(
   stack: string | undefined,
@@ -30,18 +31,18 @@ export async function withTable(
   use: (table: Table) => Promise<void>,
 ): Promise<void> {
   if (stack !== undefined) {
-    const tableName = named(`The stack ${stack}`, await outputsOf(stack), output);
-    return await use({ client: new DynamoDBClient(), tableName });
+    const tableName = (await outputsOf(stack))[output];
+    if (tableName) return await use({ client: new DynamoDBClient(), tableName });
+    throw new Error(`The stack ${stack} has no output ${output}. Is it a stack of this service, completely deployed?`);
   }
-  // As it was synthesized last, if the service was ever started: the tables are the same, and it takes no time.
-  const synthesized = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'));
-  const template = synthesized
+  // The last synthesized template will do, because the tables are the same. Synthesizing takes seconds.
+  const isSynthesized = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'));
+  const template = isSynthesized
     ? readTemplate(SERVICE_ASSEMBLY)
-    : await withOwnAssembly(async (own) => readTemplate(own));
-  const tableName = named('The stack of the local run', template.outputs, output);
-  // A revoked development token stays revoked.
+    : await withOwnAssembly(async (assembly) => readTemplate(assembly));
+  // Without `developmentToken: false`, a revoked development token would be valid again.
   const { client, close } = await openLocalDynamoDb(template, { developmentToken: false });
-  await use({ client, tableName }).finally(close);
+  await use({ client, tableName: template.outputs[output] ?? '' }).finally(close);
 }
 
 async function outputsOf(stack: string): Promise<Record<string, string | undefined>> {
@@ -53,13 +54,7 @@ async function outputsOf(stack: string): Promise<Record<string, string | undefin
   return Object.fromEntries(Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]) ?? []);
 }
 
-function named(stack: string, outputs: Record<string, string | undefined>, output: TableOutput): string {
-  const name = outputs[output];
-  if (name) return name;
-  throw new Error(`${stack} has no output ${output}; is it a stack of this service, and was its deployment finished?`);
-}
-
-/** The plants that there are of such ids, as items of the table by their id. */
+/** Reads the plants with these ids. Returns the items of those that exist, by id. */
 export async function plantsById({ client, tableName }: Table, ids: string[]): Promise<Map<string, Item>> {
   const found = new Map<string, Item>();
   const keys: Item[] = ids.map((id) => ({ id: { N: id } }));

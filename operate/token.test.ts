@@ -1,113 +1,130 @@
-import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
+import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { ACCESS_TOKEN_PATTERN, digestOf } from '../functions/shared/access-tokens/token.ts';
+import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { runToolHere } from '../test/support/tool.ts';
-import { listTokens, revokeToken } from './access-tokens.ts';
-import type { Table } from './table.ts';
 
-// The assembly that all tests share: to synthesize another one takes seconds.
+// The assembly that all tests share: synthesizing another one takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
   SERVICE_ASSEMBLY: inject('assembly'),
 }));
 
 let engine: Engine;
-let table: Table;
 beforeAll(async () => {
   engine = await startEngine();
-  table = { client: engine.client, tableName: engine.accessTokensTable };
 });
 afterAll(() => engine.close());
 beforeEach(async () => {
-  for (const { name } of await listTokens(table)) await revokeToken(table, name);
+  for (const { digest } of await storedItems()) {
+    const Key = { digest: { S: digest ?? '' } };
+    await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key }));
+  }
 });
 
 const token = (...args: string[]) => runToolHere('token', args);
 
-test.each<[string[], number]>([
-  [[], 90 * 24 * 60 * 60],
-  [['--expires', '1m'], 60],
-  [['--expires', '1h'], 60 * 60],
-  [['--expires', '1d'], 24 * 60 * 60],
-  [['--expires', '90m'], 90 * 60],
-  [['--expires', '999999d'], 999_999 * 24 * 60 * 60],
-])('with %j a token is valid for %i s from when it is created', async (args, seconds) => {
-  const before = Math.floor(Date.now() / 1000);
-  expect(await token('create', '--name', 'ci', ...args)).toMatchObject({ code: 0 });
-  const [issued] = await listTokens(table);
-  expect(issued?.createdAt).toBeGreaterThanOrEqual(before);
-  expect(issued?.createdAt).toBeLessThanOrEqual(Date.now() / 1000);
-  expect(issued?.expiresAt).toBe((issued?.createdAt ?? 0) + seconds);
-});
+async function storedItems(): Promise<Record<string, string | undefined>[]> {
+  const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.accessTokensTable }));
+  return Items.map((item) => Object.fromEntries(Object.entries(item).map(([name, { S, N }]) => [name, S ?? N])));
+}
 
-test.each(['0d', '-1d', '1', 'd', '1s', '1D', '1.5h', '01h', '1 h', ' 1h', '1h ', '1hh', '1000000d', '1e3d', ''])(
-  '"%s" is no time after which a token expires',
-  async (expires) => {
-    const { code, stdout, stderr } = await token('create', '--name', 'ci', `--expires=${expires}`);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(
-      `--expires was "${expires}"; it must be a number of minutes, hours or days, as in 30m, 12h or 90d.`,
-    );
-    expect(await listTokens(table)).toEqual([]);
-  },
-);
-
-const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
-const ALLOWED = ASCII.filter((character) => /[A-Za-z0-9._-]/.test(character));
-
-test('a name has 1 to 64 letters, digits, dots, dashes or underscores', async () => {
-  const [first, second] = [ALLOWED.join('').slice(0, 64), ALLOWED.join('').slice(64)];
-  for (const name of [first, second, 'x']) expect(await token('create', `--name=${name}`)).toMatchObject({ code: 0 });
-  expect((await listTokens(table)).map(({ name }) => name).toSorted()).toEqual([first, second, 'x'].toSorted());
-});
-
-test('no other name is taken', async () => {
-  const others = [...ASCII.filter((character) => !ALLOWED.includes(character)), 'é', 'ſ', '１', '🌱'];
-  for (const name of ['', 'x'.repeat(65), ...others, ...others.map((character) => `a${character}b`), 'x\n', '\nx']) {
-    const { code, stdout, stderr } = await token('create', `--name=${name}`);
-    expect({ name, code, stdout }).toEqual({ name, code: 1, stdout: '' });
-    expect(stderr).toContain(`--name was "${name}"; it must be 1 to 64 letters, digits, dots, dashes or underscores.`);
-  }
-  expect(await listTokens(table)).toEqual([]);
-});
-
-test('the token alone is on stdout; the list tells its name and times, and nothing once it is revoked', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2031, 0, 1) });
-  try {
-    const created = await token('create', '--name', 'ci', '--expires', '1h');
-    expect(created.stdout).toMatch(/^plantstore_\w{43}\n$/);
-    expect(created.stderr).toBe('Token "ci", valid until 2031-01-01T01:00:00Z. It is shown this once.\n');
-    const line = 'ci   2031-01-01T00:00:00Z 2031-01-01T01:00:00Z';
-    const head = 'NAME CREATED              EXPIRES';
-    vi.setSystemTime(Date.UTC(2031, 0, 1, 1) - 1);
-    expect((await token('list')).stdout).toBe(`${head}\n${line}\n`);
-    vi.setSystemTime(Date.UTC(2031, 0, 1, 1));
-    expect((await token('list')).stdout).toBe(`${head}\n${line} (expired)\n`);
-    await token('create', '--name', 'longer-name');
-    expect((await token('list')).stdout.split('\n')[0]).toBe('NAME        CREATED              EXPIRES');
-    expect((await token('revoke', 'longer-name')).stderr).toBe(
-      'Token "longer-name" is revoked; it is refused everywhere within 60 s.\n',
-    );
-    expect((await listTokens(table)).map(({ name }) => name)).toEqual(['ci']);
-  } finally {
+function setTime(time: string): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(time) });
+  onTestFinished(() => {
     vi.useRealTimers();
-  }
+  });
+}
+
+test('prints a new token once, alone on stdout, and stores only its digest', async () => {
+  setTime('2031-01-01T00:00:00Z');
+  const { code, stdout, stderr } = await token('create', '--name', 'ci', '--expires', '1h');
+  expect(code).toBe(0);
+  expect(stdout.trimEnd()).toMatch(ACCESS_TOKEN_PATTERN);
+  expect(stderr).toBe('Token "ci" is valid until 2031-01-01T01:00:00Z. It is not shown again.\n');
+  const createdAt = Date.parse('2031-01-01T00:00:00Z') / 1000;
+  expect(await storedItems()).toEqual([
+    { digest: digestOf(stdout.trimEnd()), name: 'ci', createdAt: `${createdAt}`, expiresAt: `${createdAt + 3600}` },
+  ]);
 });
+
+test.each<[string[], number]>([
+  [[], 90 * 86_400],
+  [['--expires', '1m'], 60],
+  [['--expires', '90h'], 90 * 3600],
+  [['--expires', '999999d'], 999_999 * 86_400],
+])('with %j, the token is valid for %i s', async (args, seconds) => {
+  await token('create', '--name', 'ci', ...args);
+  const [item] = await storedItems();
+  expect(Number(item?.['expiresAt']) - Number(item?.['createdAt'])).toBe(seconds);
+});
+
+const MUST_BE_TIME = 'it must be a number of minutes, hours or days, as in 30m, 12h or 90d.';
+const MUST_BE_NAME = 'it must be 1 to 64 letters, digits, dots, dashes or underscores.';
 
 test.each([
-  [['create']],
-  [['create', 'ci', '--name', 'ci']],
-  [['list', 'ci']],
-  [['revoke']],
-  [['drop', 'ci']],
-  [['drop', '--name', 'ci']],
-])('%j is none of the ways', async (args) => {
-  const { code, stdout, stderr } = await token(...args);
+  ...['0d', '-1d', '1', 'd', '1s', '1D', '1.5h', '01h', '1 h', ' 1h', '1hh', '1000000d', ''].map((value) => ({
+    args: ['--name=ci', `--expires=${value}`],
+    problem: `--expires was "${value}"; ${MUST_BE_TIME}`,
+  })),
+  ...['', 'x'.repeat(65), 'a b', 'a/b', 'a,b', 'é', '１', '🌱', 'x\n'].map((value) => ({
+    args: [`--name=${value}`],
+    problem: `--name was "${value}"; ${MUST_BE_NAME}`,
+  })),
+])('rejects $args', async ({ args, problem }) => {
+  const { code, stdout, stderr } = await token('create', ...args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(
-    /^These arguments go together in none of the ways below.\n\nUsage:\n {2}npm run token -- create/,
-  );
+  expect(stderr).toContain(`${problem}\n\nUsage:`);
+  expect(await storedItems()).toEqual([]);
 });
 
-test('without an action it tells which there are', async () => {
-  expect((await token()).stderr).toMatch(/^create, list or revoke is missing\.\n\nUsage:/);
+test('lists the names and times of all tokens by name, over all pages of the table', async () => {
+  setTime('2031-01-01T00:00:00Z');
+  const names = ['zeta', 'alpha', `Beta.b-${'x'.repeat(55)}_0`];
+  for (const [index, name] of names.entries()) await token('create', '--name', name, '--expires', `${index + 1}h`);
+  const scans: { ConsistentRead?: boolean }[] = [];
+  const endpoint = await startDynamoDbProxy(engine, (action, input, send) => {
+    if (action !== 'Scan') return send(input);
+    scans.push(input);
+    return send({ ...input, Limit: 1 });
+  });
+  setTime('2031-01-01T02:00:00Z');
+  const { stdout } = await runToolHere('token', ['list'], { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
+  expect(stdout.split('\n')).toEqual([
+    `${'NAME'.padEnd(64)} CREATED              EXPIRES`,
+    `${'alpha'.padEnd(64)} 2031-01-01T00:00:00Z 2031-01-01T02:00:00Z (expired)`,
+    `${names[2]} 2031-01-01T00:00:00Z 2031-01-01T03:00:00Z`,
+    `${'zeta'.padEnd(64)} 2031-01-01T00:00:00Z 2031-01-01T01:00:00Z (expired)`,
+    '',
+  ]);
+  expect(scans.every(({ ConsistentRead }) => ConsistentRead)).toBe(true);
+});
+
+test('revokes every token of a name, and no other', async () => {
+  await token('create', '--name', 'ci');
+  await token('create', '--name', 'ci-2');
+  await engine.putToken('created at the same time', 'ci', 2_000_000_000);
+  const { code, stderr } = await token('revoke', 'ci');
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'Token "ci" is revoked; it is rejected everywhere within 60 s.\n',
+  });
+  expect((await storedItems()).map(({ name }) => name)).toEqual(['ci-2']);
+});
+
+test('rejects a name that is in use, and the revocation of one that is not', async () => {
+  await token('create', '--name', 'ci');
+  const before = await storedItems();
+  expect((await token('create', '--name', 'ci')).stderr).toBe(
+    'The name "ci" is in use; revoke that token first, or choose another name.\n',
+  );
+  expect((await token('revoke', 'CI')).stderr).toBe('There is no token named "CI".\n');
+  expect(await storedItems()).toEqual(before);
+});
+
+test.each([['create'], ['create ci --name ci'], ['list ci'], ['revoke'], ['drop ci']])('rejects %j', async (args) => {
+  const { code, stdout, stderr } = await token(...args.split(' '));
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^The arguments fit none of these commands\.\n\nUsage:\n {2}npm run token -- create/);
 });

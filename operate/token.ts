@@ -1,19 +1,16 @@
-import type { AccessTokenItem } from '../functions/shared/access-tokens/token.ts';
-import { createToken, listTokens, revokeToken } from './access-tokens.ts';
+import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
+import { type AccessTokenItem, newToken } from '../functions/shared/access-tokens/token.ts';
 import { checked, command, WrongArguments } from './command.ts';
 import { type Table, withTable } from './table.ts';
 
-/*
- * npm run token: issues, lists and withdraws access tokens, in the local run's DynamoDB or, with
- * --stack, in a deployed stack's.
- */
+/* npm run token: creates, lists and revokes access tokens. */
 
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]
   npm run token -- list [--stack STACK]
   npm run token -- revoke NAME [--stack STACK]
 
---expires takes minutes, hours or days (30m, 12h, 90d). Without --stack it is the local run's DynamoDB.`;
+--expires is a number of minutes, hours or days: 30m, 12h, 90d. Without --stack, the tokens are those of the local run.`;
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -29,21 +26,53 @@ await command(commandLine, async ({ name, expires, stack }, [action, operand]) =
   const withTokens = (use: (table: Table) => Promise<void>) => withTable(stack, 'AccessTokensTableName', use);
   if (action === 'create' && operand === undefined && name !== undefined) {
     checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
-    const createdAt = Math.floor(Date.now() / 1000);
-    const expiresAt = createdAt + seconds(expires);
-    await withTokens(async (table) => {
-      console.log(await createToken(table, name, createdAt, expiresAt));
-      console.error(`Token "${name}", valid until ${isoTime(expiresAt)}. It is shown this once.`);
-    });
+    const lifetime = seconds(expires);
+    await withTokens((table) => createToken(table, name, lifetime));
   } else if (action === 'list' && operand === undefined) {
-    await withTokens(async (table) => print(await listTokens(table)));
+    await withTokens(async (table) => print(await readTokens(table)));
   } else if (action === 'revoke' && operand !== undefined) {
-    await withTokens((table) => revokeToken(table, operand));
-    console.error(`Token "${operand}" is revoked; it is refused everywhere within 60 s.`);
+    await withTokens((table) => revokeTokens(table, operand));
   } else {
-    throw new WrongArguments('These arguments go together in none of the ways below.');
+    throw new WrongArguments('The arguments fit none of these commands.');
   }
 });
+
+/** Stores a new token and prints it. Throws if the name is in use. */
+async function createToken(table: Table, name: string, lifetime: number): Promise<void> {
+  if ((await readTokens(table)).some((token) => token.name === name)) {
+    throw new Error(`The name "${name}" is in use; revoke that token first, or choose another name.`);
+  }
+  const createdAt = Math.floor(Date.now() / 1000);
+  const expiresAt = createdAt + lifetime;
+  const { token, item } = newToken(name, createdAt, expiresAt);
+  await table.client.send(new PutItemCommand({ TableName: table.tableName, Item: item }));
+  console.log(token);
+  console.error(`Token "${name}" is valid until ${isoTime(expiresAt)}. It is not shown again.`);
+}
+
+/** Reads all tokens, by name. Expired tokens are among them until the table's TTL removes them. */
+async function readTokens({ client, tableName }: Table): Promise<AccessTokenItem[]> {
+  const pages = await Array.fromAsync(paginateScan({ client }, { TableName: tableName, ConsistentRead: true }));
+  return pages
+    .flatMap(({ Items = [] }) => Items)
+    .map(({ digest, name, createdAt, expiresAt }) => ({
+      digest: digest?.S ?? '',
+      name: name?.S ?? '',
+      createdAt: Number(createdAt?.N ?? 0),
+      expiresAt: Number(expiresAt?.N ?? 0),
+    }))
+    .toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Deletes the tokens of a name: two, if two commands created them at the same time. Throws if there is none. */
+async function revokeTokens(table: Table, name: string): Promise<void> {
+  const tokens = (await readTokens(table)).filter((token) => token.name === name);
+  if (tokens.length === 0) throw new Error(`There is no token named "${name}".`);
+  for (const { digest } of tokens) {
+    await table.client.send(new DeleteItemCommand({ TableName: table.tableName, Key: { digest: { S: digest } } }));
+  }
+  console.error(`Token "${name}" is revoked; it is rejected everywhere within 60 s.`);
+}
 
 function print(tokens: AccessTokenItem[]): void {
   const width = Math.max('NAME'.length, ...tokens.map(({ name }) => name.length));
@@ -55,8 +84,8 @@ function print(tokens: AccessTokenItem[]): void {
 }
 
 function seconds(expires: string): number {
-  const mustBe = 'a number of minutes, hours or days, as in 30m, 12h or 90d';
-  checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, mustBe);
+  const expected = 'a number of minutes, hours or days, as in 30m, 12h or 90d';
+  checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, expected);
   return Number.parseInt(expires, 10) * (SECONDS_OF_UNIT[expires.slice(-1)] ?? 0);
 }
 

@@ -6,10 +6,10 @@ import {
 } from '@aws-sdk/client-codedeploy';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Context } from 'aws-lambda';
+import { newToken } from '../../functions/shared/access-tokens/token.ts';
 import { DynamoDb } from '../../functions/shared/dynamodb/dynamodb.ts';
 import { environmentVariable } from '../../functions/shared/environment-variable.ts';
 import { PlantStoreError } from '../../functions/shared/errors.ts';
-import { newToken } from '../access-tokens.ts';
 import { Client, type RawResponse } from '../client.ts';
 import { runChecks, Unavailable } from './check.ts';
 import { checksOfFunction } from './checks.ts';

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 
 /** An access token: a prefix that secret scanners find, and 43 letters or digits (256 random bits). */
 export const ACCESS_TOKEN_PREFIX = 'plantstore_';
@@ -13,6 +13,22 @@ export interface AccessTokenItem {
   createdAt: number;
   /** Seconds since 1970; from then on the token is refused, and the table's TTL removes the item. */
   expiresAt: number;
+}
+
+const RANDOM_CHARACTERS = 43;
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Makes a random token and its item, which is not yet stored. Times are in seconds since 1970. */
+export function newToken(name: string, createdAt: number, expiresAt: number) {
+  const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
+  const token = ACCESS_TOKEN_PREFIX + characters.join('');
+  const item = {
+    digest: { S: digestOf(token) },
+    name: { S: name },
+    createdAt: { N: String(createdAt) },
+    expiresAt: { N: String(expiresAt) },
+  };
+  return { token, item };
 }
 
 export function digestOf(token: string): AccessTokenItem['digest'] {

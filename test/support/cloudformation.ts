@@ -1,0 +1,18 @@
+import { startStandIn } from './stand-in-service.ts';
+
+const MISSING =
+  '<ErrorResponse><Error><Code>ValidationError</Code><Message>It does not exist</Message></Error></ErrorResponse>';
+
+/** Starts a CloudFormation with one stack, `plants`, that has these outputs, until the test is over. Returns its URL. */
+export function startCloudFormation(outputs: Record<string, string>): Promise<string> {
+  const members = Object.entries(outputs).map(
+    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  const list = members.length > 0 ? `<Outputs>${members.join('')}</Outputs>` : '';
+  const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${list}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+  return startStandIn(({ body }) =>
+    new URLSearchParams(body).get('StackName') === 'plants'
+      ? { status: 200, headers: {}, body: found }
+      : { status: 400, headers: {}, body: MISSING },
+  );
+}
