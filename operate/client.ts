@@ -134,8 +134,7 @@ async function sendOverHttp(baseUrl: string, { method, path, headers, body }: Se
   const response = await fetch(baseUrl + path, {
     method,
     headers,
-    // A Blob without a type, because fetch adds a Content-Type to a string.
-    body: body.length > 0 ? new Blob([body]) : null,
+    body: body.length > 0 ? body : null,
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
