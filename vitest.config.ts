@@ -5,12 +5,12 @@ import { whyNoDynamoDbLocal } from './test/support/dynamodb-local.ts';
 /** What holds of the service on any DynamoDB, run on both engines. */
 const CONTRACT_SUITE = [
   'functions/*/{attribute-value,bearer-auth,index,*-table}.test.ts',
-  'operate/token.test.ts',
+  'cli/token.test.ts',
   'test/{events,races}.test.ts',
 ];
 
 /** What is run by commands, as a user runs them: a process and a synthesis each. */
-const COMMANDS = ['local/{invoke,start,synthesize}.test.ts', 'test/local-run.test.ts'];
+const COMMANDS = ['cli/{invoke,start}.test.ts', 'local/synthesize.test.ts', 'test/local-run.test.ts'];
 
 // Each test file loads the SDK or CDK anew, in a process of its own; compiled once, that takes a tenth less of all.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
@@ -32,7 +32,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'dynalite',
-          include: ['{contract,functions,local,operate,scripts,test}/**/*.test.ts'],
+          include: ['{checks,cli,contract,functions,local,scripts,test}/**/*.test.ts'],
           exclude: [...COMMANDS, 'test/dynamodb-local-skipped.test.ts', 'test/{runtime,second-operation,browser}/**'],
           provide: { engine: 'dynalite' },
         },

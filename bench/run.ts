@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { checkedNumber, command } from '../cli/command.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
-import { checkedNumber, command } from '../operate/command.ts';
 import { writeSection } from '../scripts/document-section.ts';
 import {
   BARE,

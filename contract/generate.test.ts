@@ -168,7 +168,7 @@ test('each file is written, into a folder that is made for it; a contract that c
 });
 
 test('the smoke is told of each operation', () => {
-  const operations = JSON.parse(generate(CONTRACT)['operate/smoke/operations.generated.json'] ?? '');
+  const operations = JSON.parse(generate(CONTRACT)['checks/operations.generated.json'] ?? '');
   const path = '/beds/{bed}/plants';
   expect(operations).toEqual([
     { operationId: 'listPlants', method: 'GET', path, needsJson: false },

@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import { _, Ajv2020, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
-import { command } from '../operate/command.ts';
-import type { SmokeOperation } from '../operate/smoke/contract-checks.ts';
+import type { SmokeOperation } from '../checks/contract-checks.ts';
 import { readOperations } from './operations.ts';
 import { int64Paths, kindOf, mapValues, resolved, type Schema, typeOf, validated } from './schema.ts';
 
@@ -109,7 +108,7 @@ export function generate(contractText: string): Record<string, string> {
     ].join('\n');
     smokeOperations.push({ operationId, method, path, needsJson: requestBody !== undefined });
   }
-  files['operate/smoke/operations.generated.json'] = `${JSON.stringify(smokeOperations, null, 2)}\n`;
+  files['checks/operations.generated.json'] = `${JSON.stringify(smokeOperations, null, 2)}\n`;
   return files;
 }
 
@@ -196,5 +195,3 @@ export function writeGenerated(directory = join(import.meta.dirname, '..')): voi
     throw new Error(`Nothing can be generated from openapi.yaml: ${(error as Error).message}`);
   }
 }
-
-if (import.meta.main) await command({ usage: 'Usage: npm run generate' }, async () => writeGenerated());

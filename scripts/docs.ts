@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checked, command, WrongArguments } from '../cli/command.ts';
 import { referencePage } from '../local/reference-page.ts';
-import { checked, command, WrongArguments } from '../operate/command.ts';
 
 /* npm run docs: writes the page that `npm start` serves at /docs as a folder for a static host. */
 

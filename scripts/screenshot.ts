@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import dynalite from 'dynalite';
+import { command } from '../cli/command.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { startService } from '../local/service.ts';
-import { command } from '../operate/command.ts';
 import { launchChromium } from './chromium.ts';
 
 /* npm run screenshot: the picture of the reference page in the README, of a plant that was created with it. */

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checks } from '../checks/checks.ts';
+import { HttpClient } from '../cli/http-client.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
-import { HttpClient } from '../operate/client.ts';
-import { checks } from '../operate/smoke/checks.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { type Service, startService } from './support/service.ts';
 

@@ -1,11 +1,11 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { checksOfFunction } from '../checks/checks.ts';
+import operations from '../checks/operations.generated.json' with { type: 'json' };
 import { lambdaEnvironment } from '../local/deploy.ts';
 import { type LambdaFunction, type LogLine, startFunction } from '../local/lambda.ts';
 import { type FunctionConfiguration, functionBehind, readTemplate } from '../local/template.ts';
-import { checksOfFunction } from '../operate/smoke/checks.ts';
-import operations from '../operate/smoke/operations.generated.json' with { type: 'json' };
 import { type Engine, startEngine } from './support/engine.ts';
 import { type Fault, startFaultProxy } from './support/fault-proxy.ts';
 import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints, TARGET } from './support/release-endpoints.ts';

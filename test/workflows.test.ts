@@ -120,7 +120,7 @@ test('the hourly smoke runs by schedule and by hand, one at a time, and not befo
 test('the smoke runs where no package is installed, as the hourly one does', async () => {
   const copy = copyProject();
   await rm(join(copy.directory, 'node_modules'));
-  const { code, stderr } = await copy.run(`${process.execPath} operate/smoke.ts http://127.0.0.1:1 --token any`);
+  const { code, stderr } = await copy.run(`${process.execPath} cli/smoke.ts http://127.0.0.1:1 --token any`);
   copy.remove();
   expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1 does not respond/);
   expect(code).toBe(1);

@@ -25,7 +25,7 @@ export class PreTrafficHook extends LoggedFunction {
     const { accessTokens } = tables.byName;
     super(scope, id, {
       description: `Checks a new version of ${operation.method} ${operation.path} before it gets traffic`,
-      entry: 'operate/smoke/pre-traffic-hook.ts',
+      entry: 'checks/pre-traffic-hook.ts',
       timeout: Duration.minutes(2),
       environment: {
         OPERATION_ID: operation.operationId,

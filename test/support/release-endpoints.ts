@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { LifecycleEvent } from '../../operate/smoke/pre-traffic-hook.ts';
+import type { LifecycleEvent } from '../../checks/pre-traffic-hook.ts';
 import type { Answered, Sent } from './stand-in-service.ts';
 
 export const FUNCTION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:plants';

@@ -16,7 +16,7 @@ interface Circumstances {
   input?: string;
 }
 
-/** Runs a tool of operate/ to its end, as its npm script does, with the development token in the environment. */
+/** Runs a command of cli/ to its end, as its npm script does, with the development token in the environment. */
 export function runTool(
   tool: string,
   args: string[],
@@ -24,7 +24,7 @@ export function runTool(
 ): Promise<Ended> {
   const options = { cwd: directory, env: { ...process.env, PLANT_STORE_TOKEN: DEVELOPMENT_TOKEN, ...variables } };
   return new Promise((resolve) => {
-    const file = join(projectRoot, 'operate', `${tool}.ts`);
+    const file = join(projectRoot, 'cli', `${tool}.ts`);
     const child = execFile(process.execPath, [file, ...args], options, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
@@ -32,10 +32,10 @@ export function runTool(
   });
 }
 
-/** Runs a tool of operate/ in this process, which takes milliseconds in place of a second. */
+/** Runs a command of cli/ in this process, which takes milliseconds in place of a second. */
 export function runToolHere(tool: string, args: string[], variables?: NodeJS.ProcessEnv): Promise<Ended> {
   vi.resetModules();
-  return runHere(args, () => import(`../../operate/${tool}.ts`), variables);
+  return runHere(args, () => import(`../../cli/${tool}.ts`), variables);
 }
 
 /** Runs what writes by the console alone in this process, as if it had these arguments. One at a time. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { RawResponse, SentRequest } from '../client.ts';
+import type { RawResponse, SentRequest } from './client.ts';
 
 /** Sends a request to a version of a function. The resource is the operation's path, as in `/plants/{id}`. */
 export type FunctionSender = (versionArn: string, resource: string, request: SentRequest) => Promise<RawResponse>;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Client } from '../client.ts';
+import type { Client } from './client.ts';
 
 /*
  * Checks derive their ids from the client's token. So no other client can create plants with them first, a broken version

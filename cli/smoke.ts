@@ -1,8 +1,8 @@
-import { HttpClient } from './client.ts';
+import { type CheckResult, runChecks } from '../checks/check.ts';
+import { checks } from '../checks/checks.ts';
+import { CHECK_IDS } from '../checks/ids.ts';
 import { checkedNumber, command } from './command.ts';
-import { type CheckResult, runChecks } from './smoke/check.ts';
-import { checks } from './smoke/checks.ts';
-import { CHECK_IDS } from './smoke/ids.ts';
+import { HttpClient } from './http-client.ts';
 
 /* npm run smoke: checks from outside that a deployment, or the local run, keeps the contract. */
 

@@ -68,7 +68,7 @@ test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
   ['stdout', 'stderr', ['--help']],
   ['stderr', 'stdout', []],
 ])('ends quietly with the exit status of SIGPIPE if nobody reads its %s', async (closed, other, args) => {
-  const child = spawn(process.execPath, [join('operate', 'smoke.ts'), ...args], { cwd: projectRoot });
+  const child = spawn(process.execPath, [join('cli', 'smoke.ts'), ...args], { cwd: projectRoot });
   child[closed].destroy();
   expect(await Promise.all([text(child[other]), once(child, 'exit')])).toEqual(['', [141, null]]);
 });

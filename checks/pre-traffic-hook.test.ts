@@ -1,10 +1,10 @@
 import { type AttributeValue, DeleteItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import { type Engine, startEngine } from '../../test/support/engine.ts';
-import { contextWith } from '../../test/support/event.ts';
-import { type Plan, startFaultProxy } from '../../test/support/fault-proxy.ts';
+import { digestOf } from '../functions/shared/access-tokens/token.ts';
+import { type Engine, startEngine } from '../test/support/engine.ts';
+import { contextWith } from '../test/support/event.ts';
+import { type Plan, startFaultProxy } from '../test/support/fault-proxy.ts';
 import {
   CURRENT,
   DEPLOYMENT,
@@ -13,14 +13,14 @@ import {
   releaseEndpoints,
   TARGET,
   VERSION_ARN,
-} from '../../test/support/release-endpoints.ts';
-import { type Answered, type Sent, startStandIn } from '../../test/support/stand-in-service.ts';
+} from '../test/support/release-endpoints.ts';
+import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
 
 let engine: Engine;
 let correctVersion: (event: APIGatewayProxyEvent) => Promise<unknown>;
 beforeAll(async () => {
   engine = await startEngine();
-  const { handler } = await import('../../functions/create-plant/index.ts');
+  const { handler } = await import('../functions/create-plant/index.ts');
   correctVersion = (event) => handler(event as never, contextWith());
 });
 afterAll(() => engine.close());

@@ -1,5 +1,5 @@
-import type { Client, Plant } from '../client.ts';
 import { type Check, mustBe, names, ownRequestIds, refused, shown } from './check.ts';
+import type { Client, Plant } from './client.ts';
 import { UNKNOWN_TOKEN } from './contract-checks.ts';
 import { idFor, safeIdFor } from './ids.ts';
 

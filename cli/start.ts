@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkedNumber, command } from '../operate/command.ts';
-import { startService } from './service.ts';
+import { startService } from '../local/service.ts';
+import { checkedNumber, command } from './command.ts';
 
 /*
  * npm start: serves the synthesized stack on this machine until Ctrl-C or SIGTERM.

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { command } from '../operate/command.ts';
-import { deploy } from './deploy.ts';
-import { openLocalDynamoDb } from './dynamodb.ts';
-import { withOwnAssembly } from './synthesize.ts';
-import { readTemplate, type Template } from './template.ts';
+import { deploy } from '../local/deploy.ts';
+import { openLocalDynamoDb } from '../local/dynamodb.ts';
+import { withOwnAssembly } from '../local/synthesize.ts';
+import { readTemplate, type Template } from '../local/template.ts';
+import { command } from './command.ts';
 
 /*
  * npm run invoke -- events/NAME.json: invokes the function behind an event's route. Prints the response to stdout and the

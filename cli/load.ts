@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { HttpClient, parseResponse } from './client.ts';
+import { parseResponse } from '../checks/client.ts';
 import { checkedNumber, command } from './command.ts';
+import { HttpClient } from './http-client.ts';
 import { plantsById, type Table, withTable } from './table.ts';
 
 /* npm run load: creates plants as fast as a deployment or the local run allows, and prints the results. */

@@ -2,13 +2,13 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { newToken } from '../../functions/shared/access-tokens/token.ts';
-import { type Engine, startEngine } from '../../test/support/engine.ts';
-import { contextWith } from '../../test/support/event.ts';
-import { Client } from '../client.ts';
+import { newToken } from '../functions/shared/access-tokens/token.ts';
+import { type Engine, startEngine } from '../test/support/engine.ts';
+import { contextWith } from '../test/support/event.ts';
 import { runChecks } from './check.ts';
 import { checks, checksOfFunction } from './checks.ts';
-import { functionSender } from './function-client.ts';
+import { Client } from './client.ts';
+import { functionSender } from './function-sender.ts';
 import { CHECK_IDS } from './ids.ts';
 import operations from './operations.generated.json' with { type: 'json' };
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   engine = await startEngine();
   await engine.putToken(EXPIRED_TOKEN, 'expired', 1);
   vi.stubEnv('ALLOW_ORIGINS', FACTS.allowedOrigin);
-  const { handler } = await import('../../functions/create-plant/index.ts');
+  const { handler } = await import('../functions/create-plant/index.ts');
   correct = (event) => handler(structuredClone(event) as never, contextWith());
 });
 afterAll(() => engine.close());

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Client, ClientRequest, ClientResponse, Plant } from '../client.ts';
+import type { Client, ClientRequest, ClientResponse, Plant } from './client.ts';
 
 /** Something that the contract promises and that a client can see. */
 export interface Check {

@@ -1,11 +1,11 @@
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
-import { sampleEvent } from '../../test/support/event.ts';
-import { FUNCTION_ARN, releaseEndpoints, VERSION_ARN } from '../../test/support/release-endpoints.ts';
-import { startStandIn } from '../../test/support/stand-in-service.ts';
-import { Client, type ClientRequest } from '../client.ts';
-import { functionSender } from './function-client.ts';
+import { sampleEvent } from '../test/support/event.ts';
+import { FUNCTION_ARN, releaseEndpoints, VERSION_ARN } from '../test/support/release-endpoints.ts';
+import { startStandIn } from '../test/support/stand-in-service.ts';
+import { Client, type ClientRequest } from './client.ts';
+import { functionSender } from './function-sender.ts';
 
 const SOUND = { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"x"}' };
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import { type ClientRequest, parseResponse } from '../checks/client.ts';
+import { WrongArguments } from '../cli/command.ts';
 import { inContract } from '../test/support/contract.ts';
 import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
-import { type ClientRequest, HttpClient, parseResponse } from './client.ts';
-import { WrongArguments } from './command.ts';
+import { HttpClient } from './http-client.ts';
 
 vi.mock('node:timers/promises', { spy: true });
 

@@ -6,15 +6,15 @@ import {
 } from '@aws-sdk/client-codedeploy';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { Context } from 'aws-lambda';
-import { newToken } from '../../functions/shared/access-tokens/token.ts';
-import { DynamoDb } from '../../functions/shared/dynamodb/dynamodb.ts';
-import { environmentVariable } from '../../functions/shared/environment-variable.ts';
-import { PlantStoreError } from '../../functions/shared/errors.ts';
-import { Client, type RawResponse } from '../client.ts';
+import { newToken } from '../functions/shared/access-tokens/token.ts';
+import { DynamoDb } from '../functions/shared/dynamodb/dynamodb.ts';
+import { environmentVariable } from '../functions/shared/environment-variable.ts';
+import { PlantStoreError } from '../functions/shared/errors.ts';
 import { runChecks, Unavailable } from './check.ts';
 import { checksOfFunction } from './checks.ts';
+import { Client, type RawResponse } from './client.ts';
 import { requestOf, UNKNOWN_TOKEN } from './contract-checks.ts';
-import { type FunctionSender, functionSender } from './function-client.ts';
+import { type FunctionSender, functionSender } from './function-sender.ts';
 
 /*
  * The function that CodeDeploy invokes before it moves traffic to a new version (BeforeAllowTraffic). It checks the new

@@ -2,11 +2,11 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { inContract } from '../test/support/contract.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { startFaultProxy } from '../test/support/fault-proxy.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from '../test/support/project-copy.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
 
 /* As a user starts it: npm passes signals on, in a way of its own. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Answered, type Sent, startStandIn } from '../../test/support/stand-in-service.ts';
-import { HttpClient } from '../client.ts';
+import { HttpClient } from '../cli/http-client.ts';
+import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
 import { contractChecks, type SmokeOperation } from './contract-checks.ts';
 
 const TOKEN = `plantstore_${'t'.repeat(43)}`;

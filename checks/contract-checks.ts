@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { type Client, type ClientRequest, isError } from '../client.ts';
 import { type Check, mustBe, mustNotContain, ownRequestIds, refused } from './check.ts';
+import { type Client, type ClientRequest, isError } from './client.ts';
 import { idFor } from './ids.ts';
 
 /** An operation of the contract, as `npm run generate` writes it: the smoke test loads no package. */

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test, vi } from 'vitest';
+import { runChecks } from '../checks/check.ts';
+import { checks } from '../checks/checks.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { type OwnService, startOwnService } from '../test/support/own-service.ts';
 import { startStandIn } from '../test/support/stand-in-service.ts';
 import { runToolHere } from '../test/support/tool.ts';
-import { HttpClient } from './client.ts';
-import { runChecks } from './smoke/check.ts';
-import { checks } from './smoke/checks.ts';
+import { HttpClient } from './http-client.ts';
 
 // A whole smoke test takes long on a busy machine; this ends one that hangs.
 vi.setConfig({ testTimeout: 120_000 });
