@@ -18,6 +18,7 @@ const FACTS = {
   allowedOrigin: 'https://app.example.com',
   tokenIssuer: 'https://id.example.com',
   tokenAudience: 'the-audience',
+  tokenScope: 'the-scope',
 };
 
 type Handler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
@@ -139,7 +140,8 @@ const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?
 const isJwt = (token: string) =>
   token.split('.').length === 3 &&
   claimsOf(token).iss === FACTS.tokenIssuer &&
-  claimsOf(token).aud === FACTS.tokenAudience;
+  claimsOf(token).aud === FACTS.tokenAudience &&
+  claimsOf(token).scope === FACTS.tokenScope;
 
 const CHALLENGE = 'WWW-Authenticate';
 const A_PLANT = 'a plant is a 200, and again';

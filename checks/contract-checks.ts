@@ -18,9 +18,10 @@ export interface DeploymentFacts {
   expiredToken: string;
   /** An origin whose pages may call the API. */
   allowedOrigin?: string | undefined;
-  /** The issuer and the audience of the identity provider's tokens. */
+  /** The issuer, the audience and the scope of the identity provider's tokens. */
   tokenIssuer?: string | undefined;
   tokenAudience?: string | undefined;
+  tokenScope?: string | undefined;
 }
 
 export const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
@@ -82,9 +83,9 @@ function invalidTokens(facts?: DeploymentFacts): Record<string, (validToken: str
 
 /** A JWT with the claims of a valid access token (RFC 9068), as far as they are known. */
 function jwt(header: { alg: string }, facts: DeploymentFacts | undefined, signer: (text: string) => Buffer): string {
-  const { tokenIssuer: iss = 'https://issuer.example', tokenAudience: aud = 'plants' } = facts ?? {};
+  const { tokenIssuer: iss = 'https://issuer.example', tokenAudience: aud = 'plants', tokenScope: scope } = facts ?? {};
   const now = Math.floor(Date.now() / 1000);
-  const claims = { iss, aud, sub: 'check', client_id: 'check', iat: now, exp: now + 300 };
+  const claims = { iss, aud, scope, sub: 'check', client_id: 'check', iat: now, exp: now + 300 };
   const parts = [{ typ: 'at+jwt', ...header }, claims].map((part) => encoded(JSON.stringify(part)));
   return `${parts.join('.')}.${encoded(signer(parts.join('.')))}`;
 }

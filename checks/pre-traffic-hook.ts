@@ -147,6 +147,7 @@ async function passesChecks(versions: Versions, send: FunctionSender, { token, e
     allowedOrigin: process.env['ALLOW_ORIGINS']?.split(',')[0]?.replace('*', 'https://app.example.com'),
     tokenIssuer: process.env['TOKEN_ISSUER'],
     tokenAudience: process.env['TOKEN_AUDIENCE']?.split(',')[0],
+    tokenScope: process.env['TOKEN_SCOPE'],
   });
   const client = new Client(token, async (request) => {
     for (let attempt = 1; ; attempt += 1) {
