@@ -23,7 +23,7 @@ export const EMPTY = 'empty handler';
 export const WITH_PROVIDER = 'plant store, with a JWT';
 export const RAW = 'one raw HTTPS call';
 export const PARTS = 'bare handler on the same client';
-export const READABLE = 'unminified';
+const MINIFIED = 'minified';
 
 interface Provider {
   context: Record<string, string>;
@@ -46,7 +46,7 @@ const OUR_ENTRY = join(projectRoot, 'functions/create-plant/index.ts');
 const peer = (file: string) => join(import.meta.dirname, `peers/${file}.ts`);
 /** As in infra/operation-function.ts. */
 const HTTP_ALIAS = { 'node:http': join(projectRoot, 'infra/bundle/node-http.ts') };
-const OUR_OPTIONS: BuildOptions = { alias: HTTP_ALIAS, external: ['./identity-provider.mjs'] };
+const OUR_OPTIONS: BuildOptions = { alias: HTTP_ALIAS, external: ['./identity-provider.mjs'], minify: false };
 
 /** The deployed bundle, each peer's, and a bare handler on the function's own client, bundled as the function is. */
 export async function buildVariants(deployed: string): Promise<Variant[]> {
@@ -70,7 +70,7 @@ export async function buildWithProvider({ context, token }: Provider): Promise<V
 export async function buildOtherwise(): Promise<Variant[]> {
   return Promise.all([
     bundle('without the alias of node:http', OUR_ENTRY, { ...OUR_OPTIONS, alias: {} }),
-    bundle(READABLE, OUR_ENTRY, { ...OUR_OPTIONS, minify: false }),
+    bundle(MINIFIED, OUR_ENTRY, { ...OUR_OPTIONS, minify: true }),
   ]);
 }
 
