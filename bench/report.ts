@@ -24,7 +24,7 @@ export interface Results {
   }[];
   /** By memory size, with the CPU share that Lambda gives. The reason, if the machine has no CPU shares. */
   sizes: { megabytes: number; variants: ({ name: string } & Start)[]; warmMs: number }[] | string;
-  /** What the largest bodies cost at the deployed memory size. */
+  /** Time and memory for the largest bodies, at the deployed memory size. */
   bodies: { name: string; firstInvocationMs: number; peakMegabytes: number }[];
 }
 

@@ -3,9 +3,9 @@ import type { Client, ClientRequest, ClientResponse, Plant } from './client.ts';
 
 /** Something that the contract promises and that a client can see. */
 export interface Check {
-  /** What must be true, in a sentence. */
+  /** The promise, as a sentence. */
   title: string;
-  /** Whether API Gateway does it, so that the function alone cannot be checked. Default: false. */
+  /** True if API Gateway keeps the promise, so that the function alone cannot be checked for it. Default: false. */
   byGateway?: boolean;
   /** Throws what was seen instead. */
   run: (client: Client) => Promise<void>;
@@ -14,7 +14,7 @@ export interface Check {
 export interface CheckResult {
   title: string;
   state: 'ok' | 'failed';
-  /** What was seen instead, if the check failed. */
+  /** What the service did instead, if the check failed. */
   seen?: string;
 }
 

@@ -22,7 +22,7 @@ const FACTS = {
 };
 
 type Handler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
-/** What a broken version does with an event, by means of the correct version. */
+/** A broken version of the function. It may call the correct version and change the response. */
 type BrokenVersion = (event: APIGatewayProxyEvent, correct: Handler) => unknown;
 
 let engine: Engine;

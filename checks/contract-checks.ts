@@ -9,11 +9,11 @@ export interface SmokeOperation {
   method: string;
   /** With its parameters in braces, as in `/plants/{id}`. */
   path: string;
-  /** Whether the request has a body of `application/json`. */
+  /** True if the operation takes a body, which must be `application/json`. */
   needsJson: boolean;
 }
 
-/** What the pre-traffic check knows of a deployment, and a client does not. */
+/** Facts of a deployment that the pre-traffic check can read, and a client cannot. */
 export interface DeploymentFacts {
   expiredToken: string;
   /** An origin whose pages may call the API. */

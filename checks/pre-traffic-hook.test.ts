@@ -34,14 +34,14 @@ afterEach(() => {
 });
 
 interface Circumstances {
-  /** What a version of the function does with an event. */
+  /** Handles an event as the given version of the function would. */
   version?: (event: APIGatewayProxyEvent, version: number) => unknown;
-  /** What differs in what CodeDeploy knows of the deployment. */
+  /** Replaces members of the deployment that CodeDeploy describes. */
   deployment?: object;
   variables?: Record<string, string>;
-  /** What goes wrong with the calls to the table of tokens. */
+  /** The fault of one action on the table of tokens. */
   tokensFault?: Pick<Plan, 'fault'> & { action: string };
-  /** What Lambda or CodeDeploy answers itself. */
+  /** The error response of Lambda or CodeDeploy to a request; `undefined` for none. */
   refusal?: (sent: Sent) => Answered | Promise<Answered> | undefined;
   remainingMs?: number;
 }

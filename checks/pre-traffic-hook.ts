@@ -104,7 +104,7 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
   }
 }
 
-/** Whether the current version finds the database unavailable too, when it looks up a token. */
+/** True if the current version also responds that the database is unavailable. */
 async function isDown({ current }: Versions, send: FunctionSender): Promise<boolean> {
   const { operation } = checksOfFunction(environmentVariable('OPERATION_ID'));
   const client = new Client(UNKNOWN_TOKEN, (request) => send(current, operation.path, request));
@@ -173,7 +173,7 @@ async function passesChecks(versions: Versions, send: FunctionSender, { token, e
   return true;
 }
 
-/** Whether a response says that the database is unavailable. An identity provider stops only the checks of its tokens. */
+/** True if the database is unavailable; false if only the identity provider is, since most checks do not need it. */
 function isUnavailable({ text }: RawResponse): boolean {
   return /"error":(429|503|504)\b/.test(text) && !text.includes('identity provider');
 }

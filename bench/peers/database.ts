@@ -45,7 +45,7 @@ export async function createPlant(plant: NewPlant): Promise<boolean> {
   }
 }
 
-/** What the function does at init: it reads a digest that no token has. */
+/** Opens the connection at init, as the plant store does: reads a digest that no token has. */
 export async function warmUp(): Promise<void> {
   await client.send(read('none'));
 }
