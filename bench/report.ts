@@ -42,7 +42,7 @@ const table = (header: string[], rows: string[][]) =>
 export function markdown(results: Results): string {
   const { date, machine, node, rounds, megabytes, variants, ratios, otherwise, sizes, bodies } = results;
   const fastestFirst = variants.toSorted((a, b) => a.coldStartMs - b.coldStartMs);
-  const later = (ms?: Comparison) => (ms ? `${ms.median.toFixed(1)} (${interval(ms, 1)})` : '-');
+  const later = (ms?: Comparison) => (ms ? `${ms.value.toFixed(1)} (${interval(ms, 1)})` : '-');
   return [
     `Measured on ${date} (${machine}, Node.js ${node}, ${rounds} interleaved rounds, medians):`,
     chart(fastestFirst),
@@ -68,7 +68,7 @@ export function markdown(results: Results): string {
     ),
     table(
       [`${OURS}, divided by`, 'ratio', '95 % interval'],
-      Object.entries(ratios).map(([name, ratio]) => [name, ratio.median.toFixed(2), interval(ratio, 2)]),
+      Object.entries(ratios).map(([name, ratio]) => [name, ratio.value.toFixed(2), interval(ratio, 2)]),
     ),
     table(
       [OURS, 'cold start later by, ms (95 %)', `at ${megabytes} MB, ms (95 %)`, 'bundle, KB'],

@@ -8,17 +8,21 @@ export function median(figures: number[]): number {
 }
 
 export interface Comparison {
-  median: number;
-  /** A 95 % interval of the median, by order statistics. */
+  /** Made of the two medians, so that it agrees with the medians in a table. */
+  value: number;
+  /** The 95 % interval: by bootstrap, of 2,000 samples of the rounds. */
   from: number;
   to: number;
 }
 
-/** What a round's two figures make, their ratio say, of figures that were taken side by side. */
+/** Compares the medians of figures that were measured side by side in rounds, by their ratio or their difference. */
 export function compare(figures: number[], others: number[], by: (a: number, b: number) => number): Comparison {
-  const compared = figures.map((figure, round) => by(figure, others[round] ?? Number.NaN)).toSorted((a, b) => a - b);
-  const n = compared.length;
-  const reach = 0.98 * Math.sqrt(n);
-  const at = (index: number) => compared[Math.min(n - 1, Math.max(0, Math.round(index)))] ?? Number.NaN;
-  return { median: median(compared), from: at(n / 2 - reach - 0.5), to: at(n / 2 + reach - 0.5) };
+  const rounds = [...figures.keys()];
+  const of = (sample: number[]) => {
+    const [a, b] = [figures, others].map((all) => median(sample.map((round) => all[round] ?? Number.NaN)));
+    return by(a ?? Number.NaN, b ?? Number.NaN);
+  };
+  const sampled = Array.from({ length: 2000 }, () => of(rounds.map(() => Math.floor(Math.random() * rounds.length))));
+  const [from = Number.NaN, to = Number.NaN] = [50, 1949].map((index) => sampled.sort((a, b) => a - b)[index]);
+  return { value: of(rounds), from, to };
 }

@@ -3,8 +3,6 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as sdk from '@aws-sdk/client-dynamodb';
-import { Hash } from '@smithy/core/serde';
-import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { contextWith } from '../../../test/support/event.ts';
@@ -337,13 +335,11 @@ interface Sent {
   body: string;
 }
 
-const HASH = Hash.bind(null, 'sha256');
-
 /** The Authorization header that the SDK's signer makes for a request that was sent. */
 async function authorizationOf({ method = '', url = '', headers, body }: Sent): Promise<unknown> {
   const { authorization = '', host = '' } = headers;
   const names = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
-  const signer = new SignatureV4({ service: 'dynamodb', region: 'eu-west-1', credentials: CREDENTIALS, sha256: HASH });
+  const signer = await sdkClient().config.signer();
   const [, date = '', time = ''] = /^(\d{8})T(\d{6})Z$/.exec(String(headers['x-amz-date'])) ?? [];
   const iso = `${date.replace(/(....)(..)(..)/, '$1-$2-$3')}T${time.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`;
   const signed = await signer.sign(

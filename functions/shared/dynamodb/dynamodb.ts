@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
-import { Hash } from '@smithy/core/serde';
-import { SignatureV4 } from '@smithy/signature-v4';
 import { environmentVariable } from '../environment-variable.ts';
 import { PlantStoreError } from '../errors.ts';
+import { sign } from './sign.ts';
 
 /** DynamoDB usually responds within 10 ms. An attempt fails if no data arrives for this long. */
 const IDLE_TIMEOUT_MS = 1000;
@@ -74,17 +73,13 @@ export class DynamoDb {
   readonly endpoint = endpointOfRegion();
   readonly #http = builtIn(this.endpoint.protocol === 'http:' ? 'node:http' : 'node:https');
   readonly #agent = new this.#http.Agent({ keepAlive: true });
-  readonly #signer = new SignatureV4({
-    service: 'dynamodb',
+  /** Lambda sets them once for an execution environment ("Using Lambda environment variables"). */
+  readonly #signer = {
     region: environmentVariable('AWS_REGION'),
-    // Lambda sets them once for an execution environment ("Using Lambda environment variables").
-    credentials: {
-      accessKeyId: environmentVariable('AWS_ACCESS_KEY_ID'),
-      secretAccessKey: environmentVariable('AWS_SECRET_ACCESS_KEY'),
-      ...(process.env['AWS_SESSION_TOKEN'] && { sessionToken: process.env['AWS_SESSION_TOKEN'] }),
-    },
-    sha256: Hash.bind(null, 'sha256'),
-  });
+    accessKeyId: environmentVariable('AWS_ACCESS_KEY_ID'),
+    secretAccessKey: environmentVariable('AWS_SECRET_ACCESS_KEY'),
+    sessionToken: process.env['AWS_SESSION_TOKEN'] ?? '',
+  };
 
   /**
    * Sends an action, up to three times, while there is time to respond.
@@ -103,8 +98,7 @@ export class DynamoDb {
     let failure: Error | undefined;
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const headers = await this.#signedHeaders(action, body);
-        const result = await this.#post(headers, body, signal).then(outputOf, (error: Error) => error);
+        const result = await this.#post(action, body, signal).then(outputOf, (error: Error) => error);
         if (!(result instanceof Error)) return result as Output<Action>;
         if (signal.aborted) throw timeUp(failure ?? result);
         const busy = BUSY.includes(result.name);
@@ -119,19 +113,10 @@ export class DynamoDb {
     }
   }
 
-  /** The signature is valid for some minutes, so each attempt has its own. */
-  async #signedHeaders(action: string, body: string): Promise<Record<string, string>> {
-    const { protocol, hostname, host, pathname: path } = this.endpoint;
-    const headers = {
-      host,
-      'content-type': 'application/x-amz-json-1.0',
-      'x-amz-target': `DynamoDB_20120810.${action}`,
-    };
-    const request = { method: 'POST', protocol, hostname, path, query: {}, headers, body };
-    return (await this.#signer.sign(request)).headers;
-  }
-
-  #post(headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Response> {
+  #post(action: string, body: string, signal: AbortSignal): Promise<Response> {
+    const unsigned = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` };
+    // For each attempt: the environment may be frozen between two, and a signature expires.
+    const headers = sign(this.endpoint, unsigned, body, this.#signer);
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const request = this.#http
