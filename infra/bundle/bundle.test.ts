@@ -35,10 +35,10 @@ function bundleIn(stack: Stack, operation: Operation) {
 const contentOf = (operation: Operation) => readFileSync(join(bundled(operation).asset, 'index.mjs'));
 
 describe.each(grantedOperations())('the bundle of $operationId', (operation) => {
-  test('is one readable file of at most 130 KB, 35 KB zipped', () => {
+  test('is one readable file of at most 70 KB, 20 KB zipped', () => {
     expect(readdirSync(bundled(operation).asset)).toEqual(['index.mjs']);
-    expect(contentOf(operation).length).toBeLessThanOrEqual(130_000);
-    expect(gzipSync(contentOf(operation), { level: 9 }).length).toBeLessThanOrEqual(35_000);
+    expect(contentOf(operation).length).toBeLessThanOrEqual(70_000);
+    expect(gzipSync(contentOf(operation), { level: 9 }).length).toBeLessThanOrEqual(20_000);
     expect(contentOf(operation).toString()).toContain('// functions/shared/middleware/bearer-auth.ts\n');
   });
 
