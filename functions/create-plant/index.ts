@@ -13,9 +13,6 @@ import { requestLog } from '../shared/middleware/request-log.ts';
 import { accessTokens, dynamoDb } from '../shared/resources.ts';
 import { type CreatePlantEvent, int64s, operationId, default as validateEvent } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
-import { PlantsTable } from './plants-table.ts';
-
-const plants = new PlantsTable(dynamoDb, environmentVariable('PLANTS_TABLE_NAME'));
 
 /**
  * `POST /plants`: takes a REST proxy event of API Gateway, and returns a proxy response: 200 with a Plant, or 400 with an
@@ -35,4 +32,4 @@ export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(httpJsonBodyParser())
   .use(exactNumbers(int64s))
   .use(validator({ eventSchema: validateEvent }))
-  .handler(createPlant(plants));
+  .handler(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
