@@ -16,7 +16,8 @@ import { createPlant } from './create-plant.ts';
  * `POST /plants` (openapi.yaml, `createPlant`): takes a REST proxy event of API Gateway, and returns a proxy response:
  * 200 with a Plant, or 400 with an Error. It never throws.
  *
- * A request passes the middleware from top to bottom, its response or error from bottom to top.
+ * A request passes the middleware from top to bottom, its response or error from bottom to top: `errorResponse` makes the
+ * response of an error, to which `cors` adds its headers.
  */
 export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(requestLog(operationId))
