@@ -1,7 +1,6 @@
 import { cpus } from 'node:os';
 import { BARE, COMPARED, EMPTY, EXPRESS, OURS, type Variant, WITH_PROVIDER } from './build.ts';
 import type { Run } from './measure.ts';
-import { type Comparison, compare, median } from './statistics.ts';
 
 /** The runs of each handler, by its name. */
 export type Runs = Map<string, Run[]>;
@@ -132,3 +131,30 @@ const kilobytes = (bytes: number) => String(Math.round(bytes / 1000));
 const interval = ({ from, to }: Comparison, digits: number) => `${from.toFixed(digits)} to ${to.toFixed(digits)}`;
 const difference = (ms: Comparison) => `${ms.value.toFixed(1)} (${interval(ms, 1)})`;
 const ratioRow = (name: string, ratio: Comparison) => [name, ratio.value.toFixed(2), interval(ratio, 2)];
+
+function median(figures: number[]): number {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  const [low = Number.NaN, high = low] = sorted.slice(Math.ceil(half) - 1, Math.floor(half) + 1);
+  return (low + high) / 2;
+}
+
+interface Comparison {
+  /** Made of the two medians, so that it agrees with the medians in a table. */
+  value: number;
+  /** The 95 % interval: by bootstrap, of 2,000 samples of the rounds. */
+  from: number;
+  to: number;
+}
+
+/** Compares the medians of figures that were measured side by side in rounds, by their ratio or their difference. */
+function compare(figures: number[], others: number[], by: (a: number, b: number) => number): Comparison {
+  const rounds = [...figures.keys()];
+  const of = (sample: number[]) => {
+    const [a, b] = [figures, others].map((all) => median(sample.map((round) => all[round] ?? Number.NaN)));
+    return by(a ?? Number.NaN, b ?? Number.NaN);
+  };
+  const sampled = Array.from({ length: 2000 }, () => of(rounds.map(() => Math.floor(Math.random() * rounds.length))));
+  const [from = Number.NaN, to = Number.NaN] = [50, 1949].map((index) => sampled.sort((a, b) => a - b)[index]);
+  return { value: of(rounds), from, to };
+}
