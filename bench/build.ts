@@ -5,40 +5,38 @@ import { type BuildOptions, build } from 'esbuild';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 
+/** A bundled handler. */
 export interface Variant {
   name: string;
   directory: string;
   bundleBytes: number;
   zippedBytes: number;
-  /** In place of the token that all others are sent. */
+  /** The token of its events. Default: that of the sample event. */
   token?: string;
-  /** Besides what all others have. */
+  /** Further environment variables. */
   environment?: Record<string, string>;
 }
 
-/** What is measured, by its name in the results. */
+/* The names of handlers in the tables. */
 export const OURS = 'plant store';
 export const BARE = 'bare SDK';
 export const EMPTY = 'empty handler';
 export const WITH_PROVIDER = 'plant store, with a JWT';
-export const RAW = 'one raw HTTPS call';
-export const PARTS = 'bare handler on the same client';
-const MINIFIED = 'minified';
+const RAW = 'one raw HTTPS call';
+const SAME_CLIENT = 'bare handler on the same client';
+export const EXPRESS = 'Express 5';
 
-interface Provider {
-  context: Record<string, string>;
-  token: string;
-}
+/** The handlers that are measured at each memory size. */
+export const COMPARED = [OURS, RAW, BARE, EXPRESS, SAME_CLIENT];
 
+/** The files of the peers, by their names. */
 const PEERS = {
   [EMPTY]: 'empty',
   [RAW]: 'raw-https',
   [BARE]: 'bare-sdk',
   'Middy, schema at run time': 'middy-run-time',
-  'Express 5': 'express',
+  [EXPRESS]: 'express',
   Hono: 'hono',
-  Powertools: 'powertools',
-  Fastify: 'fastify',
 };
 
 const OUTPUT = join(projectRoot, '.local/bench');
@@ -48,19 +46,19 @@ const peer = (file: string) => join(import.meta.dirname, `peers/${file}.ts`);
 const HTTP_ALIAS = { 'node:http': join(projectRoot, 'infra/bundle/node-http.ts') };
 const OUR_OPTIONS: BuildOptions = { alias: HTTP_ALIAS, external: ['./identity-provider.mjs'], minify: false };
 
-/** The deployed bundle, each peer's, and a bare handler on the function's own client, bundled as the function is. */
+/** The deployed bundle, each peer's, and the bare handler on the function's own client, bundled as the function is. */
 export async function buildVariants(deployed: string): Promise<Variant[]> {
   rmSync(OUTPUT, { recursive: true, force: true });
-  const alias = { ...HTTP_ALIAS, '@aws-sdk/client-dynamodb': peer('parts-client') };
+  const alias = { ...HTTP_ALIAS, '@aws-sdk/client-dynamodb': peer('same-client') };
   return Promise.all([
     variant(OURS, deployed),
     ...Object.entries(PEERS).map(([name, file]) => bundle(name, peer(file))),
-    bundle(PARTS, peer('bare-parts'), { ...OUR_OPTIONS, alias }),
+    bundle(SAME_CLIENT, peer('bare-sdk'), { ...OUR_OPTIONS, alias }),
   ]);
 }
 
 /** The bundle of a stack that takes the JWTs of an identity provider. */
-export async function buildWithProvider({ context, token }: Provider): Promise<Variant> {
+export async function buildWithProvider(context: Record<string, string>, token: string): Promise<Variant> {
   const template = readTemplate(await synthesize(join(OUTPUT, 'with-provider'), context));
   const { assetDirectory, environment } = functionBehind(template, 'POST', '/plants');
   return { ...variant(WITH_PROVIDER, assetDirectory), token, environment };
@@ -70,7 +68,7 @@ export async function buildWithProvider({ context, token }: Provider): Promise<V
 export async function buildOtherwise(): Promise<Variant[]> {
   return Promise.all([
     bundle('without the alias of node:http', OUR_ENTRY, { ...OUR_OPTIONS, alias: {} }),
-    bundle(MINIFIED, OUR_ENTRY, { ...OUR_OPTIONS, minify: true }),
+    bundle('minified', OUR_ENTRY, { ...OUR_OPTIONS, minify: true }),
   ]);
 }
 
@@ -87,8 +85,8 @@ async function bundle(name: string, entry: string, options: BuildOptions = {}): 
     format: 'esm',
     mainFields: ['module', 'main'],
     minify: true,
-    // Express, Fastify and Ajv are CommonJS, which needs a require in an ES module.
-    banner: /express|fastify|middy/.test(entry)
+    // Express and Ajv are CommonJS, which needs a require in an ES module.
+    banner: /express|middy/.test(entry)
       ? { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" }
       : {},
     logLevel: 'error',
@@ -99,11 +97,7 @@ async function bundle(name: string, entry: string, options: BuildOptions = {}): 
 
 function variant(name: string, directory: string): Variant {
   const files = readdirSync(directory).map((file) => readFileSync(join(directory, file)));
-  const sum = (sizes: number[]) => sizes.reduce((all, size) => all + size, 0);
-  return {
-    name,
-    directory,
-    bundleBytes: sum(files.map(({ length }) => length)),
-    zippedBytes: sum(files.map((file) => gzipSync(file, { level: 9 }).length)),
-  };
+  const bytes = (contents: Buffer[]) => Buffer.concat(contents).length;
+  const zipped = files.map((file) => gzipSync(file, { level: 9 }));
+  return { name, directory, bundleBytes: bytes(files), zippedBytes: bytes(zipped) };
 }

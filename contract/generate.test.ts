@@ -2,12 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
-import httpJsonBodyParser from '@middy/http-json-body-parser';
 import validator from '@middy/validator';
 import { expect, onTestFinished, test } from 'vitest';
-import { decodeBody } from '../functions/shared/middleware/decode-body.ts';
 import { errorResponse } from '../functions/shared/middleware/error-response.ts';
-import { exactNumbers } from '../functions/shared/middleware/exact-numbers.ts';
+import { jsonBody } from '../functions/shared/middleware/json-body.ts';
 import { typedParameters } from '../functions/shared/middleware/typed-parameters.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { contextWith, eventWith } from '../test/support/event.ts';
@@ -81,9 +79,7 @@ async function put(body: string): Promise<unknown> {
   const stack = middy()
     .use(errorResponse())
     .use(typedParameters(parameters))
-    .use(decodeBody())
-    .use(httpJsonBodyParser())
-    .use(exactNumbers(int64s))
+    .use(jsonBody(int64s))
     .use(validator({ eventSchema: validate }))
     .handler(async (event) => event.body);
   const headers = { 'content-type': 'application/json' };

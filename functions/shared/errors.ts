@@ -1,9 +1,4 @@
-/**
- * The error numbers of the contract and when each is answered: the `error` of every Error body,
- * whether this function or the gateway in front of it makes it.
- *
- * Source: openapi.yaml, `components.schemas.Error`.
- */
+/** When each `error` number of the contract is returned, by a function or the gateway (openapi.yaml, `Error`). */
 export const errors = {
   400: 'the body is not JSON, or not a NewPlant (the message names each member and what it must be)',
   401: 'no token, a malformed, unknown, expired or revoked one; decided before the body is looked at',
@@ -19,13 +14,12 @@ export const errors = {
 
 export type ErrorNumber = keyof typeof errors;
 
-/** What a caller without a token is asked for (RFC 6750, section 3). */
+/** The challenge of RFC 6750, section 3. */
 export const CHALLENGE = 'Bearer realm="plant-store"';
 
 /**
- * The headers that go with an error, whether this function or the gateway answers it: RFC 6750,
- * section 3, and RFC 9110, 10.2.3 (in seconds: a throttled rate is counted anew each second, a
- * database that is down takes longer).
+ * The headers of an error, whether a function or the gateway responds with it (RFC 6750, 3; RFC 9110, 10.2.3).
+ * `Retry-After` is in seconds: throttling counts anew each second, a database that is down takes longer.
  */
 export const errorHeaders: Partial<Record<ErrorNumber, Record<string, string>>> = {
   401: { 'WWW-Authenticate': CHALLENGE },
@@ -34,26 +28,21 @@ export const errorHeaders: Partial<Record<ErrorNumber, Record<string, string>>> 
 };
 
 /**
- * The response headers that a page of another origin may read. `x-amz-apigw-id` is the gateway's
- * request id; of an answer of the function's, the gateway renames `WWW-Authenticate` ("Amazon API
- * Gateway important notes").
+ * The response headers that a page of another origin may read. `x-amz-apigw-id` is the gateway's request id. The gateway
+ * renames a function's `WWW-Authenticate` ("Amazon API Gateway important notes").
  */
 export const EXPOSED_HEADERS = 'x-amz-apigw-id,Retry-After,WWW-Authenticate,x-amzn-Remapped-WWW-Authenticate';
 
-interface PlantStoreErrorOptions extends ErrorOptions {
-  /** In place of the error's own. */
-  headers?: Record<string, string>;
-}
-
-/** A failure the caller is told about: `message` and `headers` are answered as they are, `cause` only logged. */
+/** An error that the client is told about: the response has `message` and `headers` as they are, only the log `cause`. */
 export class PlantStoreError extends Error {
+  override readonly name = 'PlantStoreError';
   readonly error: ErrorNumber;
   readonly headers: Record<string, string>;
 
-  constructor(error: ErrorNumber, message: string, { headers, ...options }: PlantStoreErrorOptions = {}) {
+  /** @param options `headers` replace those of the error number. */
+  constructor(error: ErrorNumber, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
     super(message, options);
-    this.name = 'PlantStoreError';
     this.error = error;
-    this.headers = headers ?? errorHeaders[error] ?? {};
+    this.headers = options.headers ?? errorHeaders[error] ?? {};
   }
 }

@@ -3,12 +3,12 @@ import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /*
- * In the bundle this is a file of its own, loaded only if an identity provider is configured. So it shares no
- * class with the rest: an `instanceof` of another file would not know what is thrown here.
+ * This file is bundled apart, and loaded only if an identity provider is configured. It shares no class with the rest: an
+ * `instanceof` there does not know what is thrown here.
  */
 
-/** What a token must be (RFC 7519, 4.1), and of which provider. */
-export interface ProviderSettings {
+/** What an access token must be (RFC 7519, 4.1). */
+interface ProviderSettings {
   /** The provider's address, compared character by character with `iss`. */
   issuer: string;
   /** One of them must be in `aud`. */
@@ -18,17 +18,18 @@ export interface ProviderSettings {
 }
 
 /** The name under which a token is logged, or why it is refused. */
-export type Verdict = { name: string } | { refused: string; missingScope?: string };
+type Verdict = { name: string } | { refused: string; missingScope?: string };
 
 const CLOCK_TOLERANCE_S = 60;
 /** RFC 7515, 4.1: with these headers a token would choose its own verification key. */
 const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u'];
 /** RFC 9068, 2.1, and what providers write that do not keep to it; an ID token may be a "JWT" too. */
 const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
-/** What only an ID token has (OpenID Connect Core 1.0, 2 and 3.3.2.11). */
-const CLAIMS_OF_ID_TOKENS = ['nonce', 'at_hash', 'c_hash'];
-/** RFC 7800, 3: the token is bound to a key whose proof nobody asks for here; a thief could use it as if it were not. */
-const CONFIRMATION = 'cnf';
+/**
+ * Only an ID token has the first three (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to a key (RFC 7800,
+ * 3), of which no proof is required here: a thief could use the token.
+ */
+const CLAIMS_OF_OTHERS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 
 /** An OpenID Connect provider, or an authorization server of OAuth 2.0, whose JWTs are access tokens here. */
 export class IdentityProvider {
@@ -40,17 +41,14 @@ export class IdentityProvider {
     this.#keys = new ProviderKeys(settings.issuer);
   }
 
-  /**
-   * Fetches the keys at init, when Lambda gives more CPU. Trying them also loads WebCrypto. Never throws: if the provider
-   * is down, the first token fetches the keys.
-   */
+  /** Fetches and tries the keys at init, where Lambda gives more CPU. Never throws: the first token fetches them then. */
   async warmUp(): Promise<void> {
     await this.#keys.warmUp();
   }
 
   /**
-   * Whether a JWT is an access token for this service: RFC 7519, 7.2, RFC 8725 and RFC 9068, 4. Throws where the
-   * provider's keys cannot be had, or cannot be used. One that passed is remembered for up to 60 s.
+   * Checks whether a JWT is an access token for this service: RFC 7519, 7.2, RFC 8725 and RFC 9068, 4. A valid one is
+   * cached for up to 60 s. Throws if the provider's keys are not available, or not usable.
    */
   async verify(token: string): Promise<Verdict> {
     const keySet = await this.#keys.current();
@@ -66,25 +64,19 @@ export class IdentityProvider {
     }
   }
 
-  async #verdict(token: string, keySet: KeySet): Promise<Verdict> {
+  async #verdict(token: string, { keys, cache }: KeySet): Promise<Verdict> {
     const digest = hash('sha256', token);
-    const name = keySet.cache.get(digest);
+    const name = cache.get(digest);
     if (name !== undefined) return { name };
-    const verified = await this.#verified(token, keySet);
-    const verdict = this.#checkClaims(verified);
-    // The check asks for `exp`, and that it is a number.
-    if ('name' in verdict)
-      keySet.cache.set(digest, verdict.name, (Number(verified.payload.exp) + CLOCK_TOLERANCE_S) * 1000);
-    return verdict;
-  }
-
-  async #verified(token: string, { keys }: KeySet): Promise<JWTVerifyResult> {
-    return await jwtVerify(token, keys, {
+    const verified = await jwtVerify(token, keys, {
       issuer: this.#settings.issuer,
       algorithms: ALGORITHMS,
       requiredClaims: ['exp'],
       clockTolerance: CLOCK_TOLERANCE_S,
     });
+    const verdict = this.#checkClaims(verified);
+    if ('name' in verdict) cache.set(digest, verdict.name, (Number(verified.payload.exp) + CLOCK_TOLERANCE_S) * 1000);
+    return verdict;
   }
 
   /** Checks the remaining claims: whether it is an access token, for this service, with the required scope. */
@@ -96,7 +88,7 @@ export class IdentityProvider {
     if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())) {
       return { refused: 'the "typ" of its header is not that of an access token' };
     }
-    const claim = [...CLAIMS_OF_ID_TOKENS, CONFIRMATION].find((name) => name in payload) ?? wrongUse(payload);
+    const claim = CLAIMS_OF_OTHERS.find((name) => name in payload) ?? wrongUse(payload);
     if (claim !== undefined) return { refused: `by its claim "${claim}" it is not a bearer access token` };
     if (!audiences.some((audience) => audiencesOf(payload).includes(audience))) {
       return { refused: 'its claim "aud" does not name this service' };
@@ -106,7 +98,7 @@ export class IdentityProvider {
     }
     const { client_id: client, sub: subject = client } = payload;
     if (typeof subject !== 'string') return { refused: 'its claim "sub" (without it, "client_id") is not a string' };
-    // Who it is can be found by whoever knows it, and by nobody else.
+    // The digest tells who it is to those who know the subject, and to nobody else.
     return { name: `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}` };
   }
 }
@@ -117,10 +109,9 @@ function wrongUse({ token_use: use = 'access', typ = 'Bearer' }: JWTPayload): st
   return typ === 'Bearer' ? undefined : 'typ';
 }
 
-/** Cognito's access tokens have the client's id in the place of an audience. */
+/** Cognito's access tokens have the client's id in place of an audience. */
 function audiencesOf({ aud, token_use: use, client_id: client }: JWTPayload): unknown[] {
-  if (aud === undefined && use === 'access') return [client];
-  return [aud].flat();
+  return aud === undefined && use === 'access' ? [client] : [aud].flat();
 }
 
 /** RFC 9068, 2.2.3; Okta's and Entra's `scp`; the `roles` that Entra gives to programs. */

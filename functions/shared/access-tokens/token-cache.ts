@@ -1,16 +1,10 @@
 const CACHED_MS = 60_000;
 const MAX_TOKENS = 1000;
 
-interface CachedToken {
-  name: string;
-  /** Milliseconds since 1970. */
-  until: number;
-}
-
 /** The names of valid tokens, by the token's digest. Guesses are not in it, so they cannot push valid tokens out. */
 export class TokenCache {
-  /** The oldest first. */
-  readonly #tokens = new Map<string, CachedToken>();
+  /** The oldest first. `until` is in milliseconds since 1970. */
+  readonly #tokens = new Map<string, { name: string; until: number }>();
 
   get(digest: string): string | undefined {
     const cached = this.#tokens.get(digest);

@@ -2,9 +2,6 @@ import { type DynamoDb, ONE_SECOND, type Output, type RemainingTime } from '../d
 import { digestOf } from './token.ts';
 import { TokenCache } from './token-cache.ts';
 
-/** No SHA-256 reads like this. */
-const NO_DIGEST = 'none';
-
 /** The table of access tokens. An operation can look a token up in it, nothing else. */
 export class TokensTable {
   readonly #dynamoDb: DynamoDb;
@@ -25,21 +22,21 @@ export class TokensTable {
     const now = Date.now();
     const cached = this.#cache.get(digest);
     if (cached !== undefined) return cached;
-    const Item = await this.#read(digest, time);
-    const name = Item?.['name']?.S;
+    const item = await this.#read(digest, time);
+    const name = item?.['name']?.S;
     // The table's TTL removes an expired item only days later.
-    const expiresAt = Number(Item?.['expiresAt']?.N ?? 0) * 1000;
+    const expiresAt = Number(item?.['expiresAt']?.N ?? 0) * 1000;
     if (name === undefined || expiresAt <= now) return undefined;
     this.#cache.set(digest, name, expiresAt);
     return name;
   }
 
   /**
-   * Opens the connection and warms up the signer at init, where Lambda gives more CPU. Never fails: the first request
-   * finds out if the database is unavailable.
+   * Opens the connection and warms up the signer at init, where Lambda gives more CPU, by a read of a digest that no
+   * token has. Never fails: the first request finds out if the database is unavailable.
    */
   async warmUp(): Promise<void> {
-    await this.#read(NO_DIGEST, ONE_SECOND).catch(() => {});
+    await this.#read('none', ONE_SECOND).catch(() => {});
   }
 
   async #read(digest: string, time: RemainingTime): Promise<Output<'GetItem'>['Item']> {

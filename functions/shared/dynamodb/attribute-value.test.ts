@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
 import { success } from '../success.ts';
-import { attributeValue, type MemberValue, memberValue } from './attribute-value.ts';
-import { DynamoDb } from './dynamodb.ts';
+import { attributeValue, DynamoDb, type MemberValue, memberValue } from './dynamodb.ts';
 
 let engine: Engine;
 let dynamoDb: DynamoDb;
@@ -14,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** The JSON in which a member is answered that DynamoDB has held meanwhile. */
-async function answered(value: MemberValue): Promise<string> {
+/** The JSON of a response with a member that DynamoDB stored. */
+async function response(value: MemberValue): Promise<string> {
   const Item = { id: { N: '1' }, member: attributeValue(value) };
   const TableName = engine.plantsTable;
   await dynamoDb.send('PutItem', { TableName, Item }, contextWith());
@@ -26,7 +25,7 @@ async function answered(value: MemberValue): Promise<string> {
 test('every int64 comes back with each of its digits', async () => {
   await fc.assert(
     fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (value) => {
-      expect(await answered(value)).toBe(`{"member":${value}}`);
+      expect(await response(value)).toBe(`{"member":${value}}`);
     }),
   );
 });
@@ -38,13 +37,13 @@ test('every number that the table can hold comes back as it was', async () => {
   await fc.assert(
     fc.asyncProperty(storable, async (value) => {
       // DynamoDB has no negative zero, and JSON.stringify writes it as 0.
-      expect(JSON.parse(await answered(value)).member).toBe(value === 0 ? 0 : value);
+      expect(JSON.parse(await response(value)).member).toBe(value === 0 ? 0 : value);
     }),
   );
 });
 
 test.each(['', 'fern', true, false])('%j comes back', async (value) => {
-  expect(JSON.parse(await answered(value))).toEqual({ member: value });
+  expect(JSON.parse(await response(value))).toEqual({ member: value });
 });
 
 test('a member that an item lacks is left out', () => {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
 import { environmentVariable } from '../environment-variable.ts';
-import { PlantStoreError } from '../errors.ts';
+import { type ErrorNumber, PlantStoreError } from '../errors.ts';
+import { wholeNumber } from '../middleware/exact-numbers.ts';
 import { sign } from './sign.ts';
 
 /** DynamoDB usually responds within 10 ms. An attempt fails if no data arrives for this long. */
@@ -19,7 +20,7 @@ export interface RemainingTime {
   getRemainingTimeInMillis(): number;
 }
 
-/** Time for calls of one second in all: init must not wait longer for an unavailable database. */
+/** Lets a call take one second in all: init must not wait longer for an unavailable database. */
 export const ONE_SECOND: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
 
 /** Inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */
@@ -48,6 +49,20 @@ export type Input<Action extends keyof Actions> = Json<Actions[Action][0]>;
 export type Output<Action extends keyof Actions> = Json<Actions[Action][1]>;
 export type AttributeValue = Json<Sdk.AttributeValue>;
 
+/** A member of a body. */
+export type MemberValue = string | number | bigint | boolean;
+
+/** A member of a body as DynamoDB stores it. */
+export function attributeValue(value: MemberValue): AttributeValue {
+  if (typeof value === 'string') return { S: value };
+  return typeof value === 'boolean' ? { BOOL: value } : { N: String(value) };
+}
+
+/** The reverse of `attributeValue`. A whole number becomes a bigint, which loses no digit. */
+export function memberValue({ S, BOOL, N }: AttributeValue = { NULL: true }): MemberValue | undefined {
+  return N === undefined ? (S ?? BOOL) : (wholeNumber(N) ?? Number(N));
+}
+
 /** An error that DynamoDB responds with. Its name is DynamoDB's, as in `ConditionalCheckFailedException`. */
 export class DynamoDbError extends Error {
   readonly status: number;
@@ -71,7 +86,10 @@ const BUSY = [
 /** A client of DynamoDB for the region, the credentials and the endpoint in Lambda's environment variables. */
 export class DynamoDb {
   readonly endpoint = endpointOfRegion();
-  readonly #http = builtIn(this.endpoint.protocol === 'http:' ? 'node:http' : 'node:https');
+  // An ESM import of node:http would load undici (nodejs/node issue 59686).
+  readonly #http = process.getBuiltinModule(
+    this.endpoint.protocol === 'http:' ? 'node:http' : 'node:https',
+  ) as typeof import('node:https');
   readonly #agent = new this.#http.Agent({ keepAlive: true });
   /** Lambda sets them once for an execution environment ("Using Lambda environment variables"). */
   readonly #signer = {
@@ -98,12 +116,15 @@ export class DynamoDb {
     let failure: Error | undefined;
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const result = await this.#post(action, body, signal).then(outputOf, (error: Error) => error);
+        const result = await this.#post(action, body, signal).catch((error: Error) => error);
         if (!(result instanceof Error)) return result as Output<Action>;
-        if (signal.aborted) throw timeUp(failure ?? result);
+        if (signal.aborted) throw repeatable(504, 'The database took too long to answer.', failure ?? result);
         const busy = BUSY.includes(result.name);
         if (result instanceof DynamoDbError && result.status < 500 && !busy) throw result;
-        if (attempt === MAX_ATTEMPTS) throw busy ? throttled(result) : unavailable(result);
+        if (attempt === MAX_ATTEMPTS) {
+          if (!busy) throw repeatable(503, 'The database did not answer.', result);
+          throw repeatable(429, 'The database is throttled.', result, ' a little later');
+        }
         failure = result;
         const longest = (busy ? BUSY_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
         await sleep(Math.random() * longest, undefined, { signal }).catch(() => {});
@@ -113,7 +134,8 @@ export class DynamoDb {
     }
   }
 
-  #post(action: string, body: string, signal: AbortSignal): Promise<Response> {
+  /** Makes one attempt. Returns the output, or the error that the response is; throws if there is no complete response. */
+  #post(action: string, body: string, signal: AbortSignal): Promise<object> {
     const unsigned = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` };
     // For each attempt: the environment may be frozen between two, and a signature expires.
     const headers = sign(this.endpoint, unsigned, body, this.#signer);
@@ -124,7 +146,7 @@ export class DynamoDb {
           clearTimeout(timer);
           response
             .on('data', (chunk: Buffer) => chunks.push(chunk))
-            .on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
+            .on('end', () => resolve(outputOf(response.statusCode ?? 0, Buffer.concat(chunks).toString())))
             .on('error', reject);
         })
         .on('error', reject)
@@ -140,13 +162,8 @@ export class DynamoDb {
   }
 }
 
-interface Response {
-  status: number;
-  text: string;
-}
-
 /** Returns the output that a response holds, or the error: a DynamoDbError, or another one if it is not DynamoDB's. */
-function outputOf({ status, text }: Response): unknown {
+function outputOf(status: number, text: string): object {
   const { ConsumedCapacity, __type, message, Message = message, ...others } = parsed(text);
   // Only DynamoDB returns ConsumedCapacity; a proxy's empty 200 would read as "stored", or as "no such token".
   if (status === 200 && ConsumedCapacity) return { ConsumedCapacity, ...others };
@@ -163,18 +180,8 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-function timeUp(cause: Error): PlantStoreError {
-  return new PlantStoreError(504, 'The database took too long to answer. Repeating the request is safe.', { cause });
-}
-
-function throttled(cause: Error): PlantStoreError {
-  return new PlantStoreError(429, 'The database is throttled. Repeating the request a little later is safe.', {
-    cause,
-  });
-}
-
-function unavailable(cause: Error): PlantStoreError {
-  return new PlantStoreError(503, 'The database did not answer. Repeating the request is safe.', { cause });
+function repeatable(error: ErrorNumber, problem: string, cause: Error, when = ''): PlantStoreError {
+  return new PlantStoreError(error, `${problem} Repeating the request${when} is safe.`, { cause });
 }
 
 /** The endpoint of the region ("Amazon DynamoDB endpoints and quotas"), or the one that a variable names. */
@@ -183,9 +190,4 @@ function endpointOfRegion(): URL {
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   const { AWS_ENDPOINT_URL_DYNAMODB: own, AWS_ENDPOINT_URL: ofAll } = process.env;
   return new URL(own || ofAll || `https://dynamodb.${region}.${suffix}`);
-}
-
-/** An ESM import of node:http would load undici (nodejs/node issue 59686). */
-function builtIn(name: 'node:http' | 'node:https'): typeof import('node:https') {
-  return process.getBuiltinModule(name) as typeof import('node:https');
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 
 export interface Signer {
   region: string;
@@ -9,20 +9,15 @@ export interface Signer {
 }
 
 /**
- * Returns the headers of a POST to DynamoDB with its signature, which expires after some minutes.
- *
- * Source: "Create a signed AWS API request", IAM User Guide.
+ * Returns the headers of a POST to DynamoDB with its signature, which expires after some minutes ("Create a signed AWS
+ * API request", IAM User Guide).
  *
  * @param headers The headers to sign besides `host`. Their names are in lower case.
  */
-export function sign(
-  { host, pathname }: URL,
-  headers: Record<string, string>,
-  body: string,
-  { region, accessKeyId, secretAccessKey, sessionToken }: Signer,
-): Record<string, string> {
+export function sign({ host, pathname }: URL, headers: Record<string, string>, body: string, signer: Signer) {
+  const { region, accessKeyId, secretAccessKey, sessionToken } = signer;
   const time = new Date().toISOString().replaceAll(/[:-]|\.\d+/g, '');
-  const bodyDigest = digest(body);
+  const bodyDigest = hash('sha256', body);
   const signed: Record<string, string> = {
     ...headers,
     host,
@@ -31,29 +26,15 @@ export function sign(
     ...(sessionToken && { 'x-amz-security-token': sessionToken }),
   };
   const names = Object.keys(signed).toSorted();
-  const request = [
-    'POST',
-    pathname,
-    '',
-    ...names.map((name) => `${name}:${signed[name]}`),
-    '',
-    names.join(';'),
-    bodyDigest,
-  ];
+  const headerLines = names.map((name) => `${name}:${signed[name]}`);
+  const request = ['POST', pathname, '', ...headerLines, '', names.join(';'), bodyDigest];
   const scope = [time.slice(0, 8), region, 'dynamodb', 'aws4_request'];
   const key = scope.reduce<string | Buffer>((key, part) => hmac(key, part), `AWS4${secretAccessKey}`);
-  const text = ['AWS4-HMAC-SHA256', time, scope.join('/'), digest(request.join('\n'))].join('\n');
+  const text = ['AWS4-HMAC-SHA256', time, scope.join('/'), hash('sha256', request.join('\n'))].join('\n');
   const credential = `Credential=${accessKeyId}/${scope.join('/')}, SignedHeaders=${names.join(';')}`;
-  return {
-    ...signed,
-    authorization: `AWS4-HMAC-SHA256 ${credential}, Signature=${hmac(key, text).toString('hex')}`,
-  };
+  return { ...signed, authorization: `AWS4-HMAC-SHA256 ${credential}, Signature=${hmac(key, text).toString('hex')}` };
 }
 
 function hmac(key: string | Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

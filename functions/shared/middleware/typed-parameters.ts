@@ -10,8 +10,8 @@ export interface ParameterTypes {
 }
 
 /**
- * Gives the event's parameters the types of the contract. A text that does not have its type stays a text, which the
- * validator refuses. Parameters that the contract does not have are left out.
+ * Gives the event's parameters the types of the contract, and leaves out all others. A text that does not have its type
+ * stays a text, which the validator refuses.
  */
 export function typedParameters({ pathParameters, queryStringParameters }: ParameterTypes): Middleware {
   return {
@@ -30,11 +30,13 @@ export function typedParameters({ pathParameters, queryStringParameters }: Param
   };
 }
 
+/** RFC 8259, section 6: a number as JSON has it. */
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
+
 function value(text: string | undefined, type: ParameterType): unknown {
-  if (type === 'int64' && text !== undefined) return wholeNumber(text) ?? text;
-  // RFC 8259, section 6: a number as JSON has it.
-  if (type === 'number' && text !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text))
-    return Number(text);
+  if (text === undefined) return undefined;
+  if (type === 'int64') return wholeNumber(text) ?? text;
+  if (type === 'number' && NUMBER.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }

@@ -8,7 +8,7 @@ interface Schema {
   int32?: true;
   minimum?: number;
   maximum?: number;
-  /** An object's; the others have none. */
+  /** Only an object has them. */
   properties: Record<string, Schema>;
 }
 
@@ -18,45 +18,42 @@ export type ValidationError = ErrorObject & { parentSchema: Schema };
 /** A sentence for each member or parameter that is wrong, with what it was and what it must be. */
 export function validationMessage(errors: ValidationError[]): string {
   // A value of another type may break several keywords at once.
-  return [...new Set(errors.map(fault))].join(' ');
+  return [...new Set(errors.map(sentence))].join(' ');
 }
 
-/** The keywords by which a value is of another type than it must be. */
+/** The keywords that a value of another type breaks. */
 const TYPE_KEYWORDS = ['type', 'int64', 'int32', 'storable', 'wellFormed'];
 
-function fault({ keyword, instancePath, params, parentSchema, data, message }: ValidationError): string {
+function sentence({ keyword, instancePath, params, parentSchema, data, message }: ValidationError): string {
   if (keyword === 'required') {
     const missing = String(params['missingProperty']);
     return `The ${nameOf(`${instancePath}/${missing}`)} is missing; it must be ${requirement(parentSchema.properties[missing])}.`;
   }
   const name = nameOf(instancePath);
   if (!TYPE_KEYWORDS.includes(keyword)) return `The ${name} ${message}.`;
-  const digits = data instanceof InexactNumber && data.needsPlainDigits ? ', beyond 2^53 in plain digits' : '';
   const was = name.startsWith('parameter') ? `"${shortened(String(data))}"` : description(data);
+  const digits = needsPlainDigits(data) ? ', beyond 2^53 in plain digits' : '';
   return `The ${name} was ${was}; it must be ${requirement(parentSchema)}${digits}.`;
 }
 
-/** What a caller calls a place of the event, as in "member name" for `/body/name`. */
+/** What a client calls a place of the event, as in "member name" for `/body/name`. */
 function nameOf(path: string): string {
   const [, part, ...names] = path.split('/');
   if (names.length === 0) return String(part);
   return `${part === 'body' ? 'member' : 'parameter'} ${names.join('/')}`;
 }
 
-function requirement({ type, int64, int32, minimum, maximum }: Omit<Schema, 'properties'> = {}): string {
+const REQUIREMENTS: Record<string, string> = {
+  string: 'a string of well-formed Unicode',
+  number: 'a number, in size at most 9.9e125 and, unless it is 0, at least 1e-130',
+  boolean: 'true or false',
+  array: 'a list',
+};
+
+function requirement({ type = 'object', int64, int32, minimum, maximum }: Partial<Schema> = {}): string {
   if (int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
   if (int32) return `a whole number from ${minimum ?? -(2 ** 31)} to ${maximum ?? 2 ** 31 - 1}`;
-  switch (type) {
-    case 'string':
-      return 'a string of well-formed Unicode';
-    case 'number':
-      return 'a number, in size at most 9.9e125 and, unless it is 0, at least 1e-130';
-    case 'boolean':
-      return 'true or false';
-    case 'array':
-      return 'a list';
-  }
-  return 'a JSON object';
+  return REQUIREMENTS[type] ?? 'a JSON object';
 }
 
 /** Maximum length of a client's text that an error message quotes. */
@@ -71,6 +68,11 @@ function description(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';
-  if (typeof value === 'object') return 'an object';
-  return String(value);
+  return typeof value === 'object' ? 'an object' : String(value);
+}
+
+/** Tells whether a number is beyond 2^53, where only plain digits are exact, and within int64. */
+function needsPlainDigits(value: unknown): boolean {
+  const size = value instanceof InexactNumber ? Math.abs(Number(value.source)) : 0;
+  return size >= 2 ** 53 && size <= 2 ** 63;
 }
