@@ -2,7 +2,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { runChecks } from '../checks/check.ts';
 import { checks } from '../checks/checks.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { type OwnService, startOwnService } from '../test/support/own-service.ts';
+import { type OwnService, startOwnService } from '../test/support/service.ts';
 import { startStandIn } from '../test/support/stand-in-service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import { HttpClient } from './http-client.ts';

@@ -1,12 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { Invocation, WorkerMessage } from './lambda.ts';
+import type { WorkerMessage } from './lambda.ts';
 import type { FunctionConfiguration } from './template.ts';
 
 /* An execution environment: loads the bundle once, then runs one event at a time. */
 
-const { name, assetDirectory, handler: handlerName, memoryMegabytes } = workerData as FunctionConfiguration;
+const {
+  name,
+  assetDirectory,
+  handler: handlerName,
+  timeoutSeconds,
+  memoryMegabytes,
+}: FunctionConfiguration = workerData;
 const port = parentPort as MessagePort;
 const post = (message: WorkerMessage) => port.postMessage(message);
 
@@ -20,12 +27,13 @@ const bundle = join(assetDirectory, `${file}.mjs`);
 const handler: unknown = (await import(pathToFileURL(bundle).href))[exported];
 if (typeof handler !== 'function') throw new Error(`${bundle} does not export a function "${exported}".`);
 
-port.on('message', async ({ event, requestId, deadline }: Invocation) => {
+port.on('message', async (event: string) => {
+  const deadline = Date.now() + timeoutSeconds * 1000;
   const context = {
     functionName: name,
     functionVersion: '$LATEST',
     memoryLimitInMB: String(memoryMegabytes),
-    awsRequestId: requestId,
+    awsRequestId: randomUUID(),
     callbackWaitsForEmptyEventLoop: true,
     getRemainingTimeInMillis: () => deadline - Date.now(),
   };

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { FunctionConfiguration } from './template.ts';
 
@@ -12,14 +11,6 @@ export interface LogLine {
   timestamp: string;
   level: string;
   message: unknown;
-}
-
-export interface Invocation {
-  /** JSON. */
-  event: string;
-  requestId: string;
-  /** When the function times out, in milliseconds since 1970. */
-  deadline: number;
 }
 
 /** A log line, or the result of the init or of an invocation; the response is JSON. */
@@ -108,8 +99,7 @@ function createEnvironment(configuration: FunctionConfiguration, onLog: (line: L
       void worker.terminate();
     }, timeoutSeconds * 1000);
     result = Promise.withResolvers();
-    const deadline = Date.now() + timeoutSeconds * 1000;
-    worker.postMessage({ event, requestId: randomUUID(), deadline } satisfies Invocation);
+    worker.postMessage(event);
     return await result.promise.finally(() => clearTimeout(timer));
   }
 
