@@ -127,21 +127,10 @@ test('waits for another command for 15 s', async () => {
   );
 });
 
-test('listens on 127.0.0.1 only, and closes despite an open connection', async () => {
-  const dynamoDb = await openService();
-  const { hostname, port } = new URL(dynamoDb.endpoint);
-  await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
-  const client = connect(Number(port), hostname).resume();
-  client.write('POST / HTTP/1.1\r\n');
-  const closed = once(client, 'close');
-  await sleep(50);
-  await dynamoDb.close();
-  await closed;
-});
-
-test('survives a client that disconnects while it sends its body', async () => {
+test('listens on 127.0.0.1 only, and survives a client that disconnects while it sends its body', async () => {
   const { endpoint, client } = closedAtEnd(await openService());
   const { hostname, port } = new URL(endpoint);
+  await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
   const socket = connect(Number(port), hostname);
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');
   await sleep(50);

@@ -66,6 +66,7 @@ test('serves each file with its media type, whatever the query, for the host tha
     '.css': 'text/css',
     '.yaml': 'application/yaml',
     '.txt': 'text/plain',
+    '': 'text/plain',
   };
   const files = referencePage('http://plants.test:81', 'plantstore_Shown');
   for (const [name, content] of Object.entries(files)) {

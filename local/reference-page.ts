@@ -13,15 +13,18 @@ import { projectRoot } from './synthesize.ts';
 /** The page's path in the local run. */
 export const PAGE_PATH = '/docs';
 
-const OWN_FILES = join(import.meta.dirname, 'reference-page');
+const OWN_FOLDER = join(import.meta.dirname, 'reference-page');
+const OWN_FILES = ['page.css', 'page.js'];
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+/** A copy of Swagger UI must include its licence and notice (Apache License 2.0, section 4). */
+const LICENCES = ['swagger-ui-bundle.js.LICENSE.txt', 'LICENSE', 'NOTICE'];
+const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', ...LICENCES];
 
 const MEDIA_TYPES: Record<string, string> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
   '.css': 'text/css',
   '.yaml': 'application/yaml',
-  '.txt': 'text/plain',
 };
 
 /**
@@ -40,21 +43,15 @@ export function referencePage(baseUrl: string, token?: string): Record<string, s
   const description = ['components', 'securitySchemes', 'bearerToken', 'description'];
   if (token) contract.setIn(description, `The token of the local run, valid nowhere else: \`${token}\``);
 
-  const own = (name: string) => readFileSync(join(OWN_FILES, name), 'utf8');
-  const swaggerUi = (name: string) => readFileSync(join(SWAGGER_UI, name), 'utf8');
+  const read = (folder: string, names: string[]) =>
+    Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   return {
-    'index.html': own('index.html')
+    ...read(OWN_FOLDER, OWN_FILES),
+    ...read(SWAGGER_UI, SWAGGER_UI_FILES),
+    'index.html': readFileSync(join(OWN_FOLDER, 'index.html'), 'utf8')
       .replace('API_ORIGIN', new URL(baseUrl).origin)
       .replace('API_TITLE', String(contract.getIn(['info', 'title']))),
-    'page.css': own('page.css'),
-    'page.js': own('page.js'),
     'openapi.yaml': contract.toString(),
-    'swagger-ui.css': swaggerUi('swagger-ui.css'),
-    'swagger-ui-bundle.js': swaggerUi('swagger-ui-bundle.js'),
-    // A copy of Swagger UI must include its licence and notice (Apache License 2.0, section 4).
-    'swagger-ui-bundle.js.LICENSE.txt': swaggerUi('swagger-ui-bundle.js.LICENSE.txt'),
-    'swagger-ui-LICENSE.txt': swaggerUi('LICENSE'),
-    'swagger-ui-NOTICE.txt': swaggerUi('NOTICE'),
   };
 }
 
@@ -75,7 +72,7 @@ export function serveReferencePage(request: IncomingMessage, response: ServerRes
     // The host as in the browser's address bar: localhost and 127.0.0.1 are different origins.
     const files = referencePage(`http://${request.headers.host}`, token);
     if (!Object.hasOwn(files, name)) return false;
-    const mediaType = `${MEDIA_TYPES[extname(name)]}; charset=utf-8`;
+    const mediaType = `${MEDIA_TYPES[extname(name)] ?? 'text/plain'}; charset=utf-8`;
     response.writeHead(200, { 'content-type': mediaType, 'cache-control': 'no-store' }).end(files[name]);
   } catch (error) {
     // During an edit, the contract may not be valid YAML.

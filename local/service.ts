@@ -23,20 +23,13 @@ const GRACE_MS = 500;
 /** An editor's save is several changes. */
 const QUIET_MS = 50;
 
-export interface LocalService {
-  /** How to use it, for the terminal. */
-  instructions: string;
-  /** Stops listening, and waits for requests in progress. The process must end then: the rest stays open. */
-  close(): Promise<void>;
-}
-
 /**
- * Serves the synthesized stack on this machine.
+ * Serves the synthesized stack on this machine. Returns how to use it, for the terminal, and how to stop it.
  *
  * @param port 0 for any free one
  * @param options.watching whether to rebuild after each change to the contract, the stack or a function
  */
-export async function startService(port: number, { watching = false } = {}): Promise<LocalService> {
+export async function startService(port: number, { watching = false } = {}) {
   const dynamoDb = await openLocalDynamoDb({ isService: true });
 
   async function build(): Promise<Deployment> {
@@ -84,7 +77,9 @@ List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
 `;
   return {
     instructions,
-    close: async () => {
+
+    /** Stops listening, and waits for requests in progress. The process must end then: the rest stays open. */
+    async close(): Promise<void> {
       server.close();
       await Promise.race([once(server, 'close'), sleep(GRACE_MS)]);
     },

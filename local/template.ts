@@ -78,13 +78,6 @@ interface ResponseDefinition {
   responseTemplates?: { 'application/json': string };
 }
 
-interface FunctionProperties {
-  Handler: string;
-  Timeout: number;
-  MemorySize: number;
-  Environment: { Variables: Record<string, string> };
-}
-
 /** Reads the one stack of a cloud assembly (`cdk.out`). */
 export function readTemplate(assembly: string): Template {
   const read = (file: string, reviver?: typeof resolve) =>
@@ -103,6 +96,12 @@ export function readTemplate(assembly: string): Template {
   }
 
   const { Body: api } = theOnly('RestApi', ofType<{ Body: ApiDefinition }>('AWS::ApiGateway::RestApi'));
+  const functions = ofType<{
+    Handler: string;
+    Timeout: number;
+    MemorySize: number;
+    Environment: { Variables: Record<string, string> };
+  }>('AWS::Lambda::Function');
   const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
 
   function toIntegration(integration: Integration): Route['integration'] {
@@ -125,13 +124,13 @@ export function readTemplate(assembly: string): Template {
   return {
     stage: theOnly('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
     hasBinaryBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
-    functions: ofType<FunctionProperties>('AWS::Lambda::Function').map(({ name, Metadata, ...properties }) => ({
+    functions: functions.map(({ name, Metadata, Handler, Timeout, MemorySize, Environment }) => ({
       name,
       assetDirectory: join(assembly, Metadata['aws:asset:path']),
-      handler: properties.Handler,
-      timeoutSeconds: properties.Timeout,
-      memoryMegabytes: properties.MemorySize,
-      environment: properties.Environment.Variables,
+      handler: Handler,
+      timeoutSeconds: Timeout,
+      memoryMegabytes: MemorySize,
+      environment: Environment.Variables,
     })),
     tables: ofType<CreateTableCommandInput>('AWS::DynamoDB::Table').map((table) => ({
       TableName: table.name,
