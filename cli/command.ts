@@ -32,8 +32,8 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
     if (unexpected !== undefined) throw new WrongArguments(`Unexpected argument "${unexpected}".`);
     await run(values, positionals);
   } catch (error) {
-    const { message, code = '' } = error as NodeJS.ErrnoException;
-    const isUsageError = error instanceof WrongArguments || code.startsWith('ERR_PARSE_ARGS_');
+    const { message, code } = error as NodeJS.ErrnoException;
+    const isUsageError = error instanceof WrongArguments || String(code).startsWith('ERR_PARSE_ARGS_');
     console.error(isUsageError ? `${message}\n\n${usage}` : message);
     process.exitCode = 1;
   }

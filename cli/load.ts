@@ -42,7 +42,8 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   await client.checkAccess();
 
   const interruption = new AbortController();
-  process.once('SIGINT', () => interruption.abort());
+  const interrupt = () => interruption.abort();
+  process.once('SIGINT', interrupt);
   const end = AbortSignal.any([AbortSignal.timeout(duration * 1000), interruption.signal]);
   const startedAt = performance.now();
   const latency = createHistogram();
@@ -75,6 +76,7 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   const progress = setInterval(() => console.error(summary()), 1000);
   await Promise.all(Array.from({ length: connections }, createPlantsInTurn));
   clearInterval(progress);
+  process.off('SIGINT', interrupt);
 
   console.log(`${summary()}.`);
   const percentiles = [50, 90, 99, 99.9].map((percent) => `p${percent} ${latency.percentile(percent)}`);
