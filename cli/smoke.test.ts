@@ -48,11 +48,6 @@ test.each([
   expect(stderr).toContain(`${sentence}\n\nUsage: npm run smoke -- BASE_URL --token TOKEN [--wait SECONDS] [--json]\n`);
 });
 
-test('says which plants are left behind', async () => {
-  const { stdout } = await runToolHere('smoke', ['--help']);
-  expect(stdout).toContain('ids from 9218868437227405312 to 9223372036854775807, and the same ids with a');
-});
-
 test('reports failed checks to a person and to a program', async () => {
   const url = await startStandIn(({ path }) => ({
     status: 400,

@@ -136,11 +136,6 @@ describe('with the embedded DynamoDB', () => {
     expect((await token('list')).stdout).not.toContain('development');
     run.kill();
     await run.exit;
-
-    // A service waits for a command that has the data open.
-    const local: typeof import('../local/dynamodb.ts') = await import(join(project.directory, 'local/dynamodb.ts'));
-    const command = await local.openLocalDynamoDb();
-    setTimeout(() => command.close(), 1000);
     run = await project.start('npm start');
     expect(await post(run.url, '{"id":70,"name":"after the kill"}')).toMatchObject({ error: 409 });
     expect(await post(run.url, '{"id":70,"name":"before the kill"}')).toEqual({ name: 'before the kill' });
