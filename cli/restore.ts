@@ -53,8 +53,8 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
         const state = !current ? 'missing' : isDeepStrictEqual(current, item) ? 'same' : 'different';
         counts[state] += 1;
         if (state === 'different' && examples.length < MAX_EXAMPLES) examples.push(idOf(item));
-        if (!dryRun && state === 'missing') await putIfMissing(target, item);
-        if (!dryRun && overwrite && state === 'different') await put(target, item);
+        const isWritten = state === 'missing' || (state === 'different' && overwrite);
+        if (isWritten && !dryRun) await put(target, item, state === 'missing');
       }),
     );
     if (process.stderr.isTTY) process.stderr.write(`\r${summary()}`);
@@ -64,13 +64,10 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
   console.log(`Plants written to ${target.tableName}: ${written}.`);
 }
 
-async function put({ client, tableName }: Table, item: Item, condition = {}): Promise<void> {
-  await client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition }));
-}
-
-/** Does not overwrite a plant that the service has created since the comparison. */
-async function putIfMissing(table: Table, item: Item): Promise<void> {
-  await put(table, item, { ConditionExpression: 'attribute_not_exists(id)' }).catch((error) => {
+/** Writes a plant. If it was missing, does not overwrite one that the service has created since the comparison. */
+async function put({ client, tableName }: Table, item: Item, wasMissing: boolean): Promise<void> {
+  const ConditionExpression = wasMissing ? 'attribute_not_exists(id)' : undefined;
+  await client.send(new PutItemCommand({ TableName: tableName, Item: item, ConditionExpression })).catch((error) => {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   });
 }

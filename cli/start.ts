@@ -10,11 +10,11 @@ const USAGE = `Usage: npm start, or npm run dev
 
 The service listens on the port in the variable PORT, 3000 by default; 0 is any free port.`;
 
-const OPTIONS = { watch: { type: 'boolean' } } as const;
+const OPTIONS = { watch: { type: 'boolean', default: false } } as const;
 
-await command({ usage: USAGE, options: OPTIONS }, async ({ watch: watching }) => {
+await command({ usage: USAGE, options: OPTIONS }, async ({ watch }) => {
   const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
-  const { instructions, close } = await startService(port, { watching });
+  const { instructions, close } = await startService(port, watch);
   // npm passes on a signal that the terminal has already sent, so a second one must not end the process at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => close().then(() => process.exit()));
   // A reader may send a signal at once.

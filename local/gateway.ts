@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { render } from 'velocityjs';
@@ -118,6 +118,7 @@ function toGatewayResponse(response: unknown): GatewayResponse {
   const entries = [...Object.entries(headers), ...Object.entries(multiValueHeaders)];
   for (const [name, group] of Map.groupBy(entries, ([name]) => name.toLowerCase())) {
     const values = group.flatMap(([, value]) => value).map(String);
+    for (const value of values) validateHeaderValue(name, value);
     sent[REMAPPED_HEADER.test(name) ? `x-amzn-remapped-${name}` : name] = [...new Set(values)];
   }
   return { statusCode: Number(statusCode), headers: sent, body };

@@ -27,9 +27,9 @@ const QUIET_MS = 50;
  * Serves the synthesized stack on this machine. Returns how to use it, for the terminal, and how to stop it.
  *
  * @param port 0 for any free one
- * @param options.watching whether to rebuild after each change to the contract, the stack or a function
+ * @param watching whether to rebuild after each change to the contract, the stack or a function
  */
-export async function startService(port: number, { watching = false } = {}) {
+export async function startService(port: number, watching: boolean) {
   const dynamoDb = await openLocalDynamoDb({ isService: true });
 
   async function build(): Promise<Deployment> {
