@@ -10,7 +10,7 @@ const CONTRACT_SUITE = [
 ];
 
 /** What is run by commands, as a user runs them: a process and a synthesis each. */
-const COMMANDS = ['cli/{invoke,start}.test.ts', 'local/synthesize.test.ts', 'test/local-run.test.ts'];
+const COMMANDS = ['test/local-run.test.ts'];
 
 // Each test file loads the SDK or CDK anew, in a process of its own; compiled once, that takes a tenth less of all.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');

@@ -8,7 +8,6 @@ export default defineConfig({
       // Generated validators are tested where they are generated.
       'contract/generate.test.ts',
     ],
-    exclude: ['cli/{invoke,start}.test.ts', 'local/synthesize.test.ts'],
     globalSetup: 'test/support/synthesize-once.ts',
     env: { CDK_VALIDATION: 'false' },
     provide: { engine: 'dynalite' },

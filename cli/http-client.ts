@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientResponse, isError, type RawResponse, type SentRequest } from '../checks/client.ts';
-import { WrongArguments } from './command.ts';
+import { checked, WrongArguments } from './command.ts';
 
 const TIMEOUT_MS = 30_000;
 /** Between two attempts to reach the service for the first time. */
@@ -8,6 +8,7 @@ const POLL_MS = 5000;
 
 /** A client of the service at a base URL. */
 export class HttpClient extends Client {
+  /** Without slashes at its end. */
   readonly baseUrl: string;
 
   /**
@@ -16,9 +17,9 @@ export class HttpClient extends Client {
    */
   constructor(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']) {
     if (!token) throw new WrongArguments('There is no token: use --token or the variable PLANT_STORE_TOKEN.');
-    const checked = checkedBaseUrl(baseUrl);
-    super(token, (request) => sendOverHttp(checked, request));
-    this.baseUrl = checked;
+    const base = checked('BASE_URL', baseUrl, /^https?:\/\/[^/]/i, 'an http or https address').replace(/\/+$/, '');
+    super(token, (request) => sendOverHttp(base, request));
+    this.baseUrl = base;
   }
 
   /**
@@ -44,7 +45,7 @@ export class HttpClient extends Client {
     if (response instanceof Error) {
       const { name, message, cause } = response;
       // fetch only says that it failed; the cause says why.
-      if (name === 'TypeError') return `${this.baseUrl} does not respond: ${String(cause)}.`;
+      if (name === 'TypeError') return `${this.baseUrl} does not respond: ${String(cause ?? message)}.`;
       if (name === 'TimeoutError') return `${this.baseUrl} does not respond within ${TIMEOUT_MS / 1000} s.`;
       return `${this.baseUrl} is not this service: the response was ${message}.`;
     }
@@ -62,18 +63,4 @@ async function sendOverHttp(baseUrl: string, { method, path, headers, body }: Se
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
-}
-
-/** Returns the base URL without slashes at its end. Throws a sentence if it is not one. */
-function checkedBaseUrl(given: string): string {
-  const url = URL.parse(given);
-  if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    throw new WrongArguments(`BASE_URL was "${given}"; it must be an http or https address.`);
-  }
-  const base = url.origin + url.pathname.replace(/\/+$/, '').replace(/\/+plants$/, '');
-  if (url.href.replace(/\/+$/, '') === base) return base;
-  if (url.password) url.password = '***';
-  throw new WrongArguments(
-    `BASE_URL was "${url}"; it must be the address before /plants, without user, password, query or fragment: ${base}`,
-  );
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { deploy } from '../local/deploy.ts';
-import { openLocalDynamoDb } from '../local/dynamodb.ts';
+import { createTables, openLocalDynamoDb, putDevelopmentToken } from '../local/dynamodb.ts';
 import { withOwnAssembly } from '../local/synthesize.ts';
-import { readTemplate, type Template } from '../local/template.ts';
+import { readTemplate } from '../local/template.ts';
 import { command } from './command.ts';
 
 /*
@@ -17,19 +17,20 @@ EVENT is a JSON file with an event of API Gateway, such as events/create-plant.j
 
 await command({ usage: USAGE, operands: ['EVENT'] }, async (_, [file]) => {
   const event = readEvent(String(file));
-  await withOwnAssembly((assembly) => invoke(event, readTemplate(assembly)));
+  await withOwnAssembly(async (assembly) => {
+    const template = readTemplate(assembly);
+    await using opened = new AsyncDisposableStack();
+    const dynamoDb = await openLocalDynamoDb();
+    opened.defer(dynamoDb.close);
+    await createTables(dynamoDb, template);
+    await putDevelopmentToken(dynamoDb, template);
+    const deployment = await deploy(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
+    opened.defer(deployment.close);
+    const response = (await deployment.invoke(event)) as APIGatewayProxyResult | null;
+    console.log(JSON.stringify(response, null, 2));
+    if (response?.statusCode !== 200) process.exitCode = 1;
+  });
 });
-
-async function invoke(event: APIGatewayProxyEvent, template: Template): Promise<void> {
-  await using opened = new AsyncDisposableStack();
-  const dynamoDb = await openLocalDynamoDb(template);
-  opened.defer(dynamoDb.close);
-  const deployment = await deploy(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
-  opened.defer(deployment.close);
-  const response = (await deployment.invoke(event)) as APIGatewayProxyResult | null;
-  console.log(JSON.stringify(response, null, 2));
-  if (response?.statusCode !== 200) process.exitCode = 1;
-}
 
 function readEvent(file: string): APIGatewayProxyEvent {
   let event: APIGatewayProxyEvent | null;

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { parseResponse } from '../checks/client.ts';
@@ -20,7 +20,7 @@ const OPTIONS = {
   token: { type: 'string' },
   duration: { type: 'string', default: '10' },
   connections: { type: 'string', default: '10' },
-  rate: { type: 'string' },
+  rate: { type: 'string', default: '999999' },
   stack: { type: 'string' },
   local: { type: 'boolean', default: false },
 } as const;
@@ -29,28 +29,16 @@ const FIRST_ID = 8_000_000_000_000_000_000n;
 /** Each run begins at a random multiple of this, so that two runs do not use the same ids. */
 const IDS_PER_RUN = 1_000_000n;
 const MAX_RUNS = 999_999_000_000;
+/** The most reasons, and the most ids, that are printed. */
 const MAX_EXAMPLES = 5;
-
-interface Results {
-  /** The ids of the plants that got a 200. */
-  created: string[];
-  failures: Failure[];
-  /** Milliseconds until each response or failure. */
-  latency: RecordableHistogram;
-}
-
-/** A request that created no plant. */
-interface Failure {
-  kind: string;
-  example?: string;
-}
 
 await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
   const client = new HttpClient(baseUrl, values.token);
-  const count = (option: string, value: string) => checkedNumber(`--${option}`, value, 1, 999_999);
-  const duration = count('duration', values.duration);
-  const connections = count('connections', values.connections);
-  const rate = values.rate === undefined ? Number.POSITIVE_INFINITY : count('rate', values.rate);
+  const count = (option: 'duration' | 'connections' | 'rate') =>
+    checkedNumber(`--${option}`, values[option], 1, 999_999);
+  const duration = count('duration');
+  const connections = count('connections');
+  const rate = count('rate');
   await client.checkAccess();
 
   const interruption = new AbortController();
@@ -58,37 +46,11 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   process.once('SIGINT', interrupt);
   const end = AbortSignal.any([AbortSignal.timeout(duration * 1000), interruption.signal]);
   const startedAt = performance.now();
-  const results: Results = { created: [], failures: [], latency: createHistogram() };
-  const { created, failures, latency } = results;
-  const summary = () => {
-    const seconds = (performance.now() - startedAt) / 1000;
-    return `${created.length} plants created in ${seconds.toFixed(1)} s, ${(created.length / seconds).toFixed(0)} per second, ${failures.length} failed`;
-  };
-  const progress = setInterval(() => console.error(summary()), 1000);
-  await createPlants(client, results, connections, rate, end);
-  clearInterval(progress);
-  process.off('SIGINT', interrupt);
-
-  console.log(`${summary()}.`);
-  const percentiles = [50, 90, 99, 99.9].map((percent) => `p${percent} ${latency.percentile(percent)}`);
-  console.log(`Latency in ms: ${percentiles.join(', ')}, longest ${latency.max}.`);
-  for (const [kind, alike] of Map.groupBy(failures, (failure) => failure.kind)) {
-    const example = alike[0]?.example;
-    console.log(`${kind}: ${alike.length}${example === undefined ? '' : `, such as ${example}`}`);
-  }
-  if (created.length === 0 || failures.some(({ kind }) => kind !== 'error 429')) process.exitCode = 1;
-  if (values.stack === undefined && !values.local) return;
-  await withTable(values.stack, 'PlantsTableName', (table) => checkStored(table, created));
-});
-
-/** Creates plants over so many connections, at most `rate` per second in total, until `end`. */
-async function createPlants(
-  client: HttpClient,
-  { created, failures, latency }: Results,
-  connections: number,
-  rate: number,
-  end: AbortSignal,
-): Promise<void> {
+  const latency = createHistogram();
+  /** The ids of the plants that got a 200. */
+  const created: string[] = [];
+  /** Why the other requests created no plant. */
+  const failures: string[] = [];
   let nextId = FIRST_ID + BigInt(randomInt(MAX_RUNS)) * IDS_PER_RUN;
   let nextAt = 0;
 
@@ -107,24 +69,36 @@ async function createPlants(
     }
   }
 
+  const summary = () => {
+    const seconds = (performance.now() - startedAt) / 1000;
+    return `${created.length} plants created in ${seconds.toFixed(1)} s, ${(created.length / seconds).toFixed(0)} per second, ${failures.length} failed`;
+  };
+  const progress = setInterval(() => console.error(summary()), 1000);
   await Promise.all(Array.from({ length: connections }, createPlantsInTurn));
-}
+  clearInterval(progress);
+  process.off('SIGINT', interrupt);
+
+  console.log(`${summary()}.`);
+  const percentiles = [50, 90, 99, 99.9].map((percent) => `p${percent} ${latency.percentile(percent)}`);
+  console.log(`Latency in ms: ${percentiles.join(', ')}, longest ${latency.max}.`);
+  const reasons = [...Map.groupBy(failures, (reason) => reason)].slice(0, MAX_EXAMPLES);
+  for (const [reason, { length }] of reasons) console.log(`${reason}: ${length}`);
+  if (created.length === 0 || failures.some((reason) => reason !== 'error 429')) process.exitCode = 1;
+  if (values.stack === undefined && !values.local) return;
+  await withTable(values.stack, 'PlantsTableName', (table) => checkStored(table, created));
+});
 
 /** Creates a plant once. Returns why it failed, or nothing if the response is a 200 with the plant. */
-async function createPlant(client: HttpClient, id: string): Promise<Failure | undefined> {
+async function createPlant(client: HttpClient, id: string): Promise<string | undefined> {
   const name = `load ${id}`;
-  const response = await client.sendOnce({ body: `{"id":${id},"name":"${name}"}` }).catch((error: Error) => error);
-  if (response instanceof Error) return { kind: 'no response', example: String(response.cause ?? response) };
-  const { status, headers, text } = response;
-  const contentType = headers['content-type'];
   try {
-    const parsed = parseResponse(status, contentType, text);
-    if (parsed.status === 400) return { kind: `error ${parsed.error}` };
-    if (parsed.plant.name === name) return undefined;
-    return { kind: 'a 200 with another plant', example: JSON.stringify(parsed.plant).slice(0, 200) };
+    const { status, headers, text } = await client.sendOnce({ body: `{"id":${id},"name":"${name}"}` });
+    const response = parseResponse(status, headers['content-type'], text);
+    if (response.status === 400) return `error ${response.error}`;
+    return response.plant.name === name ? undefined : `a 200 with another plant, ${text.slice(0, 200)}`;
   } catch (error) {
-    const kind = `not in the contract, status ${status}, ${contentType ?? 'no Content-Type'}`;
-    return { kind, example: (error as Error).message };
+    const { message, cause } = error as Error;
+    return cause === undefined ? message : `no response, ${cause}`;
   }
 }
 

@@ -39,10 +39,7 @@ await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   });
 });
 
-/**
- * Compares the tables page by page, writes what the options say, and prints the counts. A plant that the service creates
- * between the comparison and the write is never overwritten.
- */
+/** Compares the tables page by page, writes what the options say, and prints the counts. */
 async function restore(source: Table, target: Table, dryRun: boolean, overwrite: boolean): Promise<void> {
   const counts = { same: 0, missing: 0, different: 0 };
   const examples: string[] = [];
@@ -50,15 +47,16 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
   const scan = { TableName: source.tableName, ConsistentRead: true, Limit: PAGE_SIZE };
   for await (const { Items = [] } of paginateScan({ client: source.client }, scan)) {
     const existing = await plantsById(target, Items.map(idOf));
-    const missing = Items.filter((item) => !existing.has(idOf(item)));
-    const same = Items.filter((item) => isDeepStrictEqual(existing.get(idOf(item)), item));
-    const different = Items.filter((item) => !missing.includes(item) && !same.includes(item));
-    counts.same += same.length;
-    counts.missing += missing.length;
-    counts.different += different.length;
-    examples.push(...different.map(idOf).slice(0, MAX_EXAMPLES - examples.length));
-    if (!dryRun) await Promise.all(missing.map((item) => putIfMissing(target, item)));
-    if (!dryRun && overwrite) await Promise.all(different.map((item) => put(target, item)));
+    await Promise.all(
+      Items.map(async (item) => {
+        const current = existing.get(idOf(item));
+        const state = !current ? 'missing' : isDeepStrictEqual(current, item) ? 'same' : 'different';
+        counts[state] += 1;
+        if (state === 'different' && examples.length < MAX_EXAMPLES) examples.push(idOf(item));
+        const isWritten = state === 'missing' || (state === 'different' && overwrite);
+        if (isWritten && !dryRun) await put(target, item, state === 'missing');
+      }),
+    );
     if (process.stderr.isTTY) process.stderr.write(`\r${summary()}`);
   }
   console.log(`\n${summary()}${examples.length > 0 ? `, such as ${examples.join(', ')}` : ''}.`);
@@ -66,12 +64,10 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
   console.log(`Plants written to ${target.tableName}: ${written}.`);
 }
 
-async function put({ client, tableName }: Table, item: Item, condition = {}): Promise<void> {
-  await client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition }));
-}
-
-async function putIfMissing(table: Table, item: Item): Promise<void> {
-  await put(table, item, { ConditionExpression: 'attribute_not_exists(id)' }).catch((error) => {
+/** Writes a plant. If it was missing, does not overwrite one that the service has created since the comparison. */
+async function put({ client, tableName }: Table, item: Item, wasMissing: boolean): Promise<void> {
+  const ConditionExpression = wasMissing ? 'attribute_not_exists(id)' : undefined;
+  await client.send(new PutItemCommand({ TableName: tableName, Item: item, ConditionExpression })).catch((error) => {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   });
 }

@@ -2,7 +2,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { runChecks } from '../checks/check.ts';
 import { checks } from '../checks/checks.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { type OwnService, startOwnService } from '../test/support/own-service.ts';
+import { type OwnService, startOwnService } from '../test/support/service.ts';
 import { startStandIn } from '../test/support/stand-in-service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import { HttpClient } from './http-client.ts';
@@ -46,11 +46,6 @@ test.each([
   const { code, stdout, stderr } = await runToolHere('smoke', args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(`${sentence}\n\nUsage: npm run smoke -- BASE_URL --token TOKEN [--wait SECONDS] [--json]\n`);
-});
-
-test('says which plants are left behind', async () => {
-  const { stdout } = await runToolHere('smoke', ['--help']);
-  expect(stdout).toContain('ids from 9218868437227405312 to 9223372036854775807, and the same ids with a');
 });
 
 test('reports failed checks to a person and to a program', async () => {

@@ -16,8 +16,6 @@ PLANT_STORE_TOKEN. --wait repeats the first request for as long as it fails, for
 known everywhere. --json prints a report for programs. Plants with ids from ${CHECK_IDS}, and the same ids with a
 minus, are left behind, the same for each run with the same token.`;
 
-const LABELS = { ok: 'ok   ', failed: 'FAIL ' };
-
 const OPTIONS = {
   token: { type: 'string' },
   wait: { type: 'string', default: '0' },
@@ -33,7 +31,7 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   for await (const result of runChecks(checks, client)) {
     results.push(result);
     const { title, state, seen } = result;
-    if (!json) console.log(`${LABELS[state]} ${title}${seen === undefined ? '' : `: ${seen}`}`);
+    if (!json) console.log(state === 'ok' ? `ok    ${title}` : `FAIL  ${title}: ${seen}`);
   }
 
   const durationMs = Date.now() - startedAt.getTime();
@@ -41,18 +39,10 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   const passed = results.length - failed;
   if (failed > 0) process.exitCode = 1;
   if (json) {
-    const report = {
-      baseUrl: client.baseUrl,
-      startedAt,
-      durationMs,
-      passed,
-      failed,
-      notChecked: NOT_CHECKED,
-      checks: results,
-    };
-    console.log(JSON.stringify(report, null, 2));
-  } else {
-    console.log(`\nErrors that cannot be checked from outside: ${NOT_CHECKED.join(', ')}.`);
-    console.log(`${passed} checks passed, ${failed} failed; ${(durationMs / 1000).toFixed(1)} s.`);
+    const counts = { passed, failed, notChecked: NOT_CHECKED };
+    const report = { baseUrl: client.baseUrl, startedAt, durationMs, ...counts, checks: results };
+    return console.log(JSON.stringify(report, null, 2));
   }
+  console.log(`\nErrors that cannot be checked from outside: ${NOT_CHECKED.join(', ')}.`);
+  console.log(`${passed} checks passed, ${failed} failed; ${(durationMs / 1000).toFixed(1)} s.`);
 });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startService } from '../local/service.ts';
 import { checkedNumber, command } from './command.ts';
 
@@ -7,28 +6,19 @@ import { checkedNumber, command } from './command.ts';
  * npm run dev: the same, and rebuilds it after each change to the contract, the stack or a function.
  */
 
-/** How long closing may take, for example because the database of a request in progress does not respond. */
-const MAX_CLOSE_MS = 2000;
-
 const USAGE = `Usage: npm start, or npm run dev
 
 The service listens on the port in the variable PORT, 3000 by default; 0 is any free port.`;
 
-const OPTIONS = { watch: { type: 'boolean' } } as const;
+const OPTIONS = { watch: { type: 'boolean', default: false } } as const;
 
-await command({ usage: USAGE, options: OPTIONS }, async ({ watch: watching }) => {
+await command({ usage: USAGE, options: OPTIONS }, async ({ watch }) => {
   const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
-  const { instructions, close } = await startService(port, { watching });
-
-  let isClosing = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // npm passes on a signal that the terminal has already sent, so a second one must not end the process.
-    process.on(signal, () => {
-      if (isClosing) return;
-      isClosing = true;
-      void Promise.race([close(), sleep(MAX_CLOSE_MS)]).then(() => process.exit());
-    });
-  }
+  const { instructions, close } = await startService(port, watch);
+  // npm passes on a signal that the terminal has already sent, so a second one must not end the process at once.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => close().then(() => process.exit()));
   // A reader may send a signal at once.
   console.log(instructions);
 });
+// What a failed start has opened would keep the process running.
+if (process.exitCode) process.exit();

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
+import { createTables, openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
 import { withOwnAssembly } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 
@@ -14,9 +14,6 @@ export interface Table {
 
 export type Item = Record<string, AttributeValue>;
 
-/** The stack's outputs that name its tables. */
-type TableOutput = 'PlantsTableName' | 'AccessTokensTableName';
-
 /** The most keys that a BatchGetItem request may have. */
 const MAX_KEYS = 100;
 
@@ -27,31 +24,32 @@ const MAX_KEYS = 100;
  */
 export async function withTable(
   stack: string | undefined,
-  output: TableOutput,
+  output: 'PlantsTableName' | 'AccessTokensTableName',
   use: (table: Table) => Promise<void>,
 ): Promise<void> {
-  if (stack !== undefined) {
-    const tableName = (await outputsOf(stack))[output];
-    if (tableName) return await use({ client: new DynamoDBClient(), tableName });
-    throw new Error(`The stack ${stack} has no output ${output}. Is it a stack of this service, completely deployed?`);
-  }
+  if (stack !== undefined) return await use(await tableOf(stack, output));
   // The last synthesized template will do, because the tables are the same. Synthesizing takes seconds.
   const isSynthesized = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'));
   const template = isSynthesized
     ? readTemplate(SERVICE_ASSEMBLY)
     : await withOwnAssembly(async (assembly) => readTemplate(assembly));
-  // Without `developmentToken: false`, a revoked development token would be valid again.
-  const { client, close } = await openLocalDynamoDb(template, { developmentToken: false });
-  await use({ client, tableName: template.outputs[output] ?? '' }).finally(close);
+  const dynamoDb = await openLocalDynamoDb();
+  try {
+    await createTables(dynamoDb, template);
+    await use({ client: dynamoDb.client, tableName: String(template.outputs[output]) });
+  } finally {
+    await dynamoDb.close();
+  }
 }
 
-async function outputsOf(stack: string): Promise<Record<string, string | undefined>> {
-  const { Stacks } = await new CloudFormationClient()
-    .send(new DescribeStacksCommand({ StackName: stack }))
-    .catch((error: Error) => {
-      throw new Error(`The stack ${stack} cannot be read: ${error.message}`);
-    });
-  return Object.fromEntries(Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]) ?? []);
+async function tableOf(stack: string, output: string): Promise<Table> {
+  const command = new DescribeStacksCommand({ StackName: stack });
+  const { Stacks } = await new CloudFormationClient().send(command).catch((error: Error) => {
+    throw new Error(`The stack ${stack} cannot be read: ${error.message}`);
+  });
+  const tableName = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
+  if (tableName) return { client: new DynamoDBClient(), tableName };
+  throw new Error(`The stack ${stack} has no output ${output}. Is it a stack of this service, completely deployed?`);
 }
 
 /** Reads the plants with these ids. Returns the items of those that exist, by id. */

@@ -26,7 +26,8 @@ await command(commandLine, async ({ name, expires, stack }, [action, operand]) =
   const withTokens = (use: (table: Table) => Promise<void>) => withTable(stack, 'AccessTokensTableName', use);
   if (action === 'create' && operand === undefined && name !== undefined) {
     checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
-    const lifetime = seconds(expires);
+    checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, 'a number of minutes, hours or days, as in 30m, 12h or 90d');
+    const lifetime = Number.parseInt(expires, 10) * (SECONDS_OF_UNIT[expires.slice(-1)] ?? 0);
     await withTokens((table) => createToken(table, name, lifetime));
   } else if (action === 'list' && operand === undefined) {
     await withTokens(async (table) => print(await readTokens(table)));
@@ -81,12 +82,6 @@ function print(tokens: AccessTokenItem[]): void {
     const expired = expiresAt * 1000 <= Date.now() ? ' (expired)' : '';
     console.log(name.padEnd(width), isoTime(createdAt), isoTime(expiresAt) + expired);
   }
-}
-
-function seconds(expires: string): number {
-  const expected = 'a number of minutes, hours or days, as in 30m, 12h or 90d';
-  checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, expected);
-  return Number.parseInt(expires, 10) * (SECONDS_OF_UNIT[expires.slice(-1)] ?? 0);
 }
 
 function isoTime(secondsSince1970: number): string {

@@ -3,23 +3,10 @@ import { LOCAL_CREDENTIALS } from './dynamodb.ts';
 import { type LogLine, startFunction } from './lambda.ts';
 import { functionBehind, LOCAL_REGION, servedFunctions, type Template } from './template.ts';
 
-export interface Deployment {
-  template: Template;
-  /**
-   * Returns the response of the function behind an event's route.
-   *
-   * @throws if the stack has no such route, and as `LambdaFunction.invoke` does
-   */
-  invoke(event: APIGatewayProxyEvent): Promise<unknown>;
-  close(): Promise<void>;
-}
+export type Deployment = Awaited<ReturnType<typeof deploy>>;
 
 /** Starts the functions behind the template's routes, with a DynamoDB to use. */
-export async function deploy(
-  template: Template,
-  { endpoint }: { endpoint: string },
-  onLog: (line: LogLine) => void,
-): Promise<Deployment> {
+export async function deploy(template: Template, { endpoint }: { endpoint: string }, onLog: (line: LogLine) => void) {
   const start = async ({ name, environment, ...configuration }: Template['functions'][number]) => {
     const variables = { ...lambdaEnvironment(name, endpoint), ...environment };
     return [name, await startFunction({ name, environment: variables, ...configuration }, onLog)] as const;
@@ -27,11 +14,14 @@ export async function deploy(
   const functions = new Map(await Promise.all(servedFunctions(template).map(start)));
   return {
     template,
-    invoke: async (event) => {
+
+    /** Returns the response of the function behind an event's route. Throws if the stack has no such route. */
+    async invoke(event: APIGatewayProxyEvent): Promise<unknown> {
       const { name } = functionBehind(template, event.httpMethod, event.resource);
       return await functions.get(name)?.invoke(event);
     },
-    close: async () => {
+
+    async close(): Promise<void> {
       await Promise.all([...functions.values()].map((lambda) => lambda.close()));
     },
   };

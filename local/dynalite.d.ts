@@ -2,11 +2,6 @@
 declare module 'dynalite' {
   import type { Server } from 'node:http';
 
-  interface DynaliteOptions {
-    /** The LevelDB folder; without it the data is in memory. */
-    path?: string;
-    createTableMs?: number;
-  }
-
-  export default function dynalite(options?: DynaliteOptions): Server;
+  /** `path` is the LevelDB folder; without it the data is in memory. */
+  export default function dynalite(options?: { path?: string; createTableMs?: number }): Server;
 }

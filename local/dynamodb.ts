@@ -23,9 +23,7 @@ export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local
 const dataDirectory = join(projectRoot, '.local');
 /** The running service's cloud assembly; not `cdk.out`, which a deployment may be reading. */
 export const SERVICE_ASSEMBLY = join(dataDirectory, 'cdk.out');
-/** Locked by the process that has the data open. */
-const lockFile = join(dataDirectory, 'lock');
-/** Where commands find the DynamoDB of the running service. */
+/** Where commands find the DynamoDB of the running service. Written and removed only by who has the lock. */
 const serviceFile = join(dataDirectory, 'service.json');
 
 /** How long to wait for another command to end. */
@@ -39,28 +37,28 @@ export interface LocalDynamoDb {
 }
 
 /**
- * Opens the local DynamoDB for a command: AWS_ENDPOINT_URL_DYNAMODB, the running service's, or the embedded one. Creates
- * the template's tables and, unless `developmentToken` is false, puts the development token.
- */
-export async function openLocalDynamoDb(template: Template, { developmentToken = true } = {}): Promise<LocalDynamoDb> {
-  const dynamoDb = await open({ isService: false });
-  try {
-    await createTables(dynamoDb, template);
-    if (developmentToken) await putDevelopmentToken(dynamoDb, template);
-    return dynamoDb;
-  } catch (error) {
-    await dynamoDb.close();
-    throw error;
-  }
-}
-
-/**
- * Opens the local DynamoDB for a service, without creating tables.
+ * Opens the local DynamoDB: AWS_ENDPOINT_URL_DYNAMODB, the running service's, or the embedded one.
  *
- * @throws if another service has the data open
+ * @throws if `isService` and another service has the data open
  */
-export async function openServiceDynamoDb(): Promise<LocalDynamoDb> {
-  return await open({ isService: true });
+export async function openLocalDynamoDb({ isService = false } = {}): Promise<LocalDynamoDb> {
+  const endpoint = loopbackEndpoint();
+  if (endpoint !== undefined) return connect(endpoint);
+  mkdirSync(dataDirectory, { recursive: true });
+  for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+    const lock = takeLock();
+    if (lock) return await embed(lock, isService);
+    const service = runningService();
+    if (service && !isService) return connect(service.endpoint);
+    if (service) {
+      throw new Error(
+        `Another npm start or npm run dev of this folder is running and has its data, .local/, open (process ${service.pid}). End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine.`,
+      );
+    }
+  }
+  throw new Error(
+    `Another command has had the data of the local run, .local/, open for ${MAX_WAIT_MS / 1000} s. Try again when it has ended.`,
+  );
 }
 
 /** Creates the template's tables that do not exist. */
@@ -90,54 +88,23 @@ export async function putDevelopmentToken({ client }: LocalDynamoDb, { outputs }
 }
 
 /**
- * The value of AWS_ENDPOINT_URL_DYNAMODB, if it is set.
+ * Returns AWS_ENDPOINT_URL_DYNAMODB, if it is set.
  *
  * @throws if it is not on this machine: the development token is public and must not be put into a real table
  */
-export function loopbackEndpoint(): string | undefined {
+function loopbackEndpoint(): string | undefined {
   const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   if (!value) return undefined;
   const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
-  if (!['http:', 'https:'].includes(protocol) || !/^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname)) {
-    throw new Error(
-      `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http address of this machine (127.0.0.1, localhost or [::1]).`,
-    );
-  }
-  return value;
-}
-
-async function open({ isService }: { isService: boolean }): Promise<LocalDynamoDb> {
-  const endpoint = loopbackEndpoint();
-  if (endpoint !== undefined) return connect(endpoint);
-  mkdirSync(dataDirectory, { recursive: true });
-  const deadline = Date.now() + MAX_WAIT_MS;
-  while (Date.now() < deadline) {
-    const lock = takeLock();
-    if (lock) return await embed(lock, isService);
-    const service = await runningService();
-    if (service && !isService) return connect(service.endpoint);
-    if (service) {
-      throw new Error(
-        `Another npm start or npm run dev of this folder is running and has its data, .local/, open (process ${service.pid}). End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine.`,
-      );
-    }
-    await sleep(POLL_MS);
-  }
+  if (/^https?:$/.test(protocol) && /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname)) return value;
   throw new Error(
-    `Another command has had the data of the local run, .local/, open for ${MAX_WAIT_MS / 1000} s. Try again when it has ended.`,
+    `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http address of this machine (127.0.0.1, localhost or [::1]).`,
   );
 }
 
-function connect(endpoint: string, closeEngine = async () => {}): LocalDynamoDb {
+function connect(endpoint: string): LocalDynamoDb {
   const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
-  return {
-    endpoint,
-    client,
-    close: async () => {
-      client.destroy();
-      await closeEngine();
-    },
-  };
+  return { endpoint, client, close: async () => client.destroy() };
 }
 
 /**
@@ -145,9 +112,11 @@ function connect(endpoint: string, closeEngine = async () => {}): LocalDynamoDb 
  * ends, however it ends. LevelDB has such a lock too, but dynalite crashes on it.
  */
 function takeLock(): DatabaseSync | undefined {
-  const lock = new DatabaseSync(lockFile);
+  const lock = new DatabaseSync(join(dataDirectory, 'lock'));
   try {
     lock.exec('BEGIN EXCLUSIVE');
+    // A service that was killed leaves its file behind.
+    rmSync(serviceFile, { force: true });
     return lock;
   } catch {
     lock.close();
@@ -159,26 +128,28 @@ async function embed(lock: DatabaseSync, isService: boolean): Promise<LocalDynam
   const server = dynalite({ path: join(dataDirectory, 'dynamodb'), createTableMs: 0 });
   // dynalite throws, and would end the local run, if a client disconnects while it sends its body.
   server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   if (isService) writeFileSync(serviceFile, JSON.stringify({ endpoint, pid: process.pid }));
-
-  return connect(endpoint, async () => {
-    rmSync(serviceFile, { force: true });
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeAllConnections();
-    await closed;
-    lock.close();
-  });
+  const { client } = connect(endpoint);
+  return {
+    endpoint,
+    client,
+    close: async () => {
+      client.destroy();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      lock.close();
+    },
+  };
 }
 
-/** The service that has the data open and responds. A service that was killed leaves its file behind. */
-async function runningService(): Promise<{ endpoint: string; pid: number } | undefined> {
+/** The service that has the data open. */
+function runningService(): { endpoint: string; pid: number } | undefined {
   try {
-    const service = JSON.parse(readFileSync(serviceFile, 'utf8'));
-    await fetch(service.endpoint);
-    return service;
+    return JSON.parse(readFileSync(serviceFile, 'utf8'));
   } catch {
     return undefined;
   }

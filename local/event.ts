@@ -16,29 +16,35 @@ export interface GatewayRequest {
 }
 
 /**
- * Returns the REST proxy event (payload format 1.0) for a request, as API Gateway sends it. Header names keep the
- * client's casing.
+ * Returns the event that API Gateway sends for a request. Header names keep the client's casing.
  *
  * Source: "Input format of a Lambda function for proxy integration in API Gateway".
  */
 export function createEvent(
-  request: GatewayRequest,
+  { message, method, path, query, body, ids }: GatewayRequest,
   { stage, hasBinaryBodies }: Template,
   { resource, pathParameters }: Pick<APIGatewayProxyEvent, 'resource' | 'pathParameters'>,
 ): APIGatewayProxyEvent {
-  const { message, method, path, query, body, ids } = request;
   const now = new Date();
   const [, day, month, year, time] = now.toUTCString().split(' ');
   const sourceIp = String(message.socket.remoteAddress);
-  const headers: [string, string][] = [
-    ...pairs(message.rawHeaders),
-    ['X-Amzn-Trace-Id', `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`],
-    ['X-Forwarded-For', sourceIp],
-    ['X-Forwarded-Port', String(message.socket.localPort)],
-    ['X-Forwarded-Proto', 'http'],
+  // Names and values alternate.
+  const rawHeaders = [
+    ...message.rawHeaders,
+    ...[
+      'X-Amzn-Trace-Id',
+      `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`,
+    ],
+    ...['X-Forwarded-For', sourceIp],
+    ...['X-Forwarded-Port', String(message.socket.localPort)],
+    ...['X-Forwarded-Proto', 'http'],
   ];
+  const headers = rawHeaders.flatMap((value, index): [string, string][] =>
+    index % 2 === 1 ? [[String(rawHeaders[index - 1]), value]] : [],
+  );
   const parameters = [...new URLSearchParams(query)];
   const isBase64Encoded = body.length > 0 && hasBinaryBodies;
+  // Not a literal in the event: its type lacks `deploymentId`.
   const requestContext = {
     accountId: LOCAL_ACCOUNT,
     apiId: 'local',
@@ -87,12 +93,6 @@ export function createEvent(
     body: body.length > 0 ? body.toString(isBase64Encoded ? 'base64' : 'utf8') : null,
     isBase64Encoded,
   };
-}
-
-/** The pairs of a list in which names and values alternate. */
-function pairs(rawHeaders: string[]): [name: string, value: string][] {
-  const names = rawHeaders.filter((_, index) => index % 2 === 0);
-  return names.map((name, index) => [name, String(rawHeaders[2 * index + 1])]);
 }
 
 function multiValues(entries: [name: string, value: string][]): Record<string, string[]> {

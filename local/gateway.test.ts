@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request as httpRequest, type Server } from 'node:http';
+import { createServer, request as httpRequest, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,6 @@ import { inContract } from '../test/support/contract.ts';
 import { sampleEvent } from '../test/support/event.ts';
 import { createGateway } from './gateway.ts';
 import { EventTooLarge } from './lambda.ts';
-import { gatewayResponse } from './rest-api.ts';
 import { type Route, readTemplate, type Template } from './template.ts';
 
 const OK = { statusCode: 200, headers: { 'x-from': 'function' }, body: '{"name":"x"}' };
@@ -35,10 +34,11 @@ async function serve(changes: Partial<Template> = {}, handler: () => unknown = (
     events.push(event);
     return await handler();
   };
-  server = createGateway(
+  const gateway = createGateway(
     () => ({ template, invoke, close: async () => {} }),
     (line) => lines.push(line),
   );
+  server = createServer(gateway);
   await once(server.listen(0, '127.0.0.1'), 'listening');
 }
 
@@ -51,17 +51,11 @@ async function send(path: string, init: RequestInit = {}) {
 const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   send('/plants', { method: 'POST', body, headers });
 
-/** Sends bytes that no HTTP client would send, and returns the response. */
-async function exchange(bytes: string) {
+/** Sends a request that fetch would not send. Returns the response's status line, headers and body. */
+async function exchange(bytes: string): Promise<string> {
   const socket = connect(port(), '127.0.0.1');
   socket.write(bytes);
-  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
-  const [status = '', ...headers] = head.split('\r\n');
-  return {
-    statusCode: Number(status.split(' ')[1]),
-    headers: Object.fromEntries(headers.map((line) => line.toLowerCase().split(': ') as [string, string])),
-    body,
-  };
+  return await text(socket);
 }
 
 const toFunction = (method: string, resource: string, timeoutMs = 29_000): Route => ({
@@ -137,7 +131,7 @@ test('sends the function the event that API Gateway sends', async () => {
 
 test('sends null for absent maps, body and user agent', async () => {
   await serve();
-  await exchange('POST /plants HTTP/1.1\r\nconnection: close\r\n\r\n');
+  await exchange('POST /plants HTTP/1.0\r\n\r\n');
   expect(events).toMatchObject([
     {
       body: null,
@@ -179,8 +173,7 @@ test.each([
 
 test('routes a request target in absolute form by its path', async () => {
   await serve();
-  const { statusCode } = await exchange('POST HTTP://x:1/plants?a=b HTTP/1.1\r\nConnection: close\r\n\r\n');
-  expect(statusCode).toBe(200);
+  await exchange('POST HTTP://x:1/plants?a=b HTTP/1.0\r\n\r\n');
   expect(events).toMatchObject([{ path: '/plants', queryStringParameters: { a: 'b' } }]);
 });
 
@@ -216,12 +209,8 @@ test.each<[string, () => unknown, number]>([
   ['that returns a string', () => 'ok', 500],
   ['that returns no status', () => ({ body: 'ok' }), 500],
   ['that returns a status that is not an integer', () => ({ statusCode: 200.5 }), 500],
-  ['that returns a status below 200', () => ({ statusCode: 199 }), 500],
-  ['that returns a status above 599', () => ({ statusCode: 600 }), 500],
-  ['that returns an object as its body', () => ({ statusCode: 200, body: {} }), 500],
-  ['that returns an object as a header', () => ({ statusCode: 200, headers: { 'x-own': {} } }), 500],
   ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' } }), 500],
-  ['that returns a header with a space in its name', () => ({ statusCode: 200, headers: { 'x own': 'a' } }), 500],
+  ['that returns an object as its body', () => ({ statusCode: 200, body: {} }), 500],
 ])('returns an error in the contract for a function %s', async (_, handler, error) => {
   await serve({ routes: [toFunction('POST', '/plants', 200)] }, handler);
   const response = inContract(await post('x'));
@@ -231,9 +220,10 @@ test.each<[string, () => unknown, number]>([
   expect(vi.mocked(console.error)).toHaveBeenCalledTimes(error === 500 ? 1 : 0);
 });
 
-test.each([200, 599])('sends the status %i of a function as JSON without a body', async (statusCode) => {
-  await serve({}, () => ({ statusCode }));
-  expect(await post('x')).toMatchObject({ statusCode, headers: { 'content-type': 'application/json' }, body: '' });
+test('sends a function’s status as JSON without a body', async () => {
+  await serve({}, () => ({ statusCode: 599 }));
+  const headers = { 'content-type': 'application/json' };
+  expect(await post('x')).toMatchObject({ statusCode: 599, headers, body: '' });
 });
 
 /** "Output format of a Lambda function for proxy integration". */
@@ -268,56 +258,24 @@ test('renames the headers of a function that API Gateway renames', async () => {
 
 /** "Gateway response types for API Gateway". */
 test.each([
-  ['REQUEST_TOO_LARGE', 'DEFAULT_4XX'],
-  ['API_CONFIGURATION_ERROR', 'DEFAULT_5XX'],
-  ['INTEGRATION_TIMEOUT', 'DEFAULT_5XX'],
-])('uses the gateway response %s, else %s, else fails with a sentence', (type, fallback) => {
+  ['REQUEST_TOO_LARGE', 'DEFAULT_4XX', { 'x-other': 'x'.repeat(10_240) }],
+  ['INTEGRATION_TIMEOUT', 'DEFAULT_5XX', {}],
+])('sends the gateway response %s, or without it %s', async (type, fallback, headers) => {
   const response = (body: string) => ({ statusCode: 400, headers: {}, body });
   const gatewayResponses = new Map([type, fallback].map((each) => [each, response(each)]));
-  const template = { ...readTemplate(inject('assembly')), gatewayResponses };
-  expect(gatewayResponse(template, type).body).toBe(type);
+  await serve({ gatewayResponses, routes: [toFunction('POST', '/plants', 50)] }, () => sleep(500, OK));
+  expect((await post('x', headers)).body).toBe(type);
   gatewayResponses.delete(type);
-  expect(gatewayResponse(template, type).body).toBe(fallback);
-  gatewayResponses.delete(fallback);
-  expect(() => gatewayResponse(template, type)).toThrow(`The template has no gateway response ${type} or ${fallback}.`);
+  expect((await post('x', headers)).body).toBe(fallback);
 });
 
-const CHUNKS = 'Host: x\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n';
-
-test.each<[string, string, number, path?: string]>([
-  ['something that is not HTTP', '\0\r\n\r\n', 404],
-  ['a header without a name', 'POST /plants HTTP/1.1\r\n: x\r\n\r\n', 400],
-  ['a length that is not a number', 'POST /plants HTTP/1.1\r\nContent-Length: x\r\n\r\n', 400],
-  ['an invalid chunk', `POST /plants HTTP/1.1\r\n${CHUNKS}`, 400],
-  ['a path of 10 KB', `POST /${'x'.repeat(10_240)} HTTP/1.1\r\nHost: x\r\n\r\n`, 413],
-  ['an unknown method', 'PLANT /trees HTTP/1.1\r\nHost: x\r\n\r\n', 404],
-  ['a method in lower case', 'post /plants HTTP/1.1\r\nHost: x\r\n\r\n', 404],
-  ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n', 404],
-  ['an asterisk', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 404, '*'],
-  ['an expectation', 'GET /trees HTTP/1.1\r\nHost: x\r\nExpect: x\r\nConnection: close\r\n\r\n', 404, '/trees'],
-])('responds to %s with the usual headers and logs it', async (_, bytes, error, path = '-') => {
+test('accepts 10,240 bytes of address and headers, and rejects one more', async () => {
   await serve();
-  const response = await exchange(bytes);
-  expect(inContract(response)).toMatchObject({ error });
-  const names = (headers: object) =>
-    Object.keys(headers).filter((name) => !/^(connection|keep-alive|date)$/.test(name));
-  expect(names(response.headers).toSorted()).toEqual(names((await send('/none')).headers).toSorted());
-  expect(lines[0]).toContain(`${path}  400  ${error}  `);
-});
-
-test('responds in the contract to bytes that are not HTTP behind a request in progress', async () => {
-  await serve({}, () => sleep(50, OK));
-  const response = await exchange('POST /plants HTTP/1.1\r\nHost: x\r\n\r\nGARBAGE');
-  expect(inContract(response)).toMatchObject({ error: 404 });
-  expect(await post('x')).toMatchObject({ statusCode: 200 });
-});
-
-test('reads 10,240 bytes of address and headers', async () => {
-  await serve();
-  const counted = ['/plants', 'connection', 'close', 'x-other'].join('').length;
-  const other = 'x'.repeat(10_240 - counted);
-  const { body } = await exchange(`POST /plants HTTP/1.1\r\nconnection: close\r\nx-other: ${other}\r\n\r\n`);
-  expect(body).toBe(OK.body);
+  const counted = ['/plants', 'x-other'].join('').length;
+  const withBytes = (bytes: number) =>
+    exchange(`POST /plants HTTP/1.0\r\nx-other: ${'x'.repeat(bytes - counted)}\r\n\r\n`);
+  expect(await withBytes(10_240)).toContain(OK.body);
+  expect(await withBytes(10_241)).toContain('{"error":413,');
 });
 
 test('reads a body of 10 MB, and rejects a larger one in plain text as API Gateway does', async () => {
@@ -326,7 +284,6 @@ test('reads a body of 10 MB, and rejects a larger one in plain text as API Gatew
   expect(await post(body)).toMatchObject({ statusCode: 200 });
   for (const path of ['/plants', '/none']) {
     const response = await send(path, { method: 'POST', body: Buffer.concat([body, Buffer.from('x')]) });
-    expect(Object.keys(response.headers).filter((name) => /^(access-control|x-amz)/.test(name))).toEqual([]);
     expect(response).toMatchObject({
       statusCode: 413,
       headers: { 'content-type': 'text/plain' },
@@ -345,11 +302,11 @@ test('logs method, path, status, error and duration of each response', async () 
   ]);
 });
 
-test('logs nothing for a client that has disconnected, and serves the next one', async () => {
-  await serve({}, () => sleep(50, OK));
+test('serves the next client after one that disconnects while it sends its body', async () => {
+  await serve();
   const socket = connect(port(), '127.0.0.1');
-  await new Promise((resolve) => socket.write('POST /plants HTTP/1.1\r\nHost: x\r\n\r\n', resolve));
-  socket.destroy();
-  await post('x');
-  expect(lines).toHaveLength(1);
+  socket.write('POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');
+  await sleep(50);
+  socket.resetAndDestroy();
+  expect(await post('x')).toMatchObject({ statusCode: 200 });
 });

@@ -1,105 +1,144 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { render } from 'velocityjs';
 import type { Deployment } from './deploy.ts';
-import { gatewayResponse, respond } from './rest-api.ts';
-import type { GatewayResponse } from './template.ts';
+import { createEvent, type GatewayRequest } from './event.ts';
+import { EventTooLarge } from './lambda.ts';
+import type { GatewayResponse, MockIntegration, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_HEADER_BYTES = 10_240;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** The response to a larger body: without a request id, and no gateway response ("Amazon API Gateway important notes"). */
+/** Sent for a larger body. No gateway response applies to it ("Amazon API Gateway important notes"). */
 const BODY_TOO_LARGE: GatewayResponse = {
   statusCode: 413,
   headers: { 'content-type': 'text/plain' },
   body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
 };
 
-/** The gateway response types for what node:http cannot read as a request; any other is DEFAULT_4XX. */
-const TYPES_BY_ERROR_CODE: Record<string, string> = {
-  HPE_INVALID_METHOD: 'MISSING_AUTHENTICATION_TOKEN',
-  HPE_HEADER_OVERFLOW: 'REQUEST_TOO_LARGE',
-};
+/** API Gateway sends a function's header `Date` as `x-amzn-Remapped-Date` ("Amazon API Gateway important notes"), etc. */
+const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
 
-/**
- * Serves a deployed REST API with node:http. Every response is in the contract, also to a malformed request.
- *
- * @param log is called with a line for each response; `-` is a method or a path that could not be read
- */
-export function createGateway(current: () => Deployment, log: (line: string) => void): Server {
-  function logResponse({ statusCode, body }: GatewayResponse, start: number, method = '-', path = '-'): void {
-    const error = /^\{"error":(\d+)/.exec(body)?.[1] ?? '-';
-    log([method, path, statusCode, error, `${(performance.now() - start).toFixed(1)} ms`].join('  '));
-  }
-
+/** Serves the current deployment as its REST API does. `log` is called with a line for each response. */
+export function createGateway(current: () => Deployment, log: (line: string) => void): RequestListener {
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    // The reference page has responded.
-    if (response.writableEnded) return;
     const start = performance.now();
-    const method = String(message.method);
-    const { path, query } = parseTarget(String(message.url));
-    const ids = requestIds();
-    const body = await readBody(message);
-    const sent = body ? await respond(current(), { message, method, path, query, body, ids }) : BODY_TOO_LARGE;
-    if (response.destroyed) return;
-    const headers = sent === BODY_TOO_LARGE ? sent.headers : allHeaders(sent, ids);
-    response.writeHead(sent.statusCode, headers).end(sent.body);
-    logResponse(sent, start, method, path);
+    const request = await readRequest(message);
+    const { statusCode, headers, body } = await respond(current(), request);
+    response.writeHead(statusCode, {
+      ...headers,
+      'content-length': Buffer.byteLength(body),
+      'x-amzn-requestid': request.ids.requestId,
+      'x-amz-apigw-id': request.ids.extendedRequestId,
+    });
+    response.end(body);
+    const error = /^\{"error":(\d+)/.exec(body)?.[1] ?? '-';
+    log([request.method, request.path, statusCode, error, `${(performance.now() - start).toFixed(1)} ms`].join('  '));
   }
 
-  /** Sends a gateway response for which node:http makes no ServerResponse, and closes the connection. */
-  function endWith(socket: Duplex, type: string): void {
-    if (!socket.writable) return void socket.destroy();
-    const sent = gatewayResponse(current().template, type);
-    const headers = Object.entries({ ...allHeaders(sent, requestIds()), connection: 'close' });
-    const head = [
-      `HTTP/1.1 ${sent.statusCode} ${STATUS_CODES[sent.statusCode]}`,
-      ...headers.map((pair) => pair.join(': ')),
-    ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${sent.body}`);
-    logResponse(sent, performance.now());
-  }
-
-  const listener = (message: IncomingMessage, response: ServerResponse) => {
+  return (message, response) => {
     // Fails if the client disconnects while it sends its body.
     handle(message, response).catch(() => response.destroy());
   };
-  // node:http rejects a header as large as its limit.
-  return createServer({ maxHeaderSize: MAX_HEADER_BYTES + 1, requireHostHeader: false }, listener)
-    .on('checkExpectation', listener)
-    .on('connect', (_, socket) => endWith(socket, 'MISSING_AUTHENTICATION_TOKEN'))
-    .on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => {
-      endWith(socket, TYPES_BY_ERROR_CODE[code] ?? 'DEFAULT_4XX');
-    });
 }
 
-/** The path and the query of a request target, such as `/plants?a=b` or `http://host/plants` (RFC 9112, 3.2). */
-function parseTarget(url: string): { path: string; query: string } {
-  const [path, ...query] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
-  return { path: path || '/', query: query.join('?') };
-}
-
-/** Reads the body to its end, so that the client reads the response. Returns nothing if it is too large. */
-async function readBody(message: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of message) {
-    bytes += chunk.length;
-    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk);
-  }
-  return bytes <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
-}
-
-function requestIds() {
-  return { requestId: randomUUID(), extendedRequestId: randomBytes(11).toString('base64') };
-}
-
-function allHeaders({ headers, body }: GatewayResponse, ids: ReturnType<typeof requestIds>) {
+async function readRequest(message: IncomingMessage): Promise<GatewayRequest> {
+  // A proxy sends the whole URL, such as `http://host/plants` (RFC 9112, 3.2).
+  const [path, ...query] = String(message.url)
+    .replace(/^https?:\/\/[^/?]*/i, '')
+    .split('?');
   return {
-    ...headers,
-    'content-length': Buffer.byteLength(body),
-    'x-amzn-requestid': ids.requestId,
-    'x-amz-apigw-id': ids.extendedRequestId,
+    message,
+    method: String(message.method),
+    path: path || '/',
+    query: query.join('?'),
+    body: await buffer(message),
+    ids: { requestId: randomUUID(), extendedRequestId: randomBytes(11).toString('base64') },
+  };
+}
+
+/** Returns the response of the route's integration, or a gateway response. */
+async function respond(deployment: Deployment, request: GatewayRequest): Promise<GatewayResponse> {
+  const { template } = deployment;
+  const { url, rawHeaders } = request.message;
+  if (`${url}${rawHeaders.join('')}`.length > MAX_HEADER_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
+  if (request.body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
+  const match = findRoute(template.routes, request);
+  if (!match) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
+  const { integration } = match;
+  if ('mediaTypes' in integration) return mockResponse(template, integration, request);
+  try {
+    const late = sleep(integration.timeoutMs, gatewayResponse(template, 'INTEGRATION_TIMEOUT'), { ref: false });
+    return await Promise.race([deployment.invoke(createEvent(request, template, match)).then(toGatewayResponse), late]);
+  } catch (error) {
+    if (error instanceof EventTooLarge) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
+    // For API Gateway, a function that fails or returns an invalid response is a 502.
+    console.error((error as Error).message);
+    return gatewayResponse(template, 'DEFAULT_5XX');
+  }
+}
+
+/** Returns the first matching route: the template's routes begin with the most specific one. */
+function findRoute(routes: Route[], { method, path }: GatewayRequest) {
+  for (const route of routes) {
+    const literal = route.resource.replaceAll('.', '\\.');
+    const pattern = literal.replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+    // API Gateway ignores a trailing slash.
+    const match = [method, 'ANY'].includes(route.method) && new RegExp(`^${pattern}/?$`).exec(path);
+    if (match) return { ...route, pathParameters: match.groups ?? null };
+  }
+  return undefined;
+}
+
+/** Source: "Gateway response types for API Gateway". */
+function gatewayResponse({ gatewayResponses }: Template, type: string): GatewayResponse {
+  const fallback = /TIMEOUT|5XX/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
+  const response = gatewayResponses.get(type) ?? gatewayResponses.get(fallback);
+  if (!response) throw new Error(`The template has no gateway response ${type} or ${fallback}.`);
+  return response;
+}
+
+/** A function's response ("Output format of a Lambda function for proxy integration"). Nothing has checked it. */
+interface ProxyResponse {
+  statusCode?: unknown;
+  headers?: Record<string, unknown>;
+  multiValueHeaders?: Record<string, unknown>;
+  body?: unknown;
+}
+
+function toGatewayResponse(response: unknown): GatewayResponse {
+  const { statusCode, headers = {}, multiValueHeaders = {}, body = '' } = (response ?? {}) as ProxyResponse;
+  if (!Number.isInteger(statusCode) || typeof body !== 'string') {
+    throw new Error('The function returned an invalid response: statusCode must be an integer, and body a string.');
+  }
+  const sent: GatewayResponse['headers'] = { 'content-type': 'application/json' };
+  const entries = [...Object.entries(headers), ...Object.entries(multiValueHeaders)];
+  for (const [name, group] of Map.groupBy(entries, ([name]) => name.toLowerCase())) {
+    const values = group.flatMap(([, value]) => value).map(String);
+    for (const value of values) validateHeaderValue(name, value);
+    sent[REMAPPED_HEADER.test(name) ? `x-amzn-remapped-${name}` : name] = [...new Set(values)];
+  }
+  return { statusCode: Number(statusCode), headers: sent, body };
+}
+
+/** Renders a mock integration's response template ("Mapping template transformations"), as far as the stack uses it. */
+function mockResponse(template: Template, mock: MockIntegration, { message }: GatewayRequest): GatewayResponse {
+  const contentType = message.headers['content-type'] || 'application/json';
+  const mediaType = contentType.replace(/;.*/s, '').trim().toLowerCase();
+  if (!mock.mediaTypes.includes(mediaType)) return gatewayResponse(template, 'UNSUPPORTED_MEDIA_TYPE');
+  const overrides: Record<string, string> = {};
+  const header = { get: (name: string) => message.headers[name.toLowerCase()] ?? '' };
+  const body = render(mock.response.body, {
+    input: { params: () => ({ header }) },
+    context: { responseOverride: { header: overrides } },
+  });
+  const overridden = Object.entries(overrides).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    ...mock.response,
+    headers: { ...mock.response.headers, ...Object.fromEntries(overridden) },
+    body: body.trim(),
   };
 }

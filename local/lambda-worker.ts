@@ -1,12 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { Invocation, WorkerMessage } from './lambda.ts';
+import type { WorkerMessage } from './lambda.ts';
 import type { FunctionConfiguration } from './template.ts';
 
 /* An execution environment: loads the bundle once, then runs one event at a time. */
 
-const { name, assetDirectory, handler: handlerName, memoryMegabytes } = workerData as FunctionConfiguration;
+const configuration: FunctionConfiguration = workerData;
 const port = parentPort as MessagePort;
 const post = (message: WorkerMessage) => port.postMessage(message);
 
@@ -15,17 +16,18 @@ for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
   console[method] = (message: unknown) => post({ log: { timestamp: new Date().toISOString(), level, message } });
 }
 
-const [file, exported] = handlerName.split('.') as [file: string, exported: string];
-const bundle = join(assetDirectory, `${file}.mjs`);
+const [file, exported] = configuration.handler.split('.') as [file: string, exported: string];
+const bundle = join(configuration.assetDirectory, `${file}.mjs`);
 const handler: unknown = (await import(pathToFileURL(bundle).href))[exported];
 if (typeof handler !== 'function') throw new Error(`${bundle} does not export a function "${exported}".`);
 
-port.on('message', async ({ event, requestId, deadline }: Invocation) => {
+port.on('message', async (event: string) => {
+  const deadline = Date.now() + configuration.timeoutSeconds * 1000;
   const context = {
-    functionName: name,
+    functionName: configuration.name,
     functionVersion: '$LATEST',
-    memoryLimitInMB: String(memoryMegabytes),
-    awsRequestId: requestId,
+    memoryLimitInMB: String(configuration.memoryMegabytes),
+    awsRequestId: randomUUID(),
     callbackWaitsForEmptyEventLoop: true,
     getRemainingTimeInMillis: () => deadline - Date.now(),
   };

@@ -1,13 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { deploy, lambdaEnvironment } from './deploy.ts';
 import { EventTooLarge, type LogLine, startFunction } from './lambda.ts';
-import type { FunctionConfiguration } from './template.ts';
+import { type FunctionConfiguration, readTemplate } from './template.ts';
 
-/** Starts a function with a handler's source. A handler may wait for the file `gate` in its folder. */
-async function start(handler: string, changes: Partial<FunctionConfiguration> = {}) {
+/** A function with a handler's source. A handler may wait for the file `gate` in its folder. */
+function configurationOf(handler: string, changes: Partial<FunctionConfiguration> = {}): FunctionConfiguration {
   const assetDirectory = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  onTestFinished(() => rmSync(assetDirectory, { recursive: true }));
   const source = `
     import { existsSync } from 'node:fs';
     import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,8 +19,7 @@ async function start(handler: string, changes: Partial<FunctionConfiguration> = 
     const gate = async () => { while (!exists('gate')) await sleep(5); };
     export const handler = ${handler};`;
   writeFileSync(join(assetDirectory, 'index.mjs'), source);
-  const lines: LogLine[] = [];
-  const configuration: FunctionConfiguration = {
+  return {
     name: 'TheFunction',
     assetDirectory,
     handler: 'index.handler',
@@ -26,16 +28,18 @@ async function start(handler: string, changes: Partial<FunctionConfiguration> = 
     environment: {},
     ...changes,
   };
+}
+
+async function start(handler: string, changes: Partial<FunctionConfiguration> = {}) {
+  const lines: LogLine[] = [];
+  const configuration = configurationOf(handler, changes);
   const { invoke, close } = await startFunction(configuration, (line) => lines.push(line));
-  onTestFinished(async () => {
-    await close();
-    rmSync(assetDirectory, { recursive: true });
-  });
+  onTestFinished(close);
   return {
     invoke: async (event: unknown = {}) => (await invoke(event)) as Record<string, unknown>,
     close,
     lines,
-    write: (name: string) => writeFileSync(join(assetDirectory, name), ''),
+    write: (name: string) => writeFileSync(join(configuration.assetDirectory, name), ''),
   };
 }
 
@@ -93,12 +97,9 @@ test('ends a handler that never yields, and one that needs more memory than it h
   await expect(hoard.invoke()).rejects.toThrow('memory limit');
 });
 
-test('passes the context and the environment as configured', async () => {
-  vi.stubEnv('AWS_PROFILE', 'production');
-  onTestFinished(() => void vi.unstubAllEnvs());
+test('passes the context as configured', async () => {
   const { invoke } = await start(
-    'async (event, context) => ({ ...context, left: context.getRemainingTimeInMillis(), resourceLimits, env: process.env })',
-    { environment: { OWN: 'x' } },
+    'async (event, context) => ({ ...context, left: context.getRemainingTimeInMillis(), resourceLimits })',
   );
   const first = await invoke();
   expect(first).toMatchObject({
@@ -109,10 +110,33 @@ test('passes the context and the environment as configured', async () => {
     callbackWaitsForEmptyEventLoop: true,
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
-  expect(first['env']).toEqual({ OWN: 'x' });
   expect(first['left']).toBeLessThanOrEqual(30_000);
   expect(first['left']).toBeGreaterThan(20_000);
   expect((await invoke())['awsRequestId']).not.toBe(first['awsRequestId']);
+});
+
+/** "Using Lambda environment variables". */
+test('gives a deployed function Lambda’s variables and its own, and none of this machine', async () => {
+  vi.stubEnv('AWS_PROFILE', 'production');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const environment = { OWN: 'x', TZ: 'Europe/Zurich' };
+  const functions = [configurationOf('async () => process.env', { environment })];
+  const routes = [{ method: 'GET', resource: '/a', integration: { functionName: 'TheFunction', timeoutMs: 60_000 } }];
+  const template = { ...readTemplate(inject('assembly')), functions, routes };
+  const { invoke, close } = await deploy(template, { endpoint: 'http://127.0.0.1:9' }, () => {});
+  onTestFinished(close);
+  const event: Partial<APIGatewayProxyEvent> = { httpMethod: 'GET', resource: '/a' };
+  expect(await invoke(event as APIGatewayProxyEvent)).toEqual({
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9',
+    AWS_LAMBDA_FUNCTION_NAME: 'TheFunction',
+    AWS_REGION: 'us-east-1',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    ...environment,
+  });
+  expect(lambdaEnvironment('any', 'any')).toMatchObject({ TZ: ':UTC' });
 });
 
 test('passes on what is logged, with its level', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { FunctionConfiguration } from './template.ts';
 
@@ -14,29 +13,12 @@ export interface LogLine {
   message: unknown;
 }
 
-export interface Invocation {
-  /** JSON. */
-  event: string;
-  requestId: string;
-  /** When the function times out, in milliseconds since 1970. */
-  deadline: number;
-}
-
 /** A log line, or the result of the init or of an invocation; the response is JSON. */
 export type WorkerMessage = { log: LogLine } | { response: string } | { failure: string };
 
 export class EventTooLarge extends Error {}
 
-export interface LambdaFunction {
-  /**
-   * Returns the handler's response to an event.
-   *
-   * @throws if the handler throws, crashes or times out, or if the event or the response is too large
-   */
-  invoke(event: unknown): Promise<unknown>;
-  /** Stops the function after the invocations that have begun. */
-  close(): Promise<void>;
-}
+export type LambdaFunction = Awaited<ReturnType<typeof startFunction>>;
 
 /**
  * Runs a function as Lambda does: in execution environments that have only the function's own variables and each run
@@ -44,14 +26,12 @@ export interface LambdaFunction {
  *
  * @throws if the bundle cannot be loaded
  */
-export async function startFunction(
-  configuration: FunctionConfiguration,
-  onLog: (line: LogLine) => void,
-): Promise<LambdaFunction> {
+export async function startFunction(configuration: FunctionConfiguration, onLog: (line: LogLine) => void) {
   const environments = Array.from({ length: MAX_ENVIRONMENTS }, () => createEnvironment(configuration, onLog));
   await environments[0]?.start();
   return {
-    invoke: async (event) => {
+    /** Returns the handler's response. Throws if it fails or times out, or if event or response are too large. */
+    async invoke(event: unknown): Promise<unknown> {
       const json = JSON.stringify(event);
       if (Buffer.byteLength(json) > MAX_PAYLOAD_BYTES) throw new EventTooLarge('The event is larger than 6 MB.');
       const leastBusy = environments.reduce((best, each) => (each.pending < best.pending ? each : best));
@@ -59,7 +39,9 @@ export async function startFunction(
       if (Buffer.byteLength(response) > MAX_PAYLOAD_BYTES) throw new Error('The response is larger than 6 MB.');
       return JSON.parse(response);
     },
-    close: async () => {
+
+    /** Stops the function after the invocations that have begun. */
+    async close(): Promise<void> {
       await Promise.all(environments.map((environment) => environment.close()));
     },
   };
@@ -108,8 +90,7 @@ function createEnvironment(configuration: FunctionConfiguration, onLog: (line: L
       void worker.terminate();
     }, timeoutSeconds * 1000);
     result = Promise.withResolvers();
-    const deadline = Date.now() + timeoutSeconds * 1000;
-    worker.postMessage({ event, requestId: randomUUID(), deadline } satisfies Invocation);
+    worker.postMessage(event);
     return await result.promise.finally(() => clearTimeout(timer));
   }
 

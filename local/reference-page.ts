@@ -13,78 +13,70 @@ import { projectRoot } from './synthesize.ts';
 /** The page's path in the local run. */
 export const PAGE_PATH = '/docs';
 
-const OWN_FILES = join(import.meta.dirname, 'reference-page');
+const OWN_FOLDER = join(import.meta.dirname, 'reference-page');
+const OWN_FILES = ['page.css', 'page.js'];
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+/** A copy of Swagger UI must include its licence and notice (Apache License 2.0, section 4). */
+const LICENCES = ['swagger-ui-bundle.js.LICENSE.txt', 'LICENSE', 'NOTICE'];
+const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', ...LICENCES];
 
 const MEDIA_TYPES: Record<string, string> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
   '.css': 'text/css',
   '.yaml': 'application/yaml',
-  '.txt': 'text/plain',
 };
-
-interface PageOptions {
-  /** The URL that the console's requests begin with, without a slash at the end. */
-  baseUrl: string;
-  /** A token that the page shows. */
-  token?: string;
-}
 
 /**
  * Returns the text of each of the page's files by name.
  *
+ * @param baseUrl the URL that the console's requests begin with, without a slash at the end
+ * @param token a token that the page shows
  * @throws if the contract is not valid YAML
  */
-export function referencePage(contract: string, { baseUrl, token }: PageOptions): Record<string, string> {
+export function referencePage(baseUrl: string, token?: string): Record<string, string> {
   // As numbers, ids beyond 2^53 in an example would be rounded.
-  const document = parseDocument(contract, { intAsBigInt: true });
-  const [error] = document.errors;
+  const contract = parseDocument(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8'), { intAsBigInt: true });
+  const [error] = contract.errors;
   if (error) throw new Error(`The page cannot be made from openapi.yaml: ${error.message}`);
-  document.set('servers', [{ url: baseUrl }]);
+  contract.set('servers', [{ url: baseUrl }]);
   const description = ['components', 'securitySchemes', 'bearerToken', 'description'];
-  if (token) document.setIn(description, `The token of the local run, valid nowhere else: \`${token}\``);
-  const title = String(document.getIn(['info', 'title']));
+  if (token) contract.setIn(description, `The token of the local run, valid nowhere else: \`${token}\``);
 
-  const own = (name: string) => readFileSync(join(OWN_FILES, name), 'utf8');
-  const swaggerUi = (name: string) => readFileSync(join(SWAGGER_UI, name), 'utf8');
+  const read = (folder: string, names: string[]) =>
+    Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   return {
-    'index.html': own('index.html')
+    ...read(OWN_FOLDER, OWN_FILES),
+    ...read(SWAGGER_UI, SWAGGER_UI_FILES),
+    'index.html': readFileSync(join(OWN_FOLDER, 'index.html'), 'utf8')
       .replace('API_ORIGIN', new URL(baseUrl).origin)
-      .replace('API_TITLE', () => title.replaceAll('&', '&amp;').replaceAll('<', '&lt;')),
-    'page.css': own('page.css'),
-    'page.js': own('page.js'),
-    'openapi.yaml': document.toString(),
-    'swagger-ui.css': swaggerUi('swagger-ui.css'),
-    'swagger-ui-bundle.js': swaggerUi('swagger-ui-bundle.js'),
-    // A copy of Swagger UI must include its licence and notice (Apache License 2.0, section 4).
-    'swagger-ui-bundle.js.LICENSE.txt': swaggerUi('swagger-ui-bundle.js.LICENSE.txt'),
-    'swagger-ui-LICENSE.txt': swaggerUi('LICENSE'),
-    'swagger-ui-NOTICE.txt': swaggerUi('NOTICE'),
+      .replace('API_TITLE', String(contract.getIn(['info', 'title']))),
+    'openapi.yaml': contract.toString(),
   };
 }
 
 /**
- * Responds to a request for the page or one of its files, and ignores any other. The files are made for each request, so
- * that they show the current contract. On AWS the page's path is error 404.
+ * Responds to a request for the page or one of its files, and returns whether it did. The files are made for each
+ * request, so that they show the current contract. On AWS the page's path is error 404.
  */
-export function serveReferencePage(request: IncomingMessage, response: ServerResponse, token: string): void {
+export function serveReferencePage(request: IncomingMessage, response: ServerResponse, token: string): boolean {
   const [path = ''] = String(request.url).split('?');
-  if (!['GET', 'HEAD'].includes(String(request.method))) return;
-  // Without the slash, the browser would resolve the page's links to its files outside of it.
-  if (path === PAGE_PATH) return void response.writeHead(302, { location: `${PAGE_PATH}/` }).end();
-  // The host as in the browser's address bar: localhost and 127.0.0.1 are different origins.
-  const host = String(request.headers.host);
-  if (!path.startsWith(`${PAGE_PATH}/`) || !/^[\w.-]+(:\d+)?$/.test(host)) return;
+  if (request.method !== 'GET' || !`${path}/`.startsWith(`${PAGE_PATH}/`)) return false;
+  if (path === PAGE_PATH) {
+    // Without the slash, the browser would resolve the page's links to its files outside of it.
+    response.writeHead(302, { location: `${PAGE_PATH}/` }).end();
+    return true;
+  }
   const name = path.slice(PAGE_PATH.length + 1) || 'index.html';
   try {
-    const contract = readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8');
-    const text = new Map(Object.entries(referencePage(contract, { baseUrl: `http://${host}`, token }))).get(name);
-    if (text === undefined) return;
-    const mediaType = `${MEDIA_TYPES[extname(name)]}; charset=utf-8`;
-    response.writeHead(200, { 'content-type': mediaType, 'cache-control': 'no-store' }).end(text);
+    // The host as in the browser's address bar: localhost and 127.0.0.1 are different origins.
+    const files = referencePage(`http://${request.headers.host}`, token);
+    if (!Object.hasOwn(files, name)) return false;
+    const mediaType = `${MEDIA_TYPES[extname(name)] ?? 'text/plain'}; charset=utf-8`;
+    response.writeHead(200, { 'content-type': mediaType, 'cache-control': 'no-store' }).end(files[name]);
   } catch (error) {
     // During an edit, the contract may not be valid YAML.
     response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end((error as Error).message);
   }
+  return true;
 }

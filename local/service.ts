@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
@@ -8,7 +8,7 @@ import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import {
   createTables,
   LOCAL_CREDENTIALS,
-  openServiceDynamoDb,
+  openLocalDynamoDb,
   putDevelopmentToken,
   SERVICE_ASSEMBLY,
 } from './dynamodb.ts';
@@ -23,22 +23,14 @@ const GRACE_MS = 500;
 /** An editor's save is several changes. */
 const QUIET_MS = 50;
 
-export interface LocalService {
-  /** How to use it, for the terminal. */
-  instructions: string;
-  close(): Promise<void>;
-}
-
 /**
- * Serves the synthesized stack on this machine.
+ * Serves the synthesized stack on this machine. Returns how to use it, for the terminal, and how to stop it.
  *
  * @param port 0 for any free one
- * @param options.watching whether to rebuild after each change to the contract, the stack or a function
+ * @param watching whether to rebuild after each change to the contract, the stack or a function
  */
-export async function startService(port: number, { watching = false } = {}): Promise<LocalService> {
-  await using opened = new AsyncDisposableStack();
-  const dynamoDb = await openServiceDynamoDb();
-  opened.defer(dynamoDb.close);
+export async function startService(port: number, watching: boolean) {
+  const dynamoDb = await openLocalDynamoDb({ isService: true });
 
   async function build(): Promise<Deployment> {
     if (watching) (await import('../contract/generate.ts')).writeGenerated();
@@ -48,13 +40,13 @@ export async function startService(port: number, { watching = false } = {}): Pro
   }
 
   let deployment = await build();
-  opened.defer(() => deployment.close());
   const { outputs } = deployment.template;
   await putDevelopmentToken(dynamoDb, deployment.template);
 
-  const server = createGateway(() => deployment, console.log);
-  server.prependListener('request', (request, response) => serveReferencePage(request, response, DEVELOPMENT_TOKEN));
-  opened.defer(() => closeServer(server));
+  const gateway = createGateway(() => deployment, console.log);
+  const server = createServer((request, response) => {
+    if (!serveReferencePage(request, response, DEVELOPMENT_TOKEN)) gateway(request, response);
+  });
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
@@ -63,13 +55,12 @@ export async function startService(port: number, { watching = false } = {}): Pro
   }
 
   if (watching) {
-    const stopWatching = await onChange(async () => {
+    await onChange(async () => {
       const previous = deployment;
       deployment = await build();
       console.log('Rebuilt.');
       await previous.close();
     });
-    opened.defer(stopWatching);
   }
 
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -84,15 +75,15 @@ Create a plant:
 List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
   curl ${dynamoDb.endpoint} --aws-sigv4 aws:amz:${LOCAL_REGION}:dynamodb --user ${LOCAL_CREDENTIALS.accessKeyId}:${LOCAL_CREDENTIALS.secretAccessKey} -H 'X-Amz-Target: DynamoDB_20120810.Scan' -H 'Content-Type: application/x-amz-json-1.0' -d '{"TableName":"${outputs['PlantsTableName']}"}'
 `;
-  const running = opened.move();
-  return { instructions, close: () => running.disposeAsync() };
-}
+  return {
+    instructions,
 
-async function closeServer(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-  await once(server.close(), 'close');
-  clearTimeout(timer);
+    /** Stops listening, and waits for requests in progress. The process must end then: the rest stays open. */
+    async close(): Promise<void> {
+      server.close();
+      await Promise.race([once(server, 'close'), sleep(GRACE_MS)]);
+    },
+  };
 }
 
 /** The access line says what the function logs at INFO. */
@@ -100,8 +91,8 @@ function logLine(line: LogLine): void {
   if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
 }
 
-/** Runs `rebuild` after changes, one at a time. Returns a function that stops and waits for a rebuild in progress. */
-async function onChange(rebuild: () => Promise<void>): Promise<() => Promise<void>> {
+/** Runs `rebuild` after changes, one at a time. */
+async function onChange(rebuild: () => Promise<void>): Promise<void> {
   let last = Promise.resolve();
   /** Whether a rebuild is about to begin, which will include any change until then. */
   let isDue = false;
@@ -109,7 +100,7 @@ async function onChange(rebuild: () => Promise<void>): Promise<() => Promise<voi
   async function rebuildSoon(): Promise<void> {
     await sleep(QUIET_MS);
     isDue = false;
-    if (!watcher.closed) await rebuild().catch((error: Error) => console.error(error.message));
+    await rebuild().catch((error: Error) => console.error(error.message));
   }
 
   const watcher = watch(['functions', 'infra', 'openapi.yaml'], {
@@ -117,14 +108,11 @@ async function onChange(rebuild: () => Promise<void>): Promise<() => Promise<voi
     ignoreInitial: true,
     // A rebuild writes these files.
     ignored: /\.generated\./,
-  }).on('all', () => {
+  });
+  watcher.on('all', () => {
     if (isDue) return;
     isDue = true;
     last = last.then(rebuildSoon);
   });
   await once(watcher, 'ready');
-  return async () => {
-    await watcher.close();
-    await last;
-  };
 }

@@ -78,24 +78,16 @@ interface ResponseDefinition {
   responseTemplates?: { 'application/json': string };
 }
 
-interface FunctionProperties {
-  Handler: string;
-  Timeout: number;
-  MemorySize: number;
-  Environment: { Variables: Record<string, string> };
-}
-
 /** Reads the one stack of a cloud assembly (`cdk.out`). */
 export function readTemplate(assembly: string): Template {
-  const read = (file: string) => readFileSync(join(assembly, file), 'utf8');
+  const read = (file: string, reviver?: typeof resolve) =>
+    JSON.parse(readFileSync(join(assembly, file), 'utf8'), reviver);
   const artifacts: { type: string; properties: { templateFile: string } }[] = Object.values(
-    JSON.parse(read('manifest.json')).artifacts,
+    read('manifest.json').artifacts,
   );
-  const stack = theOnly(
-    'stack',
-    artifacts.filter(({ type }) => type === 'aws:cloudformation:stack'),
-  );
-  const { Resources, Outputs }: CloudFormationTemplate = JSON.parse(read(stack.properties.templateFile), resolve);
+  const stacks = artifacts.filter(({ type }) => type === 'aws:cloudformation:stack');
+  const { templateFile } = theOnly('stack', stacks).properties;
+  const { Resources, Outputs }: CloudFormationTemplate = read(templateFile, resolve);
 
   function ofType<Properties>(type: string) {
     return Object.entries(Resources)
@@ -103,47 +95,50 @@ export function readTemplate(assembly: string): Template {
       .map(([name, { Properties, Metadata }]) => ({ name, Metadata, ...(Properties as Properties) }));
   }
 
-  const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
-  const functionNameOf = (uri: string): string => {
-    const invoked = uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
-    return aliases.find(({ name }) => name === invoked)?.FunctionName ?? invoked;
-  };
   const { Body: api } = theOnly('RestApi', ofType<{ Body: ApiDefinition }>('AWS::ApiGateway::RestApi'));
+  const functions = ofType<{
+    Handler: string;
+    Timeout: number;
+    MemorySize: number;
+    Environment: { Variables: Record<string, string> };
+  }>('AWS::Lambda::Function');
+  const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
 
+  function toIntegration(integration: Integration): Route['integration'] {
+    if (integration.type === 'mock') {
+      const { requestTemplates, responses } = integration;
+      return { mediaTypes: Object.keys(requestTemplates), response: toGatewayResponse(responses.default) };
+    }
+    const invoked = integration.uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
+    const alias = aliases.find(({ name }) => name === invoked);
+    return { functionName: alias?.FunctionName ?? invoked, timeoutMs: integration.timeoutInMillis ?? 29_000 };
+  }
+
+  const routes = Object.entries(api.paths).flatMap(([resource, methods]) =>
+    Object.entries(methods).map(([method, { 'x-amazon-apigateway-integration': integration }]) => ({
+      method: method === 'x-amazon-apigateway-any-method' ? 'ANY' : method.toUpperCase(),
+      resource,
+      integration: toIntegration(integration),
+    })),
+  );
   return {
     stage: theOnly('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
     hasBinaryBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
-    functions: ofType<FunctionProperties>('AWS::Lambda::Function').map(({ name, Metadata, ...properties }) => ({
+    functions: functions.map(({ name, Metadata, Handler, Timeout, MemorySize, Environment }) => ({
       name,
       assetDirectory: join(assembly, Metadata['aws:asset:path']),
-      handler: properties.Handler,
-      timeoutSeconds: properties.Timeout,
-      memoryMegabytes: properties.MemorySize,
-      environment: properties.Environment.Variables,
+      handler: Handler,
+      timeoutSeconds: Timeout,
+      memoryMegabytes: MemorySize,
+      environment: Environment.Variables,
     })),
-    tables: ofType<CreateTableCommandInput>('AWS::DynamoDB::Table').map(
-      ({ name, AttributeDefinitions, KeySchema, BillingMode }) => ({
-        TableName: name,
-        AttributeDefinitions,
-        KeySchema,
-        BillingMode,
-      }),
-    ),
-    routes: Object.entries(api.paths)
-      .flatMap(([resource, methods]) =>
-        Object.entries(methods).map(([method, { 'x-amazon-apigateway-integration': integration }]) => ({
-          method: method === 'x-amazon-apigateway-any-method' ? 'ANY' : method.toUpperCase(),
-          resource,
-          integration:
-            integration.type === 'mock'
-              ? {
-                  mediaTypes: Object.keys(integration.requestTemplates),
-                  response: toGatewayResponse(integration.responses.default),
-                }
-              : { functionName: functionNameOf(integration.uri), timeoutMs: integration.timeoutInMillis ?? 29_000 },
-        })),
-      )
-      .toSorted((a, b) => sortKey(a).localeCompare(sortKey(b))),
+    tables: ofType<CreateTableCommandInput>('AWS::DynamoDB::Table').map((table) => ({
+      TableName: table.name,
+      AttributeDefinitions: table.AttributeDefinitions,
+      KeySchema: table.KeySchema,
+      BillingMode: table.BillingMode,
+    })),
+    routes: routes.toSorted((a, b) => sortKey(a).localeCompare(sortKey(b))),
     gatewayResponses: new Map(
       Object.entries(api['x-amazon-apigateway-gateway-responses']).map(([type, response]) => [
         type,
@@ -165,20 +160,19 @@ export function functionBehind(
   resource: string,
 ): FunctionConfiguration {
   const route = routes.find((each) => [method, 'ANY'].includes(each.method) && each.resource === resource);
-  const found = functions.find(({ name }) => route && isTo(name)(route));
+  const [found] = servedFunctions({ functions, routes: route ? [route] : [] });
   if (!found) throw new Error(`${method} ${resource} is not a route to a function of the stack.`);
   return found;
 }
 
 /** The functions behind routes. The stack's other functions take part in a release. */
-export function servedFunctions({ functions, routes }: Template): FunctionConfiguration[] {
-  return functions.filter(({ name }) => routes.some(isTo(name)));
+export function servedFunctions({
+  functions,
+  routes,
+}: Pick<Template, 'routes' | 'functions'>): FunctionConfiguration[] {
+  const names = routes.map(({ integration }) => 'functionName' in integration && integration.functionName);
+  return functions.filter(({ name }) => names.includes(name));
 }
-
-const isTo =
-  (name: string) =>
-  ({ integration }: Route) =>
-    'functionName' in integration && integration.functionName === name;
 
 function theOnly<Item>(kind: string, items: Item[]): Item {
   const [item] = items;

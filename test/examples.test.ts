@@ -6,7 +6,7 @@ import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { contract, inContract } from './support/contract.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
-import { type OwnService, startOwnService } from './support/own-service.ts';
+import { type OwnService, startOwnService } from './support/service.ts';
 
 /* The errors of openapi.yaml's examples, and the requests of requests.http that bring them about. */
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { inContract } from './support/contract.ts';
-import { type OwnService, startOwnService } from './support/own-service.ts';
+import { type OwnService, startOwnService } from './support/service.ts';
 
 let service: OwnService;
 beforeAll(async () => {

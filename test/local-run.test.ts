@@ -1,107 +1,286 @@
+import { exec } from 'node:child_process';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
-import dynalite from 'dynalite';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { LOCAL_CREDENTIALS } from '../local/dynamodb.ts';
-import { LOCAL_REGION, readTemplate } from '../local/template.ts';
+import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { inContract } from './support/contract.ts';
+import { type Engine, startEngine } from './support/engine.ts';
+import { startFaultProxy } from './support/fault-proxy.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
+import { post } from './support/service.ts';
 
-let project: ProjectCopy;
-let run: LocalRun;
-/** Why the second of two that were started at once did not come up. */
-let refusal: string;
+/* The commands of the local run as a user gives them, in a copy of the project. */
+
+/** Ends a hang, also on a slow machine. */
+const POLL = { timeout: 120_000, interval: 20 };
+
+const GENERATED = 'functions/create-plant/contract.generated.d.ts';
+const FUNCTION = 'functions/create-plant/index.ts';
+
+let engine: Engine;
 beforeAll(async () => {
-  project = copyProject();
-  const both = await Promise.allSettled([project.start('npm start'), project.start('npm start')]);
-  const [first, ...others] = both.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
-  if (!first || others.length > 0) throw new Error(`Of two services ${others.length + (first ? 1 : 0)} came up.`);
-  run = first;
-  refusal = String(both.find((start) => start.status === 'rejected')?.reason);
+  engine = await startEngine();
+  return engine.close;
 });
-afterAll(() => project.remove());
 
-const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' };
-
-async function create(body: string, token = DEVELOPMENT_TOKEN) {
-  const response = await fetch(run.url, {
-    method: 'POST',
-    headers: { ...headers, authorization: `Bearer ${token}` },
-    body,
-  });
-  return inContract({
-    statusCode: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: await response.text(),
-  });
+function temporaryFolder(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  return directory;
 }
 
-test('of two services that are started at once, one comes up, and the other says what to do', () => {
-  expect(refusal).toMatch(
-    /^Another npm start or npm run dev of this folder is running and has its data, \.local\/, open \(process \d+\)\. End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine\.$/m,
+test('a synthesis fails with the output of the app', async () => {
+  await expect(synthesize(temporaryFolder(), { throwaway: 'yes' })).rejects.toThrow(
+    'The stack could not be synthesized:\nThe context key "throwaway" was "yes"; it must be true or false.',
   );
 });
 
-test('a plant is created, created again, and not replaced by a different one', async () => {
-  const plant = '{"id":9223372036854775807,"name":"Welwitschia"}';
-  expect(await create(plant)).toEqual({ name: 'Welwitschia' });
-  expect(await create(plant)).toEqual({ name: 'Welwitschia' });
-  expect(await create('{"id":9223372036854775807,"name":"Fern"}')).toMatchObject({ error: 409 });
-  expect(await create('{"id":9223372036854775806,"name":"Fern"}')).toEqual({ name: 'Fern' });
+test('a synthesis makes the same template as cdk synth', async () => {
+  const directory = temporaryFolder();
+  const [own] = await Promise.all([
+    synthesize(temporaryFolder()),
+    promisify(exec)(`npx cdk synth --quiet --output ${directory}`, { cwd: projectRoot }),
+  ]);
+  for (const file of ['PlantStore.template.json', 'PlantStore.assets.json', 'manifest.json']) {
+    const read = (assembly: string) => JSON.parse(readFileSync(join(assembly, file), 'utf8'));
+    expect(read(own)).toEqual(read(directory));
+  }
 });
 
-test('of 60 concurrent creates of one id exactly one plant wins', async () => {
-  const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => create(`{"id":60,"name":"${index}"}`)));
-  expect(answers.filter((answer) => 'name' in answer)).toHaveLength(1);
-  expect(answers.filter((answer) => answer['error'] === 409)).toHaveLength(59);
-});
-
-test('a token issued beside the running service is valid at once, and a revoked one is refused', async () => {
-  const issued = await project.run('npm run --silent token -- create --name visitor --expires 1h');
-  expect(issued).toMatchObject({ code: 0, stdout: expect.stringMatching(/^plantstore_\w{43}\n$/) });
-  const token = issued.stdout.trim();
-  const listed = await project.run('npm run --silent token -- list');
-  expect(listed.stdout).toMatch(/^visitor\s/m);
-  expect(listed.stdout).not.toContain(token);
-  await project.run('npm run --silent token -- revoke visitor');
-  expect(await create('{"id":5,"name":"x"}', token)).toMatchObject({ error: 401 });
-});
-
-test('what was stored is there after a kill, and the development token after each start', async () => {
-  await create('{"id":70,"name":"before the kill"}');
-  await project.run('npm run --silent token -- revoke development');
-  // Had the list put the token back, it would have renewed its time before.
-  expect((await project.run('npm run --silent token -- list')).stdout).not.toContain('development');
-  run.kill();
-  await run.exit;
-
-  // A command that has the data open as the service starts is waited for.
-  const { openLocalDynamoDb }: typeof import('../local/dynamodb.ts') = await import(
-    join(project.directory, 'local/dynamodb.ts')
-  );
-  const command = await openLocalDynamoDb(readTemplate(inject('assembly')), { developmentToken: false });
-  setTimeout(() => command.close(), 1000);
-  run = await project.start('npm start');
-  expect(await create('{"id":70,"name":"after the kill"}')).toMatchObject({ error: 409 });
-  expect(await create('{"id":70,"name":"before the kill"}')).toEqual({ name: 'before the kill' });
-});
-
-test('another DynamoDB of this machine is given what is missing, and used', async () => {
-  const server = dynalite({ createTableMs: 100 });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { code } = await project.run('npm run --silent invoke -- events/create-plant.json', {
-    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+describe('with the embedded DynamoDB', () => {
+  let project: ProjectCopy;
+  let run: LocalRun;
+  /** The output of the second of two services that are started at once. */
+  let secondOutput: string;
+  beforeAll(async () => {
+    project = copyProject();
+    const both = await Promise.allSettled([project.start('npm start'), project.start('npm start')]);
+    const [first, ...others] = both.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
+    if (!first || others.length > 0) throw new Error(`${others.length + (first ? 1 : 0)} of two services are ready.`);
+    run = first;
+    secondOutput = String(both.find((start) => start.status === 'rejected')?.reason);
   });
-  expect(code).toBe(0);
-  const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
-  const { Count } = await client.send(new ScanCommand({ TableName: 'DataPlants8CBE6BEF' }));
-  expect(Count).toBe(1);
-  client.destroy();
-  server.closeAllConnections();
-  server.close();
+  afterAll(() => project.remove());
+
+  const token = (args: string) => project.run(`npm run --silent token -- ${args}`);
+
+  /** Runs a printed curl command. Returns the response's body. */
+  async function paste(pattern: RegExp): Promise<string> {
+    const line = run
+      .output()
+      .split('\n')
+      .find((each) => pattern.test(each));
+    const { stdout } = await promisify(exec)(`${line}`.replace('curl -i', 'curl'));
+    return stdout;
+  }
+
+  test('only one of two services that are started at once serves, and the other says what to do', () => {
+    expect(secondOutput).toMatch(
+      /^Another npm start or npm run dev of this folder is running and has its data, \.local\/, open \(process \d+\)\. End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine\.$/m,
+    );
+  });
+
+  test('prints a request that creates a plant, one that lists it, and a line for each response', async () => {
+    expect(await paste(/curl -i/)).toBe('{"name":"Monstera deliciosa","tag":"climber"}');
+    await expect.poll(run.output, POLL).toMatch(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/m);
+    expect(JSON.parse(await paste(/aws-sigv4/)).Items).toContainEqual({
+      id: { N: '1' },
+      name: { S: 'Monstera deliciosa' },
+      tag: { S: 'climber' },
+    });
+  });
+
+  test('prints the address of the reference page, which is served beside the gateway', async () => {
+    const pageUrl = /http:\S+\/docs$/m.exec(run.output())?.[0] ?? '';
+    expect(await fetch(pageUrl)).toMatchObject({ status: 200, url: `${pageUrl}/` });
+    const pageContract = await (await fetch(`${pageUrl}/openapi.yaml`)).text();
+    expect(pageContract).toContain(`url: ${new URL(pageUrl).origin}\n`);
+    expect(pageContract).toContain(DEVELOPMENT_TOKEN);
+    expect(await (await fetch(`${pageUrl}/none`)).json()).toMatchObject({ error: 404 });
+  });
+
+  test('listens on 127.0.0.1 only', async () => {
+    const { port } = new URL(run.url);
+    await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
+  });
+
+  test('creates a plant, creates it again, and does not replace it with a different one', async () => {
+    const plant = '{"id":9223372036854775807,"name":"Welwitschia"}';
+    expect(await post(run.url, plant)).toEqual({ name: 'Welwitschia' });
+    expect(await post(run.url, plant)).toEqual({ name: 'Welwitschia' });
+    expect(await post(run.url, '{"id":9223372036854775807,"name":"Fern"}')).toMatchObject({ error: 409 });
+    expect(await post(run.url, '{"id":9223372036854775806,"name":"Fern"}')).toEqual({ name: 'Fern' });
+  });
+
+  test('accepts a token that is created while it runs, and rejects it when it is revoked', async () => {
+    const created = await token('create --name visitor --expires 1h');
+    expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^plantstore_\w{43}\n$/) });
+    const visitor = created.stdout.trim();
+    const listed = await token('list');
+    expect(listed.stdout).toMatch(/^visitor\s/m);
+    expect(listed.stdout).not.toContain(visitor);
+    await token('revoke visitor');
+    expect(await post(run.url, '{"id":5,"name":"x"}', visitor)).toMatchObject({ error: 401 });
+  });
+
+  test('keeps its data if it is killed, and puts the development token at each start', async () => {
+    await post(run.url, '{"id":70,"name":"before the kill"}');
+    await token('revoke development');
+    expect((await token('list')).stdout).not.toContain('development');
+    run.kill();
+    await run.exit;
+    run = await project.start('npm start');
+    expect(await post(run.url, '{"id":70,"name":"after the kill"}')).toMatchObject({ error: 409 });
+    expect(await post(run.url, '{"id":70,"name":"before the kill"}')).toEqual({ name: 'before the kill' });
+  });
+
+  test.each([
+    ['events/none.json', undefined, 'The event events/none.json cannot be read: ENOENT'],
+    ['README.md', undefined, 'The event README.md cannot be read: Unexpected token'],
+    [
+      'own.json',
+      '{"httpMethod":"POST"}',
+      'The event own.json must be a REST proxy event, with httpMethod and resource.',
+    ],
+    ['own.json', 'null', 'The event own.json must be a REST proxy event, with httpMethod and resource.'],
+    ['', undefined, 'EVENT is missing.'],
+  ])('npm run invoke ends with a sentence for the file "%s" with %s', async (file, json, sentence) => {
+    if (json !== undefined) writeFileSync(join(project.directory, file), json);
+    const { code, stdout, stderr } = await project.run(`npm run --silent invoke -- ${file}`.trim());
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(sentence);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test('npm run invoke runs an event without a server, with exit status 0 only for a 200', async () => {
+    run.kill();
+    const [created, rejected] = await Promise.all(
+      ['create-plant-without-tag', 'error-401-no-token'].map((name) =>
+        project.run(`npm run --silent invoke -- events/${name}.json`),
+      ),
+    );
+    expect(created?.code).toBe(0);
+    expect(inContract(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
+    expect(created?.stderr).toMatch(/^\{"timestamp":".+","level":"INFO",/);
+    expect(rejected?.code).toBe(1);
+    expect(inContract(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 401 });
+  });
+});
+
+describe('with another DynamoDB of this machine', () => {
+  let project: ProjectCopy;
+  let database: Awaited<ReturnType<typeof startFaultProxy>>;
+  let variables: Record<string, string>;
+  beforeAll(async () => {
+    project = copyProject();
+    database = await startFaultProxy(engine.endpoint);
+    variables = { AWS_ENDPOINT_URL_DYNAMODB: database.endpoint };
+    return async () => {
+      project.remove();
+      await database.close();
+    };
+  });
+
+  const path = (file: string) => join(project.directory, file);
+
+  /** Changes a file of the project. Returns a function that restores it. */
+  function edit(file: string, change: (source: string) => string): () => void {
+    const source = readFileSync(path(file), 'utf8');
+    writeFileSync(path(file), change(source));
+    return () => writeFileSync(path(file), source);
+  }
+
+  test('npm run invoke uses it', async () => {
+    const { code } = await project.run('npm run --silent invoke -- events/create-plant.json', variables);
+    expect(code).toBe(0);
+    const { Count } = await engine.client.send(new ScanCommand({ TableName: engine.plantsTable }));
+    expect(Count).toBe(1);
+  });
+
+  test('ends with a sentence if PORT is not a port', async () => {
+    const { code, stderr } = await project.run('npm run --silent start', { PORT: '65536' });
+    expect(code).toBe(1);
+    expect(stderr).toContain('PORT was "65536"; it must be a number from 0 to 65535.\n');
+  });
+
+  test('listens on port 3000 by default, and ends with a sentence if it is in use', async () => {
+    const server = createServer();
+    onTestFinished(() => void server.close());
+    // If another program has the port, that serves this test too.
+    await new Promise<void>((resolve) => {
+      server.on('error', () => resolve()).listen(3000, '127.0.0.1', resolve);
+    });
+    const { code, stderr } = await project.run('npm run --silent start', { ...variables, PORT: '' });
+    expect(code).toBe(1);
+    expect(stderr).toContain('Port 3000 is in use; set PORT to a free one, or to 0 for any.\n');
+  });
+
+  test('npm start generates nothing, and responds to a request in progress after Ctrl-C, whatever else is connected', async () => {
+    appendFileSync(path(GENERATED), '// mine');
+    const run = await project.start('npm start', variables);
+    expect(readFileSync(path(GENERATED), 'utf8')).toContain('// mine');
+    const head = 'POST /plants HTTP/1.1\r\nhost: x\r\n';
+    for (const bytes of ['', head, `${head}content-length: 9\r\n\r\n{`]) {
+      const socket = connect(Number(new URL(run.url).port), '127.0.0.1').on('error', () => {});
+      socket.write(bytes);
+    }
+    await post(run.url, '{"id":71,"name":"warm up"}');
+    const before = database.calls.length;
+    const response = post(run.url, '{"id":72,"name":"in progress"}');
+    await expect.poll(() => database.calls.length, POLL).toBeGreaterThan(before);
+    run.interrupt();
+    expect(await response).toEqual({ name: 'in progress' });
+    expect(await run.exit).toBe(0);
+  });
+
+  test('npm run dev generates, serves edits, and ends soon after a signal though the database hangs', async () => {
+    appendFileSync(path(GENERATED), '// mine');
+    const dev = await project.start('npm run dev', variables);
+    expect(readFileSync(path(GENERATED), 'utf8')).not.toContain('// mine');
+    // Not for a generated file, which a rebuild writes.
+    appendFileSync(path(GENERATED), '// mine');
+    await sleep(500);
+    expect(readFileSync(path(GENERATED), 'utf8')).toContain('// mine');
+
+    // An edit that fails is printed, and the previous state is served.
+    const undoFinding = edit('infra/function/operation-function.ts', (source) =>
+      source.replace('AwsSolutions-IAM5', 'none'),
+    );
+    await expect.poll(dev.output, POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
+    expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
+    undoFinding();
+    const undoContract = edit('openapi.yaml', () => 'openapi: [');
+    await expect.poll(dev.output, POLL).toContain('Nothing can be generated from openapi.yaml: ');
+    expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
+    const page = await fetch(new URL('/docs/', dev.url));
+    expect(page.status).toBe(500);
+    expect(await page.text()).toContain('The page cannot be made from openapi.yaml: ');
+    undoContract();
+
+    edit('openapi.yaml', (source) => source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));
+    edit(FUNCTION, (source) =>
+      ['info', 'warn', 'error'].reduce((text, level) => `${text}\nconsole.${level}('at ${level}');`, source),
+    );
+    await expect.poll(() => post(dev.url, '{"id":81,"name":"too long"}'), POLL).toMatchObject({ error: 400 });
+    await expect.poll(dev.output, POLL).toMatch(/"level": "WARN",\s+"message": "at warn"/);
+    expect(dev.output()).toMatch(/"level": "ERROR",\s+"message": "at error"/);
+    expect(dev.output()).not.toContain('at info');
+    expect(dev.output()).toContain('Rebuilt.');
+
+    const put = `PutItem ${engine.plantsTable}`;
+    database.plan({ call: put, fault: 'hangs', times: 9, applied: false });
+    const calls = database.calls.length;
+    const response = post(dev.url, '{"id":73,"name":"x"}').catch(() => 'none');
+    await expect.poll(() => database.calls.slice(calls), POLL).toContain(put);
+    dev.terminate();
+    expect(await response).toBe('none');
+    expect(await dev.exit).toBe(0);
+  });
 });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { type AttributeValue, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { inject } from 'vitest';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import { LOCAL_CREDENTIALS, openLocalDynamoDb } from '../../local/dynamodb.ts';
+import { createTables, LOCAL_CREDENTIALS, openLocalDynamoDb, putDevelopmentToken } from '../../local/dynamodb.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
 import { startDynamoDbLocal } from './dynamodb-local.ts';
 
@@ -38,8 +38,10 @@ export async function startEngine() {
     PLANTS_TABLE_NAME: plantsTable,
     ACCESS_TOKENS_TABLE_NAME: accessTokensTable,
   });
-  await (await openLocalDynamoDb(template)).close();
-  const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
+  const dynamoDb = await openLocalDynamoDb();
+  const { client } = dynamoDb;
+  await createTables(dynamoDb, template);
+  await putDevelopmentToken(dynamoDb, template);
 
   /** The item of an id in the table of plants. */
   async function itemOf(id: bigint): Promise<Record<string, AttributeValue> | undefined> {

@@ -13,9 +13,9 @@ export function copyProject() {
   symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
   const started: ChildProcess[] = [];
 
-  function environment(variables: Record<string, string>): NodeJS.ProcessEnv {
+  function optionsWith(variables: Record<string, string>) {
     const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
-    return { ...inherited, ...variables };
+    return { cwd: directory, env: { ...inherited, ...variables } };
   }
 
   return {
@@ -23,42 +23,37 @@ export function copyProject() {
 
     /** Runs a command to its end. */
     run(command: string, variables: Record<string, string> = {}) {
-      const [file = '', ...options] = command.split(' ');
+      const [file = '', ...args] = command.split(' ');
       return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-        execFile(file, options, { cwd: directory, env: environment(variables) }, (error, stdout, stderr) =>
+        execFile(file, args, optionsWith(variables), (error, stdout, stderr) =>
           resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
         );
       });
     },
 
-    /** Starts the local run on any free port; returns when it says that it is ready. Throws what it says where it ends. */
+    /** Starts the local run on any free port. Returns when it is ready. Throws its output if it ends before. */
     async start(command: string, variables: Record<string, string> = {}) {
-      const [file = '', ...options] = command.split(' ');
-      const child = spawn(file, options, {
-        cwd: directory,
-        env: environment({ PORT: '0', ...variables }),
-        // A group of its own, to be killed with all that npm started.
-        detached: true,
-      });
+      const [file = '', ...args] = command.split(' ');
+      // In a group of its own, so that all that npm started can be killed.
+      const child = spawn(file, args, { ...optionsWith({ PORT: '0', ...variables }), detached: true });
       started.push(child);
       const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
       let output = '';
-      const ready = new Promise<void>((resolve, reject) => {
+      await new Promise<void>((resolve, reject) => {
         for (const stream of [child.stdout, child.stderr]) {
           stream.on('data', (chunk) => {
             output += chunk;
             if (/aws-sigv4.*\n/.test(output)) resolve();
           });
         }
-        child.once('exit', () => reject(new Error(`${command} ended:\n${output}`)));
+        void exit.then(() => reject(new Error(`${command} ended:\n${output}`)));
       });
-      await ready;
       return {
         url: /ready at (\S+)/.exec(output)?.[1] ?? '',
         output: () => output,
         kill: () => process.kill(-Number(child.pid), 'SIGKILL'),
         terminate: () => child.kill('SIGTERM'),
-        /** As Ctrl-C does: the terminal tells npm and what npm started, and npm passes it on. */
+        /** As Ctrl-C does: the terminal signals npm and what npm started, and npm passes the signal on. */
         interrupt: () => process.kill(-Number(child.pid), 'SIGINT'),
         exit,
       };

@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { deploy } from '../../local/deploy.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { createGateway } from '../../local/gateway.ts';
 import type { Template } from '../../local/template.ts';
+import { inContract } from './contract.ts';
+import { startEngine } from './engine.ts';
 
 /** The template's functions behind its routes, on an engine's tables, over real HTTP. */
 export async function startService(template: Template, engine: { endpoint: string }) {
@@ -11,16 +15,40 @@ export async function startService(template: Template, engine: { endpoint: strin
     () => deployment,
     () => {},
   );
-  gateway.listen(0, '127.0.0.1');
-  await once(gateway, 'listening');
+  const server = createServer(gateway).listen(0, '127.0.0.1');
+  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
-      gateway.closeAllConnections();
-      gateway.close();
+      server.closeAllConnections();
+      server.close();
       await deployment.close();
     },
   };
 }
 
 export type Service = Awaited<ReturnType<typeof startService>>;
+
+/** The service as it is deployed by default, on an engine of its own. */
+export async function startOwnService() {
+  const engine = await startEngine();
+  const service = await startService(engine.template, engine);
+  return {
+    engine,
+    url: service.url,
+    close: async () => {
+      await service.close();
+      await engine.close();
+    },
+  };
+}
+
+export type OwnService = Awaited<ReturnType<typeof startOwnService>>;
+
+/** Sends a body to POST /plants at this URL. Returns the response's body, if the contract allows the response. */
+export async function post(url: string, body: string, token = DEVELOPMENT_TOKEN): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', headers, body });
+  const { status: statusCode } = response;
+  return inContract({ statusCode, headers: Object.fromEntries(response.headers), body: await response.text() });
+}

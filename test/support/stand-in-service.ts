@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer, text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
 export interface Sent {
@@ -9,7 +9,7 @@ export interface Sent {
   path: string;
   headers: IncomingMessage['headers'];
   bytes: Buffer;
-  /** The bytes as text; U+FFFD stands for those that are no UTF-8. */
+  /** The bytes as text; U+FFFD is in place of those that are not UTF-8. */
   body: string;
 }
 
@@ -19,7 +19,7 @@ export interface Answered {
   body: string;
 }
 
-/** A service that answers as it is told to, until it is closed. */
+/** Starts a service that responds with what the function returns. */
 export async function openStandIn(answerTo: (sent: Sent) => Answered | Promise<Answered>) {
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
@@ -37,28 +37,9 @@ export async function openStandIn(answerTo: (sent: Sent) => Answered | Promise<A
   };
 }
 
-/** A service that answers as it is told to, until the test is over. Returns its base URL. */
+/** The same until the test is over. Returns the base URL. */
 export async function startStandIn(answerTo: (sent: Sent) => Answered | Promise<Answered>): Promise<string> {
   const { url, close } = await openStandIn(answerTo);
   onTestFinished(close);
   return url;
-}
-
-/** What is different in the answer to a request. */
-export type Change = (answer: Answered, sent: Sent) => Partial<Answered>;
-
-/** The service at a base URL with something changed in each answer, until the test is over. Returns its base URL. */
-export function startChanged(baseUrl: string, change: Change): Promise<string> {
-  return startStandIn(async (sent) => {
-    const { method, path, headers, bytes } = sent;
-    // fetch would neither send nor answer the same headers.
-    const answer = await new Promise<IncomingMessage>((resolve, reject) =>
-      httpRequest(baseUrl + path, { method, headers }, resolve)
-        .on('error', reject)
-        .end(bytes),
-    );
-    const { 'content-length': _, 'transfer-encoding': __, connection: ___, ...passedOn } = answer.headers;
-    const whole = { status: answer.statusCode ?? 0, headers: passedOn, body: await text(answer) };
-    return { ...whole, ...change(whole, sent) };
-  });
 }

@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checked, command, WrongArguments } from '../cli/command.ts';
 import { referencePage } from '../local/reference-page.ts';
+import { checked, command, WrongArguments } from './command.ts';
 
 /* npm run docs: writes the page that `npm start` serves at /docs as a folder for a static host. */
 
@@ -17,9 +17,9 @@ const URL_PATTERN = /^(https:\/\/[\w.-]+|http:\/\/(127\.0\.0\.1|localhost))(:\d+
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ url, out }) => {
   if (url === undefined) throw new WrongArguments('--url is missing; it must be the base URL of the API.');
-  const mustBe = 'an https URL as in https://plants.example.com/v1, or an http one of 127.0.0.1';
-  const baseUrl = checked('--url', url.replace(/\/$/, ''), URL_PATTERN, mustBe);
-  const files = referencePage(readFileSync(join(import.meta.dirname, '../openapi.yaml'), 'utf8'), { baseUrl });
+  const expected = 'an https URL as in https://plants.example.com/v1, or an http one of 127.0.0.1';
+  const baseUrl = checked('--url', url.replace(/\/$/, ''), URL_PATTERN, expected);
+  const files = referencePage(baseUrl);
   mkdirSync(out, { recursive: true });
   const other = readdirSync(out).find((name) => !Object.keys(files).includes(name));
   if (other !== undefined) {

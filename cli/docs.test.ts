@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { runHere } from '../test/support/tool.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runToolHere } from '../test/support/tool.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -10,12 +10,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-function docs(...args: string[]) {
-  vi.resetModules();
-  return runHere(args, () => import('./docs.ts'));
-}
+const docs = (...args: string[]) => runToolHere('docs', args);
 
-test('it writes the page for a base URL, and again over itself', async () => {
+test('writes the page for a base URL, and again over itself', async () => {
   const out = join(directory, 'page');
   for (const url of ['https://a.example/v1/', 'http://127.0.0.1:3000']) {
     const { code, stdout } = await docs('--url', url, '--out', out);
@@ -31,7 +28,7 @@ test.each([
   [['--url', 'at https://a.example'], '--url was "at https://a.example"; it must be an https URL as in '],
   [['--url', 'https://a.example/?x'], '--url was "https://a.example/?x"; it must be an https URL as in '],
   [['--url', 'https://a.example;b'], '--url was "https://a.example;b"; it must be an https URL as in '],
-])('%j is refused with a sentence and the usage', async (args, sentence) => {
+])('rejects %j with a sentence and the usage', async (args, sentence) => {
   const { code, stderr } = await docs(...args, '--out', directory);
   expect(code).toBe(1);
   expect(stderr).toContain(sentence);
@@ -39,7 +36,7 @@ test.each([
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test('a folder that holds something else is left as it is', async () => {
+test('rejects a folder that has something else in it', async () => {
   writeFileSync(join(directory, 'mine.txt'), 'x');
   const { code, stderr } = await docs('--url', 'https://a.example', '--out', directory);
   expect(code).toBe(1);
