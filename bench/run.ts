@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { checkedNumber, command } from '../cli/command.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
-import { writeSection } from '../scripts/document-section.ts';
 import {
   BARE,
   buildOtherwise,
@@ -160,7 +159,10 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
   const text = markdown(results);
   console.log(text);
   writeFileSync(join(import.meta.dirname, 'results.json'), `${JSON.stringify(results, null, 2)}\n`);
-  writeSection('docs/performance.md', 'bench', text);
+  const document = join(projectRoot, 'docs/performance.md');
+  const section = /(?<=<!-- bench -->\n).*(?=\n<!-- \/bench -->)/s;
+  const written = readFileSync(document, 'utf8').replace(section, () => text);
+  writeFileSync(document, written);
 });
 
 function start(runs: Runs, name: string) {
