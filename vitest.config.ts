@@ -6,7 +6,7 @@ const mutated = process.env['MUTATION_FOLDER'];
 
 /** What holds of the service on any DynamoDB, run on both engines. */
 const BOTH_ENGINES = [
-  'functions/*/{attribute-value,bearer-auth,index,*-table}.test.ts',
+  'functions/**/{attribute-value,bearer-auth,index,*-table}.test.ts',
   'cli/token.test.ts',
   'test/{events,races}.test.ts',
 ];
