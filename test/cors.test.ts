@@ -47,29 +47,19 @@ test.each(ORIGINS)('a page of %s may create a plant, and read a success and each
   expect(responses.map(allowed)).toEqual(Array(4).fill(origin));
 });
 
-test('a page of another origin may send nothing, and read no response of the function', async () => {
+test('a page of another origin may send nothing, and read nothing', async () => {
   const origin = 'https://evil.example';
   expect(allowed(await send(origin, { method: 'OPTIONS' }))).not.toBe(origin);
   expect(allowed(await create(origin))).toBeNull();
-  expect(allowed(await create(origin, {}, '{'))).toBeNull();
 });
 
-test('a page may read the error 404 of the gateway', async () => {
+test('a page may read the gateway’s own error, its request id and its headers', async () => {
   const response = await send(ORIGIN, { path: '/none' });
   expect(await response.json()).toMatchObject({ error: 404 });
   expect(allowed(response)).toBe('*');
-});
-
-test.each<[string, () => Promise<Response>]>([
-  ['the function', () => create(ORIGIN)],
-  ['the function, an error', () => create(ORIGIN, { authorization: 'Bearer none' })],
-  ['the gateway', () => send(ORIGIN, { path: '/none' })],
-  ['the gateway, for a long URL', () => send(ORIGIN, { path: `/${'x'.repeat(12_000)}` })],
-])('a page may read the request id and the headers of an error from %s', async (_, respond) => {
-  const { headers } = await respond();
-  expect(headers.get('x-amz-apigw-id')).toMatch(/./);
+  expect(response.headers.get('x-amz-apigw-id')).toMatch(/./);
   const names = ['x-amz-apigw-id', 'Retry-After', 'WWW-Authenticate', 'x-amzn-Remapped-WWW-Authenticate'];
-  expect(headers.get('access-control-expose-headers')?.split(',')).toEqual(expect.arrayContaining(names));
+  expect(response.headers.get('access-control-expose-headers')?.split(',')).toEqual(expect.arrayContaining(names));
 });
 
 test.each(['text/plain', 'image/png'])('OPTIONS with the Content-Type %s is not a preflight', async (type) => {

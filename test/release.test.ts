@@ -84,12 +84,6 @@ test.each<[string, Changes, string, string]>([
     '"error":500',
   ],
   [
-    'has a wrong table of tokens',
-    { ofVersion: { ACCESS_TOKENS_TABLE_NAME: 'none' } },
-    'POST /plants with an unknown token is error 401, with a challenge',
-    '"error":500',
-  ],
-  [
     'crashes at init',
     { ofVersion: { PLANTS_TABLE_NAME: '' } },
     'POST /plants without Authorization header is error 401, with a challenge',

@@ -176,32 +176,6 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
     expect(conflict).toMatchObject({ status: '400', response: { error: 409, message: inUse } });
   });
 
-  test('can be used by the keyboard alone', async () => {
-    const tabTo = async (selector: string) => {
-      for (let presses = 0; !(await page.evaluate(`document.activeElement.matches('${selector}')`)); presses += 1) {
-        expect(presses, `Tab does not come to ${selector}.`).toBeLessThan(100);
-        await page.keyboard.press('Tab');
-      }
-    };
-    await tabTo('.btn.authorize');
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('.modal-ux input');
-    await tabTo('.modal-ux input');
-    await page.keyboard.type(DEVELOPMENT_TOKEN);
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Escape');
-    await page.waitForSelector('.modal-ux', { hidden: true });
-    await tabTo('.body-param__text');
-    await page.keyboard.down('Control');
-    await page.keyboard.press('a');
-    await page.keyboard.up('Control');
-    await page.keyboard.type(PLANT);
-    await tabTo('.execute');
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('.live-responses-table .response-col_status');
-    expect(await engine.stored(LARGEST)).toMatchObject({ name: 'Sequoia' });
-  });
-
   test('has nothing serious for axe to find, in light and dark, read, authorized or tried', async () => {
     await expectAccessible('read');
     await page.click('.btn.authorize');

