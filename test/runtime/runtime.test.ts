@@ -49,9 +49,7 @@ function runtimeOf({ httpMethod, resource }: APIGatewayProxyEvent): Runtime {
 
 /** What a function responds, by default the one behind the event's route. */
 async function respond(event: APIGatewayProxyEvent, { runtime = runtimeOf(event), remainingMs = 10_000 } = {}) {
-  const outcome = await runtime.invoke(event, remainingMs);
-  if ('error' in outcome) throw new Error(`The function failed: ${JSON.stringify(outcome.error)}`);
-  return inContract(JSON.parse(outcome.response));
+  return inContract(JSON.parse(await runtime.invoke(event, remainingMs)));
 }
 
 const creating = (id: number) => eventWith({ body: `{"id":${id},"name":"x"}` });
