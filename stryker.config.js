@@ -1,5 +1,6 @@
-/** The folder whose files are mutated, and whose tests must notice it. */
-const folder = process.env['MUTATION_FOLDER'] ?? 'functions';
+/** The folder whose files are mutated, and whose tests must notice it. vitest.config.ts reads it too. */
+process.env['MUTATION_FOLDER'] ??= 'functions';
+const folder = process.env['MUTATION_FOLDER'];
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
@@ -7,9 +8,9 @@ export default {
   // The percentage of mutants that the tests must notice.
   thresholds: { high: 100, low: 95, break: folder === 'functions' ? 95 : 85 },
   testRunner: 'vitest',
-  // CDK's bundling and autocannon do not work in threads. Not `testFiles`: with it, Stryker 10.1.1 activates a mutant of
+  // CDK's bundling does not work in threads. Not `testFiles`: with it, Stryker 10.1.1 activates a mutant of
   // a module's top level after the module is loaded, and reports that it survived.
-  vitest: { configFile: 'vitest.stryker.config.ts', pool: 'forks' },
+  vitest: { pool: 'forks' },
   coverageAnalysis: 'perTest',
   reporters: ['clear-text', 'progress-append-only'],
   clearTextReporter: { allowColor: false, reportTests: false, logTests: false },

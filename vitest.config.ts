@@ -1,23 +1,32 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { whyNoDynamoDbLocal } from './test/support/dynamodb-local.ts';
+
+/** The folder that Stryker mutates; see stryker.config.js. */
+const mutated = process.env['MUTATION_FOLDER'];
 
 /** What holds of the service on any DynamoDB, run on both engines. */
-const CONTRACT_SUITE = [
+const BOTH_ENGINES = [
   'functions/**/{attribute-value,bearer-auth,create-plant,index,tokens-table}.test.ts',
   'cli/token.test.ts',
   'test/{events,races}.test.ts',
 ];
-
-/** What is run by commands, as a user runs them: a process and a synthesis each. */
+/** Commands as a user runs them: a process and a synthesis each. */
 const COMMANDS = ['test/local-run.test.ts'];
+const OWN_PROJECT = [...COMMANDS, 'test/{runtime,second-operation,browser}/**'];
 
-// Each test file loads the SDK or CDK anew, in a process of its own; compiled once, that takes a tenth less of all.
+// Compiles the SDK and CDK once for all test files, each of which loads them in a process of its own.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
+
+const project = (name: string, include: string[], options = {}) => ({
+  extends: true as const,
+  test: { name, include, ...options },
+});
+/** Projects with a higher number start when all with a lower one have ended. */
+const order = (groupOrder: number) => ({ sequence: { groupOrder } });
 
 export default defineConfig({
   test: {
-    // These end what hangs, on a machine that has a third of its speed too.
+    // These end what hangs, also on a machine that has a third of its speed.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     maxConcurrency: 8,
@@ -25,53 +34,26 @@ export default defineConfig({
     maxWorkers: 3,
     globalSetup: 'test/support/synthesize-once.ts',
     setupFiles: 'test/support/property-runs.ts',
-    // CDK's own rules take half of a synthesis; the test that is about them asks for them.
+    // CDK's own rules take half of a synthesis; the test that is about them turns them on.
     env: { CDK_VALIDATION: 'false' },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'dynalite',
-          include: ['{checks,cli,contract,functions,local,scripts,test}/**/*.test.ts'],
-          exclude: [...COMMANDS, 'test/dynamodb-local-skipped.test.ts', 'test/{runtime,second-operation,browser}/**'],
-          provide: { engine: 'dynalite' },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'local run', include: COMMANDS, provide: { engine: 'dynalite' } },
-      },
-      {
-        extends: true,
-        // Only reads; loading CDK anew for each file would take a third of its time.
-        test: { name: 'infra', include: ['infra/**/*.test.ts'], isolate: false, provide: { engine: 'dynalite' } },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'DynamoDB Local',
-          include: whyNoDynamoDbLocal() ? ['test/dynamodb-local-skipped.test.ts'] : CONTRACT_SUITE,
-          provide: { engine: 'DynamoDB Local' },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'runtime', include: ['test/runtime/*.test.ts'], provide: { engine: 'dynalite' } },
-      },
-      {
-        extends: true,
-        test: { name: 'browser', include: ['test/browser/*.test.ts'], provide: { engine: 'dynalite' } },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'second operation',
-          include: ['test/second-operation/*.test.ts'],
-          provide: { engine: 'dynalite' },
-          // It runs other lanes, whole, in a copy of the project.
-          testTimeout: 900_000,
-        },
-      },
-    ],
+    provide: { engine: 'dynalite' },
+    ...(mutated
+      ? // Generated validators are tested where they are generated.
+        { include: [`${mutated}/**/*.test.ts`, 'contract/generate.test.ts'], exclude: COMMANDS }
+      : {
+          projects: [
+            project('dynalite', ['{checks,cli,contract,functions,local,scripts,test}/**/*.test.ts'], {
+              exclude: OWN_PROJECT,
+            }),
+            // Only reads; to load CDK for each file would take a third of its time.
+            project('infra', ['infra/**/*.test.ts'], { isolate: false }),
+            project('local-run', COMMANDS),
+            project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
+            project('runtime', ['test/runtime/*.test.ts'], order(1)),
+            project('browser', ['test/browser/*.test.ts'], order(1)),
+            // Runs other projects, whole, in a copy of the project.
+            project('second-operation', ['test/second-operation/*.test.ts'], { testTimeout: 900_000, ...order(2) }),
+          ],
+        }),
   },
 });

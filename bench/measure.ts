@@ -37,9 +37,9 @@ export async function measure(directory: string, options: RunOptions): Promise<R
   async function invoke(times = 1): Promise<void> {
     for (let i = 0; i < times; i += 1) {
       sent += 1;
-      const outcome = await runtime.invoke(event(sent));
-      if ('response' in outcome && outcome.response.includes(`"statusCode":${status}`)) continue;
-      throw new Error(`${directory} responded ${JSON.stringify(outcome)}\n${runtime.log()}`);
+      const response = await runtime.invoke(event(sent));
+      if (response.includes(`"statusCode":${status}`)) continue;
+      throw new Error(`${directory} responded ${response}\n${runtime.log()}`);
     }
   }
 

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkedNumber, command } from '../cli/command.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
-import { writeSection } from '../scripts/document-section.ts';
 import { buildOtherwise, buildVariants, buildWithProvider, COMPARED, OURS, type Variant } from './build.ts';
 import { measure, type RunOptions } from './measure.ts';
 import { type Measurements, markdown, type Runs } from './report.ts';
@@ -89,7 +88,12 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
 
   const text = markdown({ rounds, megabytes: memoryMegabytes, variants, otherwise, cold, warm, sizes, bodies });
   console.log(text);
-  writeSection('docs/performance.md', 'bench', text);
+  const document = join(projectRoot, 'docs/performance.md');
+  const section = /(?<=<!-- bench -->\n).*(?=\n<!-- \/bench -->)/s;
+  writeFileSync(
+    document,
+    readFileSync(document, 'utf8').replace(section, () => text),
+  );
 });
 // A run that failed has not closed the stand-in.
 process.exit();

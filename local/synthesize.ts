@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 export const projectRoot = join(import.meta.dirname, '..');
@@ -24,6 +24,7 @@ export async function synthesize(assembly: string, context: Record<string, strin
     CDK_CONTEXT_JSON: JSON.stringify({ ...cdkJson.context, ...METADATA, ...context }),
     // CDK's own template checks take half of a synthesis; a deployment runs them. cdk-nag still runs.
     CDK_VALIDATION: 'false',
+    PATH: `${join(import.meta.dirname, 'bin')}${delimiter}${process.env['PATH']}`,
     NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/node'),
   };
   try {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import { type Deployment, deploy } from '../local/deploy.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 import { type Engine, startEngine } from './support/engine.ts';
@@ -21,48 +21,32 @@ beforeEach(async () => {
   return () => proxy.close();
 });
 
-/** One function alone, so that the database sees no other's calls. */
+/** Only this function, so that the database gets no calls of another. */
 async function deployBehind(method: string, resource: string): Promise<Deployment> {
-  return deploy({ ...template, functions: [functionBehind(template, method, resource)] }, proxy, () => {});
+  const functions = [functionBehind(template, method, resource)];
+  const deployment = await deploy({ ...template, functions }, proxy, () => {});
+  onTestFinished(deployment.close);
+  return deployment;
 }
 
-describe.each(routes)('the bundle of $method $resource', ({ method, resource }) => {
+test.each(routes)('$method $resource makes exactly those calls that its role allows', async ({ method, resource }) => {
+  const deployment = await deployBehind(method, resource);
+  const events = sampleNames.map(sampleEvent).filter((event) => event.resource === resource);
+  for (const event of events.filter(({ httpMethod }) => httpMethod === method)) await deployment.invoke(event);
   const { name } = functionBehind(template, method, resource);
-
-  test('makes exactly those calls to the database that its role allows', async () => {
-    const deployment = await deployBehind(method, resource);
-    const events = sampleNames.map(sampleEvent).filter((event) => event.resource === resource);
-    for (const event of events.filter(({ httpMethod }) => httpMethod === method)) await deployment.invoke(event);
-    expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(name, assembly));
-    await deployment.close();
-  });
+  expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(name, assembly));
 });
 
-describe('of its calls to the database POST /plants', () => {
-  const create = async (deployment: Deployment, body: string) => deployment.invoke(eventWith({ body }));
-  let read: string;
-  let put: string;
-  let deployment: Deployment;
-  beforeEach(async () => {
-    read = `GetItem ${engine.accessTokensTable}`;
-    put = `PutItem ${engine.plantsTable}`;
-    deployment = await deployBehind('POST', '/plants');
-    return () => deployment.close();
-  });
-
-  test('makes one read at init, one read of a token a minute, and one put a request', async () => {
-    expect(proxy.calls).toEqual([read]);
-    await create(deployment, '{"id":1,"name":"x"}');
-    expect(proxy.calls).toEqual([read, read, put]);
-    await create(deployment, '{"id":2,"name":"y"}');
-    await create(deployment, '{"id":2,"name":"z"}');
-    expect(proxy.calls.slice(3)).toEqual([put, put]);
-  });
-
-  test('makes none for a request that is refused before', async () => {
-    await create(deployment, '{"id":1,"name":"x"}');
-    const before = proxy.calls.length;
-    for (const body of ['{', '{"id":"1"}', `{"id":1,"name":"${'x'.repeat(500_000)}"}`]) await create(deployment, body);
-    expect(proxy.calls.length).toBe(before);
-  });
+test('POST /plants makes one read at init, one of a token a minute, and one put for a valid request', async () => {
+  const deployment = await deployBehind('POST', '/plants');
+  const create = async (body: string) => deployment.invoke(eventWith({ body }));
+  const read = `GetItem ${engine.accessTokensTable}`;
+  const put = `PutItem ${engine.plantsTable}`;
+  expect(proxy.calls).toEqual([read]);
+  await create('{"id":1,"name":"x"}');
+  expect(proxy.calls).toEqual([read, read, put]);
+  await create('{"id":2,"name":"y"}');
+  await create('{"id":2,"name":"z"}');
+  for (const body of ['{', '{"id":"1"}', `{"id":1,"name":"${'x'.repeat(500_000)}"}`]) await create(body);
+  expect(proxy.calls.slice(3)).toEqual([put, put]);
 });

@@ -7,11 +7,14 @@ import { settingKeys } from '../infra/settings.ts';
 import { projectRoot } from '../local/synthesize.ts';
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
-const documents = globSync(['*.md', 'docs/*.md'], { cwd: projectRoot });
+const documents = globSync(['*.md', 'docs/*.md', '.github/*.yml', '.github/workflows/*.yml', '.ci/run'], {
+  cwd: projectRoot,
+});
 const runbook = read('docs/operations.md');
 const template = Template.fromJSON(
   JSON.parse(readFileSync(join(inject('assembly'), 'PlantStore.template.json'), 'utf8')),
 );
+const resources: Record<string, { Type: string }> = template.toJSON()['Resources'];
 
 const captures = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, capture = '']) => capture);
 
@@ -33,13 +36,15 @@ const anchors = (markdown: string) =>
       .replaceAll(' ', '-'),
   );
 
-test('each script that a document runs is one of package.json', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  const named = inDocuments(/npm run (?:--silent\s+)?([\w:-]+)/g);
-  expect(named.filter(([, script]) => !(script in scripts))).toEqual([]);
+test.each<[string, RegExp, string[]]>([
+  ['npm script', /npm run (?:--silent\s+)?([\w:-]+)/g, Object.keys(JSON.parse(read('package.json')).scripts)],
+  ['context key', /-c ([a-z]\w*)=/g, settingKeys],
+  ['logical id', /\b([A-Z][a-z]\w*[0-9A-F]{8})\b/g, Object.keys(resources)],
+])('each %s that a document names exists', (_, pattern, known) => {
+  expect(inDocuments(pattern).filter(([, name]) => !known.includes(name))).toEqual([]);
 });
 
-test('each link between documents leads to a file and a heading that there are', () => {
+test('each link between documents leads to a file and a heading that exist', () => {
   const dead = inDocuments(/\]\((?!https?:)([^)\s]+)\)/g).filter(([document, link]) => {
     const [path = '', anchor] = link.split('#');
     const target = path === '' ? document : join(dirname(document), path);
@@ -49,9 +54,9 @@ test('each link between documents leads to a file and a heading that there are',
   expect(dead).toEqual([]);
 });
 
-test('each file of the project that a document names is there', () => {
+test('each file of the project that a document names exists', () => {
   const entries = readdirSync(projectRoot, { withFileTypes: true });
-  // Not what commands make.
+  // Commands make these two.
   const folders = entries.filter((entry) => entry.isDirectory() && !['cdk.out', '.local'].includes(entry.name));
   const named = inDocuments(/(?<![\w/.])((?:\.?[\w-]+\/)+[\w.-]*\w)/g);
   const missing = named.filter(([, path]) => {
@@ -60,26 +65,15 @@ test('each file of the project that a document names is there', () => {
   expect(missing).toEqual([]);
 });
 
-test('each context key that a document gives is one of the stack’s', () => {
-  const keys: string[] = settingKeys;
-  expect(inDocuments(/-c ([a-z]\w*)=/g).filter(([, key]) => !keys.includes(key))).toEqual([]);
-});
-
-test('each logical id that a document names is one of the stack’s', () => {
-  const ids = Object.keys(template.toJSON()['Resources']);
-  expect(inDocuments(/\b([A-Z][a-z]\w*[0-9A-F]{8})\b/g).filter(([, id]) => !ids.includes(id))).toEqual([]);
-});
-
 test('the policy for deploying names each service of the stack', () => {
   const [, policy = ''] = /```json\n(\{\s*"Version".*?)```/s.exec(read('docs/deploying.md')) ?? [];
   const actions: string[] = JSON.parse(policy).Statement.flatMap(({ Action }: { Action: string[] }) => Action);
   const allowed = actions.map((action) => action.split(':')[0]);
-  const resources: Record<string, { Type: string }> = template.toJSON()['Resources'];
   const services = Object.values(resources).map(({ Type }) => Type.split('::')[1]?.toLowerCase());
   expect(allowed).toEqual(expect.arrayContaining([...new Set(services)]));
 });
 
-/** The IAM actions that AWS CLI commands ask for under another name than their own. */
+/** The IAM actions of AWS CLI commands that are called differently. */
 const ACTIONS: Record<string, string> = {
   'acm wait certificate-validated': 'acm:DescribeCertificate',
   'apigateway get-account': 'apigateway:GET',
@@ -99,18 +93,16 @@ const ADMINISTRATORS =
   /^(acm|iam|kms|s3|sns|wafv2):|^apigateway:(Create|Delete)|^(logs:DeleteLogGroup|cloudformation:DeleteStack)$/;
 
 test('each AWS CLI command of a document is permitted by the table, or an administrator’s', () => {
-  const section =
-    read('docs/deploying.md')
-      .split(/^#+ /m)
-      .find((text) => text.startsWith('Permissions\n')) ?? '';
+  const [, section = ''] = /^## Permissions\n(.*?)^#+ /ms.exec(read('docs/deploying.md')) ?? [];
   let service = '';
-  // As in "`lambda:GetAlias`, `GetAccountSettings`": a service holds until the next.
+  // As in "`lambda:GetAlias`, `GetAccountSettings`": a service is that of all actions up to the next.
   const permitted = [...section.matchAll(/`(?:(\w+):)?([A-Z]\w+)`/g)].map(([, named, action]) => {
     service = named ?? service;
     return `${service}:${action}`;
   });
   const commands = inDocuments(/\baws ([a-z\d]+ (?:wait )?[a-z]+-[a-z-]+|s3 sync)/g);
-  const actions = commands.map(([document, command]) => [document, actionOf(command)] as const);
+  const ofPeople = commands.filter(([document]) => document.endsWith('.md'));
+  const actions = ofPeople.map(([document, command]) => [document, actionOf(command)] as const);
   expect(actions.filter(([, action]) => !permitted.includes(action) && !ADMINISTRATORS.test(action))).toEqual([]);
 });
 
@@ -119,36 +111,30 @@ test('the runbook has a row for each alarm that calls a person, and for no other
   const ids = all.filter(([, { Properties }]) => Properties.AlarmActions).map(([id]) => id);
   // One row is for the functions of all operations: CreatePlantFunctionErrors is a FunctionErrors.
   const names = ids.map((id) => id.replace(/^MonitoringAlarms(?:\w+(?=Function))?(\w+?)[0-9A-F]{8}$/, '$1'));
-  const alarms = [...new Set(names)];
   const section = runbook.slice(runbook.indexOf('\n## Alarms\n'), runbook.indexOf('\n### What alarms cannot see\n'));
   const rows = captures(section, /^\| (\w+) \|/gm).filter((name) => name !== 'alarm');
-  expect(rows.toSorted()).toEqual(alarms.toSorted());
+  expect(rows.toSorted()).toEqual([...new Set(names)].toSorted());
 });
 
-test('the runbook lists each saved query of the stack, and asks for no other', () => {
+test('the runbook lists each saved query of the stack, and no document names another', () => {
   const definitions = Object.values(template.findResources('AWS::Logs::QueryDefinition'));
-  // A name may say in brackets what is to be put in.
-  const queries = definitions.map(({ Properties }) =>
-    Properties.Name.replace(/^PlantStore\/([^(]+?)(?: \(.*)?$/, '$1'),
-  );
+  // Behind a name, brackets say what to insert.
+  const queries = definitions.map(({ Properties }) => Properties.Name.replace(/^PlantStore\/([^(]+?)( \(.*)?$/, '$1'));
   const list = /\*\*Saved queries\*\*.*?(?=\n- )/s.exec(runbook)?.[0].replaceAll(/\s+/g, ' ') ?? '';
   expect(captures(list, /"([^"]+)"/g).toSorted()).toEqual(queries.toSorted());
-  const asked = inDocuments(/(?<!--)query\s+"([^"]+)"/g);
-  expect(asked.filter(([, query]) => !queries.includes(query))).toEqual([]);
+  const named = inDocuments(/(?<!--)query\s+"([^"]+)"/g);
+  expect(named.filter(([, query]) => !queries.includes(query))).toEqual([]);
 });
 
-test('the web ACL answers who it blocks as the gateway answers who it throttles', () => {
-  const acl = JSON.parse(read('docs/web-acl.json'));
+test('the web ACL responds as the gateway does when it throttles, and keeps no samples of requests', () => {
+  const { CustomResponseBodies, ...acl } = JSON.parse(read('docs/web-acl.json'));
   for (const { Action } of acl.Rules) {
     const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
-    const { ContentType, Content } = acl.CustomResponseBodies[CustomResponseBodyKey];
+    const { ContentType, Content } = CustomResponseBodies[CustomResponseBodyKey];
     expect({ ResponseCode, ContentType }).toEqual({ ResponseCode: 400, ContentType: 'APPLICATION_JSON' });
     expect(JSON.parse(Content)).toEqual(gatewayResponses['THROTTLED']);
     expect(ResponseHeaders).toContainEqual({ Name: 'Retry-After', Value: expect.stringMatching(/^\d+$/) });
   }
-});
-
-test('the web ACL keeps no samples of requests, which would hold the callers’ tokens', () => {
-  const acl = JSON.parse(read('docs/web-acl.json'));
+  // A sample would hold the client's token.
   for (const { VisibilityConfig } of [acl, ...acl.Rules]) expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
 });

@@ -1,35 +1,27 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { projectRoot } from '../local/synthesize.ts';
 import { copyProject } from './support/project-copy.ts';
 
-const directory = join(projectRoot, '.github/workflows');
-const workflows = readdirSync(directory);
-const text = (name: string) => readFileSync(join(directory, name), 'utf8');
-const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as {
-  scripts: Record<string, string>;
-};
+/* What runs with rights or secrets: the workflows, and the packages' install scripts. */
 
-test.each(workflows)('%s pins each action by its digest, and names its version', (name) => {
+const directory = join(projectRoot, '.github/workflows');
+const text = (name: string) => readFileSync(join(directory, name), 'utf8');
+
+test.each(readdirSync(directory))('%s pins each action, and has no more rights and secrets than it uses', (name) => {
   const actions = [...text(name).matchAll(/uses: (?!\.\/)(.+)/g)].map(([, action]) => action);
   expect(actions.length).toBeGreaterThan(0);
   for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
-});
-
-test.each(workflows)('%s has no more rights than it uses, and runs only scripts that there are', (name) => {
   expect(parse(text(name))).toMatchObject({ permissions: { contents: 'read' } });
   expect(text(name)).not.toMatch(/aws-access-key/i);
   const secrets = [...text(name).matchAll(/secrets\.(\w+)/g)].map(([, secret]) => secret);
   expect(secrets).toEqual(name === 'smoke.yml' ? ['SMOKE_TOKEN'] : []);
-  for (const [, script] of text(name).matchAll(/npm run (?:--silent )?([\w:-]+)/g))
-    expect(scripts).toHaveProperty([String(script)]);
 });
 
-test('a pull request’s diff asks AWS for this stack’s template and for nothing else', () => {
+test('a pull request’s diff reads only this stack’s template from AWS', () => {
   const { diff } = parse(text('deploy.yml')).jobs;
   const commands: string[] = diff.steps.flatMap(
     ({ run = '' }: { run?: string }) => run.match(/(aws|npx cdk) .+/g) ?? [],
@@ -41,35 +33,17 @@ test('a pull request’s diff asks AWS for this stack’s template and for nothi
   ]);
 });
 
-test('a pull request says whether callers of the contract that it is to be merged into may break', () => {
-  const { contract } = parse(text('ci.yml')).jobs;
-  expect(contract.if).toBe("github.event_name == 'pull_request'");
-  // The commit that GitHub merges for trial, and the one before it on the branch that it goes to.
-  expect(contract.steps[0].with['fetch-depth']).toBe(2);
-  const [step] = contract.steps.filter(({ run }: { run?: string }) => run?.includes('breaking-changes'));
-  // With a shell that is named, a pipe fails where any part of it does.
-  expect(step).toMatchObject({
-    shell: 'bash',
-    run: expect.stringContaining('breaking-changes -- --since HEAD~1 2>&1 |'),
-  });
-});
-
-test('main is checked, synthesized once, released to staging where there is one, then to production', () => {
+test('main is checked and synthesized once, and production is deployed only if staging did not fail', () => {
   const { jobs } = parse(text('deploy.yml'));
-  const release = { uses: './.github/workflows/release.yml' };
-  expect(jobs.synthesize).toMatchObject({ needs: 'check' });
-  expect(jobs.staging).toMatchObject({ ...release, needs: 'synthesize', if: "vars.AWS_STAGING_DEPLOY_ROLE != ''" });
-  expect(jobs.production).toMatchObject({ ...release, needs: ['synthesize', 'staging'] });
-  for (const condition of ["needs.synthesize.result == 'success'", "needs.staging.result == 'success' ||"])
-    expect(jobs.production.if).toContain(condition);
-  // Both deploy what was synthesized, into the folder that is theirs, and stop where a setting is open.
-  const synthesized = text('deploy.yml').match(/cdk synth .+/g);
+  expect(jobs.synthesize.needs).toBe('check');
+  expect(jobs.staging.needs).toBe('synthesize');
+  expect(jobs.production.needs).toEqual(['synthesize', 'staging']);
+  expect(jobs.production.if).toContain("needs.synthesize.result == 'success'");
+  expect(jobs.production.if).toContain("(needs.staging.result == 'success' || needs.staging.result == 'skipped')");
   for (const { environment, stack } of [jobs.staging.with, jobs.production.with]) {
     const stage = stack === 'PlantStore' ? '' : ` -c stage=${stack.replace('PlantStore-', '')}`;
-    expect(synthesized).toContain(`cdk synth --quiet --strict${stage} --output assemblies/${environment}`);
+    expect(text('deploy.yml')).toContain(`cdk synth --quiet --strict${stage} --output assemblies/${environment}\n`);
   }
-  expect(text('release.yml')).toMatch(/ASSEMBLY: assemblies\/\$\{\{ inputs.environment \}\}/);
-  expect(text('release.yml')).toMatch(/cdk deploy --app "\$ASSEMBLY" "\$STACK" /);
 });
 
 const { release } = parse(text('release.yml')).jobs;
@@ -87,39 +61,28 @@ test.each([
   expect(spawnSync('bash', ['-eo', 'pipefail', '-c', script], { env }).status).toBe(status);
 });
 
-test('a release checks its commit when no other release runs, and before it has AWS credentials', () => {
+test('a release runs alone, and its AWS credentials outlast the hour for which CodeDeploy waits for a hook', () => {
   expect(release.concurrency).toMatch(/^deploy-/);
   expect(credentialsAt).toBeGreaterThan(headAt);
-});
-
-test('a release, with its AWS credentials, outlasts the hour for which CodeDeploy waits for a hook', () => {
   expect(release['timeout-minutes']).toBe(120);
   expect(releaseSteps[credentialsAt]?.with).toMatchObject({ 'role-duration-seconds': 120 * 60 });
 });
 
-test('the job that may deploy runs no install script', () => {
+test('the job that may deploy runs no install script, and elsewhere only those that package.json names run', () => {
   expect(text('release.yml').match(/npm (ci|install|i)\b.*/g)).toEqual(['npm ci --ignore-scripts']);
+  const [{ packages }, { allowScripts, scarfSettings }] = ['package-lock.json', 'package.json'].map((name) =>
+    JSON.parse(readFileSync(join(projectRoot, name), 'utf8')),
+  );
+  const scripted = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
+  const names = scripted.map((path) => path.replace(/.*node_modules\//, ''));
+  expect(Object.keys(allowScripts)).toEqual(expect.arrayContaining(names));
+  // It reports each installation of swagger-ui-dist. npm 11 skips its script; with an older npm the setting turns it off.
+  expect([allowScripts['@scarf/scarf'], scarfSettings.enabled]).toEqual([false, false]);
 });
 
-test('a pull request is told of vulnerable packages, which do not hold back a fix on main', () => {
-  expect(parse(text('ci.yml')).jobs.check.steps).toContainEqual({
-    if: "github.event_name == 'pull_request'",
-    run: 'npm audit --omit=dev --audit-level=high',
-  });
-});
-
-test('the hourly smoke runs by schedule and by hand, one at a time, and not before it has an address', () => {
-  expect(parse(text('smoke.yml'))).toMatchObject({
-    on: { schedule: [{ cron: expect.stringMatching(/^[1-9]\d? \* \* \* \*$/) }], workflow_dispatch: null },
-    concurrency: 'smoke',
-    // Its secret is the environment's, which is limited to main.
-    jobs: { smoke: { if: "vars.SMOKE_URL != ''", 'timeout-minutes': expect.any(Number), environment: 'smoke' } },
-  });
-});
-
-test('the smoke runs where no package is installed, as the hourly one does', async () => {
+test('the smoke test runs where no package is installed, as the hourly one does', async () => {
   const copy = copyProject();
-  await rm(join(copy.directory, 'node_modules'));
+  rmSync(join(copy.directory, 'node_modules'));
   const { code, stderr } = await copy.run(`${process.execPath} cli/smoke.ts http://127.0.0.1:1 --token any`);
   copy.remove();
   expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1 does not respond/);

@@ -7,8 +7,6 @@ import { text } from 'node:stream/consumers';
 
 const CLIENT = join(import.meta.dirname, 'node_modules/aws-lambda-ric/index.mjs');
 
-export type Outcome = { response: string } | { error: Record<string, unknown> };
-
 /**
  * One execution environment: AWS's runtime client with a bundle, on a Runtime API that serves it one event at a time
  * ("Using the Lambda runtime API for custom runtimes"). Its log holds stderr, and stdout unless that is ignored.
@@ -19,7 +17,7 @@ export async function startRuntime(
   stdout: 'pipe' | 'ignore' = 'pipe',
 ) {
   let next = Promise.withResolvers<ServerResponse>();
-  let outcome = Promise.withResolvers<Outcome>();
+  let outcome = Promise.withResolvers<string>();
   let delivered = 0;
   const initError = Promise.withResolvers<Record<string, unknown>>();
 
@@ -27,9 +25,9 @@ export async function startRuntime(
     const path = request.url ?? '';
     if (path.endsWith('/invocation/next')) return next.resolve(response);
     const body = await text(request);
-    if (path.endsWith('/response')) outcome.resolve({ response: body });
+    if (path.endsWith('/response')) outcome.resolve(body);
     else if (path.endsWith('/init/error')) initError.resolve(JSON.parse(body));
-    else outcome.resolve({ error: JSON.parse(body) });
+    else outcome.reject(new Error(`The function failed: ${body}\n${log}`));
     response.writeHead(202).end('{}');
   });
   server.listen(0, '127.0.0.1');
@@ -65,13 +63,11 @@ export async function startRuntime(
     initError: initError.promise,
     log: () => log,
 
-    /** Resolves once init is over and the next event is asked for. */
-    async ready(): Promise<void> {
-      await Promise.race([next.promise, ended]);
-    },
+    /** Resolves when init is over. */
+    ready: () => Promise.race([next.promise, ended]),
 
-    /** One invocation, with so much time until the function's timeout. */
-    async invoke(event: unknown, remainingMs = 10_000): Promise<Outcome> {
+    /** Returns the response to an event as JSON. Throws the error of the function. */
+    async invoke(event: unknown, remainingMs = 10_000): Promise<string> {
       const response = await Promise.race([next.promise, ended]);
       next = Promise.withResolvers();
       outcome = Promise.withResolvers();

@@ -1,153 +1,146 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { functionBehind, readTemplate, servedFunctions } from '../../local/template.ts';
+import { afterAll, afterEach, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { lambdaEnvironment } from '../../local/deploy.ts';
+import { synthesize } from '../../local/synthesize.ts';
+import { type FunctionConfiguration, functionBehind, readTemplate, servedFunctions } from '../../local/template.ts';
+import { AUDIENCE, certifiedProvider, SCOPE } from '../support/certified-provider.ts';
 import { inContract } from '../support/contract.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { errorOfSample, eventWith, sampleEvent, sampleNames } from '../support/event.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
-import { type Outcome, type Runtime, startRuntime } from './runtime-api.ts';
+import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
+import { newKey, startIssuer } from '../support/issuer.ts';
+import { copyProject } from '../support/project-copy.ts';
+import { type Runtime, startRuntime } from './runtime-api.ts';
+
+/* The built bundles under AWS's runtime client for Node.js. */
 
 const template = readTemplate(inject('assembly'));
+const served = servedFunctions(template);
 let engine: Engine;
 let proxy: Awaited<ReturnType<typeof startFaultProxy>>;
 /** By the function's name. */
-let runtimes: Map<string, Runtime>;
-const start = (directory: string, environment: Record<string, string>) =>
-  startRuntime(directory, {
-    AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint,
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    ...environment,
-  });
+const runtimes = new Map<string, Runtime>();
 
 beforeAll(async () => {
   engine = await startEngine();
   proxy = await startFaultProxy(engine.endpoint);
-  runtimes = new Map();
-  for (const { name, assetDirectory, environment } of servedFunctions(template)) {
-    runtimes.set(name, await start(assetDirectory, environment));
-  }
+  for (const configuration of served) runtimes.set(configuration.name, await start(configuration));
 });
+afterEach(() => proxy.plan());
 afterAll(async () => {
   for (const runtime of runtimes.values()) await runtime.close();
   proxy.close();
   await engine.close();
 });
 
-/** The environment of the function behind a route. */
-function runtimeOf(method: string, resource: string): Runtime {
-  const runtime = runtimes.get(functionBehind(template, method, resource).name);
-  if (!runtime) throw new Error(`No runtime was started for ${method} ${resource}.`);
+function start({ name, assetDirectory, environment }: FunctionConfiguration, variables = {}): Promise<Runtime> {
+  return startRuntime(assetDirectory, { ...lambdaEnvironment(name, proxy.endpoint), ...environment, ...variables });
+}
+
+/** The function behind an event's route. */
+function runtimeOf({ httpMethod, resource }: APIGatewayProxyEvent): Runtime {
+  const { name } = functionBehind(template, httpMethod, resource);
+  const runtime = runtimes.get(name);
+  if (!runtime) throw new Error(`No runtime was started for ${name}.`);
   return runtime;
 }
 
-/** What the function behind an event's route answers. */
-async function answer(event: APIGatewayProxyEvent, remainingMs?: number): Promise<Record<string, unknown>> {
-  return answerOf(await runtimeOf(event.httpMethod, event.resource).invoke(event, remainingMs));
+/** What a function responds, by default the one behind the event's route. */
+async function respond(event: APIGatewayProxyEvent, { runtime = runtimeOf(event), remainingMs = 10_000 } = {}) {
+  return inContract(JSON.parse(await runtime.invoke(event, remainingMs)));
 }
 
-function answerOf(outcome: Outcome): Record<string, unknown> {
-  if ('error' in outcome) throw new Error(`The function failed: ${JSON.stringify(outcome.error)}`);
-  return inContract(JSON.parse(outcome.response));
+const creating = (id: number) => eventWith({ body: `{"id":${id},"name":"x"}` });
+
+function breakDatabase(fault: Fault): void {
+  proxy.plan({ call: `PutItem ${engine.plantsTable}`, fault, times: Number.POSITIVE_INFINITY, applied: false });
 }
 
-test('every sample event is answered as expected, each in the environment that the last one left', async () => {
+test('every sample event has its response, each in the environment that the last one left', async () => {
   for (const name of sampleNames) {
-    expect((await answer(sampleEvent(name)))['error'], name).toBe(errorOfSample(name));
+    expect((await respond(sampleEvent(name)))['error'], name).toBe(errorOfSample(name));
   }
 });
 
-test('after an error the next event is served as before', async () => {
-  proxy.plan({
-    call: `PutItem ${engine.plantsTable}`,
-    fault: 'resets the connection',
-    times: Number.POSITIVE_INFINITY,
-    applied: false,
-  });
-  expect(await answer(eventWith({ body: '{"id":100,"name":"x"}' }))).toMatchObject({ error: 503 });
-  proxy.plan();
-  expect(await answer(eventWith({ body: '{"id":100,"name":"x"}' }))).toEqual({ name: 'x' });
-});
-
-test('a database that never answers is a 504 before the deadline', async () => {
-  proxy.plan({
-    call: `PutItem ${engine.plantsTable}`,
-    fault: 'drips',
-    times: Number.POSITIVE_INFINITY,
-    applied: false,
-  });
+test('a database that never responds is error 504 before the deadline, and the next event is served', async () => {
+  breakDatabase('drips');
   const before = performance.now();
-  const late = await answer(eventWith({ body: '{"id":101,"name":"x"}' }), 5000);
-  proxy.plan();
-  expect(late).toMatchObject({ error: 504 });
+  expect(await respond(creating(101), { remainingMs: 5000 })).toMatchObject({ error: 504 });
   expect(performance.now() - before).toBeLessThan(5000);
-  expect(await answer(eventWith({ body: '{"id":101,"name":"x"}' }))).toEqual({ name: 'x' });
+  proxy.plan();
+  expect(await respond(creating(101))).toEqual({ name: 'x' });
 });
 
-test('each request is one line of Lambda’s JSON log, a fault of ours with its stack', async () => {
+test('each request is one line of Lambda’s JSON log, an internal error with its stack', async () => {
+  const runtime = runtimeOf(creating(102));
   const lines = () =>
-    runtimeOf('POST', '/plants')
+    runtime
       .log()
       .split('\n')
-      .filter((line) => line.includes('outcome'))
-      .map((line) => JSON.parse(line));
+      .filter((line) => line.includes('outcome'));
   const before = lines().length;
-  await answer(eventWith({ body: '{"id":102,"name":"x"}' }));
-  proxy.plan({
-    call: `PutItem ${engine.plantsTable}`,
-    fault: 'answers 500',
-    times: Number.POSITIVE_INFINITY,
-    applied: false,
-  });
-  await answer(eventWith({ body: '{"id":103,"name":"x"}' }));
-  proxy.plan();
-  const { extendedRequestId } = eventWith().requestContext;
+  await respond(creating(102));
+  breakDatabase('answers 500');
+  await respond(creating(103));
   await expect.poll(() => lines().length).toBe(before + 2);
-  expect(lines().slice(before)).toEqual([
-    {
-      timestamp: expect.any(String),
-      level: 'INFO',
-      requestId: expect.any(String),
-      message: {
-        operation: 'createPlant',
-        version: '$LATEST',
-        outcome: 'succeeded',
-        extendedRequestId,
-        tokenName: 'development',
-        durationMs: expect.any(Number),
-      },
-    },
-    {
-      timestamp: expect.any(String),
-      level: 'ERROR',
-      requestId: expect.any(String),
-      message: expect.objectContaining({
-        operation: 'createPlant',
-        outcome: 'failed',
-        error: 503,
-        cause: expect.objectContaining({
-          cause: expect.objectContaining({ name: 'InternalServerError', stack: expect.stringContaining('index.mjs') }),
-        }),
-      }),
-    },
+  const common = { timestamp: expect.any(String), requestId: expect.any(String) };
+  const inner = { name: 'InternalServerError', stack: expect.stringContaining('index.mjs') };
+  expect(
+    lines()
+      .slice(before)
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([
+    { ...common, level: 'INFO', message: { outcome: 'succeeded', version: '$LATEST', tokenName: 'development' } },
+    { ...common, level: 'ERROR', message: { outcome: 'failed', error: 503, cause: { cause: inner } } },
   ]);
 });
 
-test.each(
-  servedFunctions(template).flatMap(({ name, assetDirectory, environment }) =>
-    Object.keys(environment)
-      .filter((variable) => variable.endsWith('_TABLE_NAME'))
-      .map((missing) => ({ name, assetDirectory, environment, missing })),
-  ),
-)(
-  'a cold start of $name without $missing fails at init with a sentence',
-  async ({ assetDirectory, environment, missing }) => {
-    const { [missing]: _, ...others } = environment;
-    const broken = await start(assetDirectory, others);
-    expect(await broken.initError).toMatchObject({
-      errorMessage: `The environment variable ${missing} is missing: it must be set by the stack.`,
-    });
-    await broken.close();
-  },
-);
+test.each(served)('a cold start of $name without a table fails at init with a sentence', async (configuration) => {
+  const broken = await start(configuration, { ACCESS_TOKENS_TABLE_NAME: '' });
+  const errorMessage = 'The environment variable ACCESS_TOKENS_TABLE_NAME is missing: it must be set by the stack.';
+  expect(await broken.initError).toMatchObject({ errorMessage });
+  await broken.close();
+});
+
+test('tokens of an identity provider are valid in the bundle and at the local run, and error 503 without it', async () => {
+  const issuer = await startIssuer();
+  const newToken = certifiedProvider(issuer, newKey());
+  const project = copyProject();
+  onTestFinished(async () => {
+    project.remove();
+    await issuer.close();
+  });
+  const certificate = join(project.directory, 'issuer.pem');
+  writeFileSync(certificate, issuer.certificate);
+  const trusting = { NODE_EXTRA_CA_CERTS: certificate };
+  const settings = { tokenIssuer: issuer.url, tokenAudience: AUDIENCE, tokenScope: SCOPE };
+  const withProvider = readTemplate(await synthesize(join(project.directory, 'cdk.out'), settings));
+  const configuration = functionBehind(withProvider, 'POST', '/plants');
+  const fetched = () => issuer.requests.filter((path) => path !== '/token');
+  const headers = { Authorization: `Bearer ${await newToken()}`, 'Content-Type': 'application/json' };
+
+  const runtime = await start(configuration, trusting);
+  await runtime.ready();
+  expect(fetched()).toHaveLength(2);
+  for (const _ of 'ab') expect(await respond(eventWith({ headers }), { runtime })).toHaveProperty('name');
+  // The keys were fetched at init, and once.
+  expect(fetched()).toHaveLength(2);
+  expect(runtime.log()).toMatch(/"tokenName":"127\.0\.0\.1:\d+\/[0-9a-f]{12}"/);
+  await runtime.close();
+
+  // It does not trust the certificate.
+  const alone = await start(configuration);
+  expect(await respond(eventWith({ headers }), { runtime: alone })).toMatchObject({ error: 503 });
+  expect(alone.log()).toContain('self-signed certificate');
+  await alone.close();
+
+  const cdkJson = join(project.directory, 'cdk.json');
+  const { context, ...app } = JSON.parse(readFileSync(cdkJson, 'utf8'));
+  writeFileSync(cdkJson, JSON.stringify({ ...app, context: { ...context, ...settings } }));
+  const { url } = await project.start('npm start', trusting);
+  const smoke = await project.run(`npm run --silent smoke -- ${new URL(url).origin} --token ${await newToken()}`);
+  expect(smoke.stdout).toMatch(/^\d+ checks passed, 0 failed; /m);
+  expect(smoke.code).toBe(0);
+});

@@ -56,7 +56,7 @@ async function send(method: string, path: string, body?: string): Promise<unknow
 }
 const create = (body: string) => send('POST', '/plants', body);
 
-test.each(['npm test', 'npm run test:local-run', 'npm run test:dynamodb-local'])(
+test.each(['npm test', 'npx vitest run --project local-run --project dynamodb-local'])(
   'with both operations, the copy passes %s',
   async (command) => {
     const { code, stdout, stderr } = await project.run(command, { VITEST: '', NODE_ENV: '' });

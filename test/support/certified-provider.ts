@@ -16,7 +16,6 @@ export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => 
     clients: [{ ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }],
     jwks: { keys: keys.map(({ kid, privateKey }) => ({ ...privateKey.export({ format: 'jwk' }), kid, use: 'sig' })) },
     features: {
-      devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
@@ -38,8 +37,8 @@ export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => 
       headers: { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
       body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope: SCOPE }),
     });
-    const answer = (await response.json()) as { access_token?: string };
-    if (!answer.access_token) throw new Error(`There is no token: ${JSON.stringify(answer)}`);
-    return answer.access_token;
+    const { access_token } = (await response.json()) as { access_token?: string };
+    if (access_token === undefined) throw new Error(`The provider responded ${response.status}, without a token.`);
+    return access_token;
   };
 }
