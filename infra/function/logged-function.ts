@@ -1,29 +1,21 @@
 import { join } from 'node:path';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
-import {
-  type BundlingOptions,
-  LogLevel,
-  NodejsFunction,
-  type NodejsFunctionProps,
-  OutputFormat,
-} from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 
 const root = join(import.meta.dirname, '../..');
 
-interface LoggedFunctionProps extends Omit<NodejsFunctionProps, 'bundling'> {
+interface LoggedFunctionProps extends NodejsFunctionProps {
   /** Path of the source, from the project's root. */
   entry: string;
-  /** Options of esbuild. @default minified ESM that contains the AWS SDK */
-  bundling?: BundlingOptions;
 }
 
 /**
  * A bundled function with a log group of its own, and a role that can write to that log group only.
  *
- * @default Node.js 24 on arm64, 512 MB, JSON logs that are kept for a month
+ * @default Node.js 24 on arm64, 512 MB, an ESM bundle that contains the AWS SDK, JSON logs that are kept for a month
  */
 export class LoggedFunction extends Construct {
   readonly lambda: NodejsFunction;

@@ -9,9 +9,8 @@ import { LoggedFunction } from './logged-function.ts';
 /** Only a stack with an identity provider has this file beside the bundle. */
 const IDENTITY_PROVIDER = './identity-provider.mjs';
 
-interface OperationFunctionProps extends ServiceSettings {
+interface OperationFunctionProps extends StackSettings {
   operation: GrantedOperation;
-  /** The tables of the stack. The function can use those that its grants name. */
   tables: Tables;
 }
 
@@ -47,9 +46,11 @@ export class OperationFunction extends LoggedFunction {
     });
     this.operation = operation;
     for (const name of Object.keys(operation.grants) as TableName[]) {
-      const { [name]: table } = tables.byName;
+      const table = tables[name];
       table.grant(this.role, ...(operation.grants[name] ?? []).map((action) => `dynamodb:${action}`));
-      this.lambda.addEnvironment(`${snakeCase(name)}_TABLE_NAME`, table.tableName);
+      // `ACCESS_TOKENS_TABLE_NAME` for `accessTokens`.
+      const variable = `${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}_TABLE_NAME`;
+      this.lambda.addEnvironment(variable, table.tableName);
     }
     Validations.of(this.role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
@@ -65,21 +66,12 @@ function bundleIdentityProvider(root: string, output: string): string {
   return `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${output}/${IDENTITY_PROVIDER}" "${root}/${source}"`;
 }
 
-/** The settings that the functions of the service read. */
-export type ServiceSettings = Pick<StackSettings, 'allowOrigins' | 'tokenIssuer' | 'tokenAudience' | 'tokenScope'>;
-
 /** The environment variables that are the same for all functions. */
-export function serviceVariables(settings: ServiceSettings): Record<string, string> {
-  const { allowOrigins, tokenIssuer, tokenAudience, tokenScope } = settings;
+export function serviceVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
   return {
     ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
     ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),
     ...(tokenAudience !== undefined && { TOKEN_AUDIENCE: tokenAudience }),
     ...(tokenScope !== undefined && { TOKEN_SCOPE: tokenScope }),
   };
-}
-
-/** `ACCESS_TOKENS` for `accessTokens`. */
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 }
