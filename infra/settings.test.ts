@@ -91,14 +91,13 @@ test.each([
 });
 
 test.each(['alarmMail', 'toString', 'stage'])('rejects the key %s in infra/stages.ts', (key) => {
-  expect(() => read({}, { staging: Object.fromEntries([[key, 'on']]) })).toThrow(
-    `In infra/stages.ts, in the stage "staging": The key "${key}" is unknown; it must be one of alarmEmail, `,
-  );
+  const stages = { staging: Object.fromEntries([[key, 'on']]) };
+  expect(() => read({}, stages)).toThrow(`In infra/stages.ts, in the stage "staging": Unrecognized key: "${key}"`);
 });
 
 test('rejects an invalid name of a stage in infra/stages.ts', () => {
   expect(() => read({}, { a_b: {} })).toThrow(
-    'In infra/stages.ts, in the stage "a_b": The context key "stage" was "a_b"; it must be up to 31 letters',
+    'In infra/stages.ts, in the stage "a_b": The context key "stage" was "a_b"',
   );
 });
 

@@ -134,9 +134,6 @@ function parse<Schema extends z.ZodType>(schema: Schema, values: Values, where =
   const { data, error } = schema.safeParse(values);
   const [issue] = error?.issues ?? [];
   if (!issue) return data as z.output<Schema>;
-  if (issue.code === 'unrecognized_keys') {
-    throw new Error(`${where}The key "${issue.keys[0]}" is unknown; it must be one of ${stageKeys.join(', ')}.`);
-  }
   const [key] = issue.path;
   if (key === undefined) throw new Error(where + issue.message);
   const value = JSON.stringify(values[String(key)]);

@@ -6,21 +6,24 @@ interface Resource {
   Type: string;
   Properties: {
     Role: { 'Fn::GetAtt': [role: string, attribute: string] };
+    ManagedPolicyArns?: unknown[];
     Roles: { Ref: string }[];
     PolicyDocument: { Statement: { Action: string | string[]; Resource: unknown }[] };
   };
 }
 
-/** The permissions of a role's own policies, as in `dynamodb:PutItem PLANTS.Arn`, sorted. */
+/** The ARNs of a role's managed policies, and the permissions of its own, as in `dynamodb:PutItem PLANTS.Arn`. */
 export function permissionsOf(resources: Record<string, Resource>, role: string): string[] {
-  return Object.values(resources)
+  const { ManagedPolicyArns = [], ...others } = resources[role]?.Properties ?? {};
+  expect(others).toEqual({ AssumeRolePolicyDocument: expect.anything() });
+  const granted = Object.values(resources)
     .filter(({ Type, Properties }) => Type === 'AWS::IAM::Policy' && Properties.Roles.some(({ Ref }) => Ref === role))
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
     .flatMap(({ Action, Resource, ...others }) => {
       expect(others).toEqual({ Effect: 'Allow' });
       return [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${textOf(resource)}`));
-    })
-    .toSorted();
+    });
+  return [...ManagedPolicyArns.map(textOf), ...granted].toSorted();
 }
 
 /** What a function's role lets it do with the tables, as ACTION TABLE, the table by its logical id. */
