@@ -1,5 +1,5 @@
 import { type CfnResource, Duration, Lazy, Stack, Validations } from 'aws-cdk-lib';
-import { Alarm, type CfnAlarm, type IAlarm, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, type CfnAlarm, type IAlarm, type Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
@@ -36,35 +36,25 @@ export class Release extends Construct {
     super(scope, id);
     const { released, throwaway, skipReleaseChecks } = props;
     const { lambda, logGroup, operation } = released;
-    const { currentVersion } = lambda;
+    const { currentVersion, functionName } = lambda;
     const { version } = currentVersion;
-    const hook = this.#preTrafficHook(props);
-    this.preTrafficLog = hook.logGroup;
-
     const byVersion = { operation: '$.message.operation', version: '$.message.version' };
     countLines(logGroup, 'InternalErrors', '$.message.error = 500', byVersion);
+    const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
     // Invocations of the version through the alias that crashed ("Types of metrics for Lambda functions").
-    const crashes = new Metric({
-      namespace: 'AWS/Lambda',
-      metricName: 'Errors',
-      dimensionsMap: {
-        FunctionName: lambda.functionName,
-        Resource: `${lambda.functionName}:${ALIAS}`,
-        ExecutedVersion: version,
-      },
-      statistic: Stats.SUM,
+    const crashes = lambda.metricErrors({
+      dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
       period: Duration.minutes(1),
     });
-    const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
 
+    const hook = this.#preTrafficHook(props);
+    this.preTrafficLog = hook.logGroup;
     // The casts are needed because the types of CDK's classes and interfaces differ in `role`.
     const alias = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });
     this.live = alias as IFunction;
     const deployments = new LambdaDeploymentGroup(this, 'Deployments', {
       alias,
-      deploymentConfig: throwaway
-        ? LambdaDeploymentConfig.ALL_AT_ONCE
-        : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
+      deploymentConfig: LambdaDeploymentConfig[throwaway ? 'ALL_AT_ONCE' : 'CANARY_10PERCENT_10MINUTES'],
       preHook: hook.lambda as IFunction,
       alarms: [
         this.#alarm('InternalErrors', released, internalErrors, 'responded with error 500'),

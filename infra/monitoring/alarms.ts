@@ -19,8 +19,6 @@ import type { StackSettings } from '../settings.ts';
 import { byAction, byCapacity, type Monitored, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
-/** The most metrics that the expression of an alarm may have ("Limits", Amazon CloudWatch User Guide). */
-const MAX_METRICS = 10;
 
 /**
  * The alarms that call a person. All go to one encrypted topic, which sends them to `alarmEmail`.
@@ -130,9 +128,10 @@ function slowRequests(restApi: RestApiBase): MathExpression {
  * whatever `treatMissingData` is ("PutMetricAlarm").
  */
 function total(counts: IMetric[]): MathExpression {
-  if (counts.length > MAX_METRICS) {
+  // "Limits", Amazon CloudWatch User Guide.
+  if (counts.length > 10) {
     throw new Error(
-      `The operations use the tables in ${counts.length} ways, and a CloudWatch alarm watches at most ${MAX_METRICS} metrics: give each table alarms of its own in infra/monitoring/alarms.ts.`,
+      `The operations use the tables in ${counts.length} ways, and a CloudWatch alarm watches at most 10 metrics: give each table alarms of its own in infra/monitoring/alarms.ts.`,
     );
   }
   const usingMetrics = Object.fromEntries(counts.map((count, n) => [`count${n}`, count]));
