@@ -1,7 +1,7 @@
 import { type App, CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { Api } from './api/api.ts';
-import { OperationFunction } from './function/operation-function.ts';
+import { OperationFunction } from './functions.ts';
 import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
 import { addRequestMetrics } from './monitoring/metrics.ts';

@@ -126,9 +126,7 @@ test('fails with a sentence if the port is in use, and generates nothing unless 
 });
 
 test('prints why an edit fails, and continues to serve the previous state', async () => {
-  const undoFinding = edit('infra/function/operation-function.ts', (source) =>
-    source.replace('AwsSolutions-IAM5', 'none'),
-  );
+  const undoFinding = edit('infra/functions.ts', (source) => source.replace('AwsSolutions-IAM5', 'none'));
   await expect.poll(() => output, POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
   expect(await create('{"id":80,"name":"x"}')).toEqual({ name: 'x' });
   undoFinding();

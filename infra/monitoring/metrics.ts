@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import type { ErrorNumber } from '../../functions/shared/errors.ts';
 import type { Api } from '../api/api.ts';
 import { gatewayResponses } from '../api/gateway-responses.ts';
-import type { OperationFunction } from '../function/operation-function.ts';
+import type { OperationFunction } from '../functions.ts';
 import { ACTIONS } from '../operations.ts';
 import type { Release } from '../release.ts';
 import type { TableName, Tables } from '../tables.ts';

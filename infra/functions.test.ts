@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { permissionsOf } from '../../test/support/permissions.ts';
-import { functionOf, propertiesOf, TABLES, templateWith, twoOperations, waterPlant } from '../../test/support/stack.ts';
-import type { Action, GrantedOperation } from '../operations.ts';
-import type { TableName } from '../tables.ts';
+import { permissionsOf } from '../test/support/permissions.ts';
+import { functionOf, propertiesOf, TABLES, templateWith, twoOperations, waterPlant } from '../test/support/stack.ts';
+import type { Action, GrantedOperation } from './operations.ts';
+import type { TableName } from './tables.ts';
 
 const template = templateWith({});
 const tokenReader: GrantedOperation = { ...waterPlant, grants: { accessTokens: ['GetItem'] } };
