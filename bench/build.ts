@@ -42,7 +42,7 @@ const PEERS = {
 const OUTPUT = join(projectRoot, '.local/bench');
 const OUR_ENTRY = join(projectRoot, 'functions/create-plant/index.ts');
 const peer = (file: string) => join(import.meta.dirname, `peers/${file}.ts`);
-/** As in infra/operation-function.ts. */
+/** As in infra/functions.ts. */
 const HTTP_ALIAS = { 'node:http': join(projectRoot, 'infra/bundle/node-http.ts') };
 const OUR_OPTIONS: BuildOptions = { alias: HTTP_ALIAS, external: ['./identity-provider.mjs'], minify: false };
 

@@ -27,19 +27,16 @@ export interface GrantedOperation extends Operation {
 
 /** The operations of the contract with their grants. Throws a sentence if GRANTS has a line too few or too many. */
 export function grantedOperations(operations = readOperations(), lines = GRANTS): GrantedOperation[] {
-  const ids = operations.map(({ operationId }) => operationId);
-  const unknown = Object.keys(lines).find((id) => !ids.includes(id));
+  const unknown = Object.keys(lines).find((id) => operations.every(({ operationId }) => operationId !== id));
   if (unknown !== undefined) {
-    throw new Error(
-      `infra/operations.ts has a line for ${unknown}, which openapi.yaml does not have: delete the line, or write the operation's id as in openapi.yaml.`,
-    );
+    throw new Error(`infra/operations.ts has a line for ${unknown}, which openapi.yaml does not have.`);
   }
   return operations.map((operation) => {
     const { operationId } = operation;
     const line = lines[operationId];
     if (!line) {
       throw new Error(
-        `infra/operations.ts has no line for the operation ${operationId} of openapi.yaml: add one with its actions on the tables, as in "${operationId}: { plants: ['GetItem'] },".`,
+        `infra/operations.ts has no line for ${operationId} of openapi.yaml: add one with its actions on the tables, as in "${operationId}: { plants: ['GetItem'] },".`,
       );
     }
     // Every operation checks the access token.

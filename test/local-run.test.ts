@@ -250,9 +250,7 @@ describe('with another DynamoDB of this machine', () => {
     expect(readFileSync(path(GENERATED), 'utf8')).toContain('// mine');
 
     // An edit that fails is printed, and the previous state is served.
-    const undoFinding = edit('infra/function/operation-function.ts', (source) =>
-      source.replace('AwsSolutions-IAM5', 'none'),
-    );
+    const undoFinding = edit('infra/functions.ts', (source) => source.replace('AwsSolutions-IAM5', 'none'));
     await expect.poll(dev.output, POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
     undoFinding();

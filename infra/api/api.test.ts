@@ -1,12 +1,12 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
+import { textOf } from '../../test/support/permissions.ts';
 import {
   apiDefinitionOf,
   onlyOf,
   propertiesOf,
   releaseOf,
   templateWith,
-  textOf,
   twoOperations,
   WEB_ACL_ARN,
   waterPlant,
@@ -14,23 +14,25 @@ import {
 
 const template = templateWith({});
 
-test('the API is regional, takes every body as bytes, and does not make the account’s CloudWatch role', () => {
-  expect(onlyOf(template, 'AWS::ApiGateway::RestApi')).toMatchObject({
-    EndpointConfiguration: { Types: ['REGIONAL'] },
-    Parameters: { endpointConfigurationTypes: 'REGIONAL' },
-    Mode: 'overwrite',
+test('TLS is 1.2 or newer with forward secrecy, for the API and its domain, also after an import', () => {
+  const stack = templateWith({ domainName: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' });
+  const tls = { SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09', EndpointAccessMode: 'BASIC' };
+  stack.hasResourceProperties('AWS::ApiGateway::RestApi', tls);
+  stack.hasResourceProperties('AWS::ApiGateway::DomainName', tls);
+  expect(apiDefinitionOf(stack)).toMatchObject({
+    'x-amazon-apigateway-security-policy': tls.SecurityPolicy,
+    'x-amazon-apigateway-endpoint-access-mode': tls.EndpointAccessMode,
   });
-  expect(apiDefinitionOf(template)['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
-  template.resourceCountIs('AWS::ApiGateway::Account', 0);
 });
 
-test('TLS is 1.2 or newer with forward secrecy, also after an import that overwrites the API', () => {
-  const policy = 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09';
-  template.hasResourceProperties('AWS::ApiGateway::RestApi', { SecurityPolicy: policy, EndpointAccessMode: 'BASIC' });
-  expect(apiDefinitionOf(template)).toMatchObject({
-    'x-amazon-apigateway-security-policy': policy,
-    'x-amazon-apigateway-endpoint-access-mode': 'BASIC',
+test('the domain is the base URL, and has a certificate and a record', () => {
+  const [domainName, zone] = ['plants.example.com', { HostedZoneId: 'Z0123456789ABC' }];
+  const stack = templateWith({ domainName, hostedZoneId: zone.HostedZoneId });
+  stack.hasOutput('ApiUrl', { Value: `https://${domainName}` });
+  stack.hasResourceProperties('AWS::CertificateManager::Certificate', {
+    DomainValidationOptions: [{ DomainName: domainName, ...zone }],
   });
+  stack.hasResourceProperties('AWS::Route53::RecordSet', { Name: `${domainName}.`, ...zone });
 });
 
 test('the stage v1 is traced and throttles each method, with a burst of the requests of two seconds', () => {
@@ -45,33 +47,19 @@ test('the access log is kept for a month, without headers or an id that the clie
   const { DestinationArn, Format } = onlyOf(template, 'AWS::ApiGateway::Stage').AccessLogSetting;
   const [logGroup = ''] = /ApiAccessLog\w+/.exec(textOf(DestinationArn)) ?? [];
   expect(propertiesOf(template, 'AWS::Logs::LogGroup')[logGroup]).toMatchObject({ RetentionInDays: 30 });
-  expect(JSON.parse(Format)).toEqual({
-    extendedRequestId: '$context.extendedRequestId',
-    traceId: '$context.xrayTraceId',
-    time: '$context.requestTime',
-    sourceIp: '$context.identity.sourceIp',
-    method: '$context.httpMethod',
-    resource: '$context.resourcePath',
-    status: '$context.status',
-    gatewayResponse: '$context.error.responseType',
-    integrationStatus: '$context.integrationStatus',
-    responseLatencyMs: '$context.responseLatency',
-    integrationLatencyMs: '$context.integrationLatency',
-    responseBytes: '$context.responseLength',
-  });
+  expect(Format).toContain('$context.extendedRequestId');
+  expect(Format).not.toMatch(/header|userAgent|\$context\.(requestId|path|authorizer)\b/i);
 });
 
 test.each([
-  ['an operation', templateWith({}), templateWith({}, [waterPlant])],
+  ['an operation', template, templateWith({}, [waterPlant])],
   ['the CORS setting', templateWith({ allowOrigins: 'https://a.example' }), template],
 ])('the removal of %s makes a new deployment of the API, which is one resource', (_what, before, after) => {
   const deploymentsOf = (stack: Template) => Object.keys(propertiesOf(stack, 'AWS::ApiGateway::Deployment'));
   expect(deploymentsOf(before)).toHaveLength(1);
   expect(deploymentsOf(after)).not.toEqual(deploymentsOf(before));
-  const types = Object.values(before.toJSON()['Resources'] as Record<string, { Type: string }>).map(({ Type }) => Type);
-  expect(types.filter((type) => type.startsWith('AWS::ApiGateway::')).toSorted()).toEqual(
-    ['Deployment', 'RestApi', 'Stage'].map((type) => `AWS::ApiGateway::${type}`),
-  );
+  before.resourceCountIs('AWS::ApiGateway::Method', 0);
+  before.resourceCountIs('AWS::ApiGateway::GatewayResponse', 0);
 });
 
 test.each(twoOperations)('the gateway can invoke $operationId only on its own route of the stage', (operation) => {
@@ -85,7 +73,8 @@ test.each(twoOperations)('the gateway can invoke $operationId only on its own ro
   expect(textOf(own[0]?.SourceArn).split(':').at(-1)).toBe(`${api}/v1/${route}`);
 });
 
-test('the account’s CloudWatch role is kept when an ephemeral stack that made it is deleted', () => {
+test('only cloudWatchRole makes the account’s role, which is kept when an ephemeral stack is deleted', () => {
+  template.resourceCountIs('AWS::ApiGateway::Account', 0);
   const stack = templateWith({ throwaway: true, cloudWatchRole: true });
   stack.hasResource('AWS::ApiGateway::Account', { DeletionPolicy: 'Retain' });
 });

@@ -9,19 +9,17 @@ import {
   RestApiMode,
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { StackSettings } from '../settings.ts';
-import { CustomDomain, TLS_1_2_OR_NEWER } from './custom-domain.ts';
-import { apiDefinition, type Route } from './definition.ts';
+import { apiDefinition, type Route, TLS_1_2_OR_NEWER } from './definition.ts';
 
-interface ApiProps
-  extends Pick<
-    StackSettings,
-    'domainName' | 'hostedZoneId' | 'allowOrigins' | 'requestsPerSecond' | 'webAclArn' | 'cloudWatchRole'
-  > {
+interface ApiProps extends StackSettings {
   /** The operations, each with the function or alias that serves it. */
   routes: Route[];
 }
@@ -64,8 +62,8 @@ export class Api extends Construct {
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
     const { routes, domainName, hostedZoneId, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole } = props;
+    const { stackName, region, urlSuffix } = Stack.of(this);
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
-    const { stackName } = Stack.of(this);
     this.restApi = new SpecRestApi(this, 'RestApi', {
       restApiName: stackName,
       apiDefinition: ApiDefinition.fromInline(apiDefinition(stackName, routes, allowOrigins)),
@@ -85,9 +83,11 @@ export class Api extends Construct {
       // The account and region have one role, so it outlives every stack that makes it.
       cloudWatchRole,
     });
+    Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
     // The stack has an output of the URL under a stable name.
     this.restApi.node.tryRemoveChild('Endpoint');
-    Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
+    this.url = `https://${domainName ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`}`;
+
     for (const { operation, target } of routes) {
       const path = operation.path.replaceAll(/\{\w+\}/g, '*');
       target.addPermission('ApiGateway', {
@@ -95,11 +95,7 @@ export class Api extends Construct {
         sourceArn: this.restApi.arnForExecuteApi(operation.method, path, STAGE_NAME),
       });
     }
-
-    const { region, urlSuffix } = Stack.of(this);
-    if (domainName !== undefined && hostedZoneId !== undefined) {
-      new CustomDomain(this, 'CustomDomain', { restApi: this.restApi, domainName, hostedZoneId });
-    }
+    if (domainName !== undefined && hostedZoneId !== undefined) this.#addDomain(domainName, hostedZoneId);
     if (webAclArn !== undefined) {
       const resourceArn = this.restApi.deploymentStage.stageArn;
       const association = new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
@@ -107,15 +103,7 @@ export class Api extends Construct {
       association.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
       association.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
     }
-    this.url =
-      domainName !== undefined
-        ? `https://${domainName}`
-        : `https://${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`;
-    this.#acknowledge();
-  }
 
-  /** Tells cdk-nag why the API lacks what its rules require. */
-  #acknowledge(): void {
     const reasons = {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, the gateway’s do not.',
       'AwsSolutions-APIG3':
@@ -126,5 +114,23 @@ export class Api extends Construct {
         'It is AWS’s own policy for the one role by which API Gateway writes all logs of an account.',
     };
     for (const [id, reason] of Object.entries(reasons)) Validations.of(this.restApi).acknowledge({ id, reason });
+  }
+
+  /** Adds a domain name with a certificate that DNS validates and renews. */
+  #addDomain(domainName: string, hostedZoneId: string): void {
+    const zone = HostedZone.fromHostedZoneId(this, 'HostedZone', hostedZoneId);
+    const validation = CertificateValidation.fromDns(zone);
+    const domain = this.restApi.addDomainName('Domain', {
+      domainName,
+      certificate: new Certificate(this, 'Certificate', { domainName, validation }),
+      endpointType: EndpointType.REGIONAL,
+      ...TLS_1_2_OR_NEWER,
+    });
+    new ARecord(this, 'Record', {
+      zone,
+      // The final dot makes the name complete. Without it, CDK appends the zone's name, which it cannot know here.
+      recordName: `${domainName}.`,
+      target: RecordTarget.fromAlias(new ApiGatewayDomain(domain)),
+    });
   }
 }

@@ -1,9 +1,15 @@
 import { Stack } from 'aws-cdk-lib';
+import { EndpointAccessMode, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Operation } from '../../contract/operations.ts';
 import { EXPOSED_HEADERS } from '../../functions/shared/errors.ts';
-import { TLS_1_2_OR_NEWER } from './custom-domain.ts';
 import { gatewayResponsesWith, NOT_FOUND, responseParameters } from './gateway-responses.ts';
+
+/** TLS 1.2 or 1.3 with forward secrecy, for the API and its domain alike ("Security policies for REST APIs"). */
+export const TLS_1_2_OR_NEWER = {
+  securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
+  endpointAccessMode: EndpointAccessMode.BASIC,
+};
 
 /** An operation and the function that serves it. */
 export interface Route {
@@ -12,10 +18,8 @@ export interface Route {
 }
 
 /**
- * The whole API as one OpenAPI document ("OpenAPI extensions for API Gateway").
- *
- * CloudFormation deletes what a template no longer has only after it has made the new deployment. If each
- * method were a resource of its own, a removed method would stay deployed.
+ * The whole API as one OpenAPI document ("OpenAPI extensions for API Gateway"). If each method were a resource of its
+ * own, a removed one would stay deployed: CloudFormation deletes it only after it has made the new deployment.
  */
 export function apiDefinition(name: string, routes: Route[], allowOrigins: string[]) {
   const headers = corsHeaders(allowOrigins);
@@ -23,15 +27,12 @@ export function apiDefinition(name: string, routes: Route[], allowOrigins: strin
   const methodsOf = (path: string) => {
     const parameters = pathParameters(path);
     const ofPath = routes.filter(({ operation }) => operation.path === path);
-    const allowMethods = ofPath.map(({ operation }) => operation.method);
-    const proxies = ofPath.map(({ operation, target }) => [
-      operation.method.toLowerCase(),
-      { parameters, ...proxy(target) },
-    ]);
+    const methods = ofPath.map(({ operation }) => operation.method);
+    const proxies = ofPath.map(({ operation, target }) => [operation.method.toLowerCase(), proxy(target, parameters)]);
+    const hasPreflight = ofPath.length > 0 && allowOrigins.length > 0;
     return {
       ...Object.fromEntries(proxies),
-      ...(ofPath.length > 0 &&
-        allowOrigins.length > 0 && { options: { parameters, ...preflight(allowMethods, allowOrigins) } }),
+      ...(hasPreflight && { options: { parameters, ...preflight(methods, allowOrigins) } }),
       // Without it, API Gateway reads a bearer token as an invalid signature of AWS, and no page names its response.
       'x-amazon-apigateway-any-method': { parameters, ...notFound },
     };
@@ -62,9 +63,10 @@ function pathParameters(path: string) {
 }
 
 /** Sends requests to the function. */
-function proxy(target: IFunction) {
+function proxy(target: IFunction, parameters: object[]) {
   const { partition, region } = Stack.of(target);
   return {
+    parameters,
     responses: { 200: { description: 'Made by the function' } },
     'x-amazon-apigateway-integration': {
       type: 'aws_proxy',
@@ -75,13 +77,10 @@ function proxy(target: IFunction) {
 }
 
 /**
- * Responds without a function.
- *
- * Every body is binary, and the templates fail on bytes, so both bodies are converted to text ("Content type
- * conversions in API Gateway"). A body without a template for its media type must not be passed through: it would
- * replace the request template, and the integration would fail. With `never`, API Gateway sends the gateway response
- * UNSUPPORTED_MEDIA_TYPE ("Method
- * request behavior for payloads without mapping templates for REST APIs in API Gateway").
+ * Responds without a function. The templates fail on bytes, so both bodies are converted to text ("Content type
+ * conversions in API Gateway"). A body that passes through would replace the request template, and the integration would
+ * fail; with `never`, API Gateway sends the gateway response UNSUPPORTED_MEDIA_TYPE ("Method request behavior for
+ * payloads without mapping templates for REST APIs in API Gateway").
  */
 function mock(statusCode: 200 | 400, headers: Record<string, string>, responseTemplate?: string) {
   const declared = Object.keys(headers).map((name) => [name, { schema: { type: 'string' } }]);

@@ -16,17 +16,9 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { constructId } from '../operations.ts';
 import type { StackSettings } from '../settings.ts';
-import { byAction, byCapacity } from './database-metrics.ts';
-import type { Monitored } from './monitored.ts';
-import type { RequestMetrics } from './request-metrics.ts';
+import { byAction, byCapacity, type Monitored, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
-/** The most metrics that the expression of an alarm may have ("Limits", Amazon CloudWatch User Guide). */
-const MAX_METRICS = 10;
-
-interface AlarmsProps extends Omit<Monitored, 'releases'>, Pick<StackSettings, 'alarmEmail'> {
-  requestMetrics: RequestMetrics;
-}
 
 /**
  * The alarms that call a person. All go to one encrypted topic, which sends them to `alarmEmail`.
@@ -37,64 +29,70 @@ export class Alarms extends Construct {
   readonly all: Alarm[] = [];
   readonly topic: Topic;
 
-  constructor(scope: Construct, id: string, props: AlarmsProps) {
+  constructor(scope: Construct, id: string, props: Monitored & Pick<StackSettings, 'alarmEmail'>) {
     super(scope, id);
-    const { functions, api, requestMetrics } = props;
-    this.topic = this.#encryptedTopic(props.alarmEmail);
+    const { functions, api, alarmEmail } = props;
+    const { stackName, account } = Stack.of(this);
+    // CloudWatch may not use the key that AWS manages for SNS.
+    const masterKey = new Key(this, 'TopicKey', {
+      description: `Encrypts the alarms of ${stackName}`,
+      enableKeyRotation: true,
+    });
+    this.topic = new Topic(this, 'Topic', { masterKey, enforceSSL: true });
+    const conditions = { StringEquals: { 'aws:SourceAccount': account } };
+    // It grants the use of the key too.
+    this.topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
+    if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
 
-    this.#alarm('Faults', total([requestMetrics.faults]), {
+    this.#add('Faults', total([requestMetric(this, 'Faults')]), {
       threshold: 1,
       datapointsToAlarm: 2,
-      alarmDescription:
-        'Requests fail on our side: error 500, 503 or 504. First: run the saved query "faults". Its cause names the step that failed, its gatewayResponse the type of the gateway’s own response. A 503 or 504 comes from DynamoDB: see the alarms DatabaseThrottles and DatabaseErrors and the AWS Health Dashboard.',
+      alarmDescription: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
     });
     for (const { operation, lambda } of functions) {
-      this.#alarm(`${constructId(operation)}FunctionErrors`, lambda.metricErrors({ period: MINUTE }), {
+      const { operationId } = operation;
+      this.#add(`${constructId(operation)}FunctionErrors`, lambda.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
-        alarmDescription: `The function of ${operation.operationId} crashed, ran out of memory or failed to start, which it never should. First: search its log for lines of level ERROR or FATAL, and roll back a release that came between the last good request and the first of them.`,
+        alarmDescription: `The function of ${operationId} crashed or did not start. First: run the saved query "faults".`,
       });
-      this.#alarm(`${constructId(operation)}FunctionThrottles`, lambda.metricThrottles({ period: MINUTE }), {
+      this.#add(`${constructId(operation)}FunctionThrottles`, lambda.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,
-        alarmDescription: `Lambda refuses to start the function of ${operation.operationId}: the account’s concurrency is used up. First: see who uses it (metric ConcurrentExecutions), then raise the quota "Concurrent executions".`,
+        alarmDescription: `Lambda has no concurrency left to start ${operationId}. First: see who uses it (ConcurrentExecutions).`,
       });
     }
-    this.#alarm('Throttled', total([requestMetrics.throttled]), {
+    this.#add('Throttled', total([requestMetric(this, 'Throttled')]), {
       threshold: 10,
       datapointsToAlarm: 3,
-      alarmDescription:
-        'Clients get error 429. First: compare the request rate with the limit of the stack (context key requestsPerSecond). If it is below, DynamoDB throttles: see the alarm DatabaseThrottles.',
+      alarmDescription: 'Clients get error 429. First: compare the request rate with requestsPerSecond.',
     });
-    this.#alarm('Latency', slowRequests(api.restApi), {
+    this.#add('Latency', slowRequests(api.restApi), {
       threshold: 1,
       datapointsToAlarm: 3,
-      alarmDescription:
-        'One request in a hundred, and at least three a minute, take longer than 2 s. First: on the dashboard, see whether it is DynamoDB (durations near 1 s a retry), cold starts, or the gateway.',
+      alarmDescription: 'At least 1 % of requests take longer than 2 s. First: see "Where it goes" on the dashboard.',
     });
     const count = { statistic: Stats.SUM, period: MINUTE };
-    this.#alarm('DatabaseThrottles', total(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, count)), {
+    this.#add('DatabaseThrottles', total(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, count)), {
       threshold: 1,
       datapointsToAlarm: 3,
-      alarmDescription:
-        'DynamoDB throttles a table. First: see which one, and whether the load rose faster than twice in half an hour; then raise its warm throughput or the account’s table quota.',
+      alarmDescription: 'DynamoDB throttles a table. First: see which one, and raise its warm throughput or quota.',
     });
-    this.#alarm('DatabaseErrors', total(byAction(props, 'SystemErrors', count)), {
+    this.#add('DatabaseErrors', total(byAction(props, 'SystemErrors', count)), {
       threshold: 5,
       datapointsToAlarm: 3,
-      alarmDescription:
-        'DynamoDB has internal errors. The functions retry, so clients may not notice. First: look at the AWS Health Dashboard of the region; you cannot repair it here.',
+      alarmDescription: 'DynamoDB has internal errors. First: look at the AWS Health Dashboard of the region.',
     });
-    this.#alarm('Unauthorized', requestMetrics.unauthorized.with({ period: Duration.minutes(5) }), {
+    this.#add('Unauthorized', requestMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
       threshold: 100,
       evaluationPeriods: 1,
       datapointsToAlarm: 1,
       alarmDescription:
-        'A hundred requests in five minutes had no valid token. First: run the saved query "callers without a token". One address that tries many is guessing; many addresses at once lost a token that expired or was revoked.',
+        'A hundred requests in 5 minutes had no valid token. First: run the query "callers without a token".',
     });
   }
 
-  #alarm(id: string, metric: IMetric, props: Partial<AlarmProps> & Pick<AlarmProps, 'threshold'>): void {
+  #add(id: string, metric: IMetric, props: Partial<AlarmProps> & Pick<AlarmProps, 'threshold'>): void {
     const alarm = new Alarm(this, id, {
       metric,
       evaluationPeriods: 5,
@@ -107,26 +105,12 @@ export class Alarms extends Construct {
     alarm.addOkAction(new SnsAction(this.topic));
     this.all.push(alarm);
   }
-
-  #encryptedTopic(email: string | undefined): Topic {
-    // CloudWatch may not use the key that AWS manages for SNS.
-    const masterKey = new Key(this, 'TopicKey', {
-      description: `Encrypts the alarms of ${Stack.of(this).stackName}`,
-      enableKeyRotation: true,
-    });
-    const topic = new Topic(this, 'Topic', { masterKey, enforceSSL: true });
-    const conditions = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
-    // It grants the use of the key too.
-    topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
-    if (email !== undefined) topic.addSubscription(new EmailSubscription(email));
-    return topic;
-  }
 }
 
 /**
  * The percentage of a minute's requests that took longer than 2 s; 0 if fewer than three did, because on a quiet stack
- * these are cold starts. Not a percentile: p99 needs 1,000 requests a minute ("Percentile-based alarms and low data
- * samples").
+ * these are cold starts. A percentile cannot do it: p99 needs 1,000 requests a minute ("Percentile-based alarms and low
+ * data samples").
  */
 function slowRequests(restApi: RestApiBase): MathExpression {
   const latency = (statistic: string) => restApi.metricLatency({ statistic, period: MINUTE });
@@ -144,14 +128,13 @@ function slowRequests(restApi: RestApiBase): MathExpression {
  * whatever `treatMissingData` is ("PutMetricAlarm").
  */
 function total(counts: IMetric[]): MathExpression {
-  if (counts.length > MAX_METRICS) {
+  // "Limits", Amazon CloudWatch User Guide.
+  if (counts.length > 10) {
     throw new Error(
-      `The operations use the tables in ${counts.length} ways, and a CloudWatch alarm watches at most ${MAX_METRICS} metrics: give each table alarms of its own in infra/monitoring/alarms.ts.`,
+      `The operations use the tables in ${counts.length} ways, and a CloudWatch alarm watches at most 10 metrics: give each table alarms of its own in infra/monitoring/alarms.ts.`,
     );
   }
   const usingMetrics = Object.fromEntries(counts.map((count, n) => [`count${n}`, count]));
-  const expression = Object.keys(usingMetrics)
-    .map((id) => `FILL(${id}, 0)`)
-    .join(' + ');
-  return new MathExpression({ expression, usingMetrics, period: MINUTE });
+  const filled = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`);
+  return new MathExpression({ expression: filled.join(' + '), usingMetrics, period: MINUTE });
 }

@@ -1,39 +1,44 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 
-interface Attribute {
-  'Fn::GetAtt': [string, string];
-}
-
-interface Statement {
-  Action: string | string[];
-  Resource: Attribute | Attribute[];
-}
-
-interface Resources {
-  [logicalId: string]: {
-    Type: string;
-    Properties: {
-      Role: Attribute;
-      Roles: { Ref: string }[];
-      PolicyDocument: { Statement: Statement[] };
-    };
+interface Resource {
+  Type: string;
+  Properties: {
+    Role: { 'Fn::GetAtt': [role: string, attribute: string] };
+    ManagedPolicyArns?: unknown[];
+    Roles: { Ref: string }[];
+    PolicyDocument: { Statement: { Action: string | string[]; Resource: unknown }[] };
   };
+}
+
+/** The ARNs of a role's managed policies, and the permissions of its own, as in `dynamodb:PutItem PLANTS.Arn`. */
+export function permissionsOf(resources: Record<string, Resource>, role: string): string[] {
+  const { ManagedPolicyArns = [], ...others } = resources[role]?.Properties ?? {};
+  expect(others).toEqual({ AssumeRolePolicyDocument: expect.anything() });
+  const granted = Object.values(resources)
+    .filter(({ Type, Properties }) => Type === 'AWS::IAM::Policy' && Properties.Roles.some(({ Ref }) => Ref === role))
+    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+    .flatMap(({ Action, Resource, ...others }) => {
+      expect(others).toEqual({ Effect: 'Allow' });
+      return [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${textOf(resource)}`));
+    });
+  return [...ManagedPolicyArns.map(textOf), ...granted].toSorted();
 }
 
 /** What a function's role lets it do with the tables, as ACTION TABLE, the table by its logical id. */
 export function databaseCallsOf(functionName: string, assembly: string): string[] {
-  const { Resources } = JSON.parse(readFileSync(join(assembly, 'PlantStore.template.json'), 'utf8')) as {
-    Resources: Resources;
-  };
-  const role = Resources[functionName]?.Properties.Role['Fn::GetAtt'][0];
-  return Object.values(Resources)
-    .filter(({ Type, Properties }) => Type === 'AWS::IAM::Policy' && Properties.Roles.some(({ Ref }) => Ref === role))
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
-    .flatMap(({ Action, Resource }) =>
-      [Action].flat().flatMap((action) => [Resource].flat().map((resource) => ({ action, resource }))),
-    )
-    .filter(({ action }) => action.startsWith('dynamodb:'))
-    .map(({ action, resource }) => `${action.replace('dynamodb:', '')} ${resource['Fn::GetAtt'][0]}`)
-    .toSorted();
+  const { Resources } = JSON.parse(readFileSync(join(assembly, 'PlantStore.template.json'), 'utf8'));
+  const permissions = permissionsOf(Resources, Resources[functionName].Properties.Role['Fn::GetAtt'][0]);
+  return permissions.flatMap((permission) => /^dynamodb:(.*)\.Arn$/.exec(permission)?.[1] ?? []);
+}
+
+/** A value of a template as text: `ID` for a Ref, `ID.ATTRIBUTE` for a Fn::GetAtt, the parts of a Fn::Join together. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, never>;
+  if (Ref !== undefined) return Ref;
+  if (attribute) return (attribute as string[]).join('.');
+  if (join) return (join[1] as unknown[]).map(textOf).join(join[0]);
+  throw new Error(`${JSON.stringify(value)} has a function that textOf does not know.`);
 }

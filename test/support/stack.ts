@@ -1,9 +1,9 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { expect } from 'vitest';
 import type { Operation } from '../../contract/operations.ts';
+import type { gatewayResponsesWith } from '../../infra/api/gateway-responses.ts';
 import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
-import { readSettings, stackName } from '../../infra/settings.ts';
+import { readSettings } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
 import type { TableName } from '../../infra/tables.ts';
 
@@ -28,38 +28,10 @@ export const waterPlant: GrantedOperation = {
 /** The contract's operations and one more. */
 export const twoOperations = [...grantedOperations(), waterPlant];
 
-/** The actions of these operations on the tables, table by table, each once. */
-export const tableActions = (Object.keys(TABLES) as TableName[]).flatMap((name) => {
-  const actions = new Set(twoOperations.flatMap(({ grants }) => grants[name] ?? []));
-  return [...actions].map((action) => ({ name, table: TABLES[name], action }));
-});
-
-/** Context keys that together make all resources that the stack can have. */
-export const CONTEXTS: [when: string, context: Record<string, unknown>][] = [
-  ['by default', {}],
-  [
-    'with every context key set',
-    {
-      stage: 'full',
-      throwaway: true,
-      alarmEmail: 'ops@example.com',
-      domainName: 'plants.example.com',
-      hostedZoneId: 'Z0123456789ABC',
-      allowOrigins: 'https://a.example',
-      tokenIssuer: 'https://id.example.com',
-      tokenAudience: 'plants',
-      webAclArn: WEB_ACL_ARN,
-      cloudWatchRole: true,
-    },
-  ],
-  ['for an emulator', { emulator: true }],
-];
-
 /** The stack with these context keys and operations, without the seconds that bundling takes. */
 export function stackWith(context: Record<string, unknown>, operations = grantedOperations()): PlantStoreStack {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [], ...context } });
-  const settings = readSettings(app);
-  return new PlantStoreStack(app, stackName(settings), { ...settings, operations });
+  return new PlantStoreStack(app, { ...readSettings(app).settings, operations });
 }
 
 const templates = new Map<string, Template>();
@@ -80,9 +52,8 @@ export function propertiesOf(template: Template, type: string) {
 
 /** The properties of the only resource of a type. */
 export function onlyOf(template: Template, type: string) {
-  const [properties, ...others] = Object.values(propertiesOf(template, type));
-  if (!properties || others.length > 0) throw new Error(`The stack must have one ${type}.`);
-  return properties;
+  template.resourceCountIs(type, 1);
+  return Object.values(propertiesOf(template, type))[0];
 }
 
 /** The function of an operation. */
@@ -120,30 +91,6 @@ export function releaseOf(template: Template, operation: Operation) {
   };
 }
 
-/** The permissions of a role's own policies, as `ACTION RESOURCE`, sorted. */
-export function permissionsOf(template: Template, roleId: string): string[] {
-  const policies = Object.values(propertiesOf(template, 'AWS::IAM::Policy')).filter(({ Roles }) =>
-    Roles.some(({ Ref }: { Ref: string }) => Ref === roleId),
-  );
-  return policies
-    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    .flatMap(({ Effect, Action, Resource, ...conditions }) => {
-      expect({ Effect, ...conditions }).toEqual({ Effect: 'Allow' });
-      return [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${textOf(resource)}`));
-    })
-    .toSorted();
-}
-
-/** A value of a template as text: `ID` for a Ref, `ID.ATTRIBUTE` for a Fn::GetAtt, the parts of a Fn::Join together. */
-export function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, never>;
-  if (Ref !== undefined) return Ref;
-  if (attribute) return (attribute as string[]).join('.');
-  if (join) return (join[1] as unknown[]).map(textOf).join(join[0]);
-  throw new Error(`${JSON.stringify(value)} has a function that textOf does not know.`);
-}
-
 /** The OpenAPI document that defines the API. */
 export function apiDefinitionOf(template: Template) {
   return onlyOf(template, 'AWS::ApiGateway::RestApi').Body;
@@ -163,13 +110,7 @@ export function methodsOf(template: Template) {
   );
 }
 
-interface GatewayResponse {
-  statusCode: string;
-  responseParameters: Record<string, string>;
-  responseTemplates: { 'application/json': string };
-}
-
 /** The gateway responses, by their types. */
-export function gatewayResponsesOf(template: Template): Record<string, GatewayResponse> {
+export function gatewayResponsesOf(template: Template): ReturnType<typeof gatewayResponsesWith> {
   return apiDefinitionOf(template)['x-amazon-apigateway-gateway-responses'];
 }

@@ -2,7 +2,7 @@ import { environmentVariable } from '../environment-variable.ts';
 import type { IdentityProvider } from './identity-provider.mjs';
 
 /**
- * Returns the identity provider that the stack names, if any. `infra/function/operation-function.ts` leaves the import
+ * Returns the identity provider that the stack names, if any. `infra/functions.ts` leaves the import
  * out of the bundle under exactly this path, and puts the file beside it only if there is a provider.
  */
 export async function loadIdentityProvider(): Promise<IdentityProvider | undefined> {

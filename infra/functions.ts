@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { Duration, Validations } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { GrantedOperation } from './operations.ts';
+import type { StackSettings } from './settings.ts';
+import type { TableName, Tables } from './tables.ts';
+
+const root = join(import.meta.dirname, '..');
+/** Only a stack with an identity provider has this file beside the bundle. */
+const IDENTITY_PROVIDER = './identity-provider.mjs';
+
+interface LoggedFunctionProps extends NodejsFunctionProps {
+  /** Path of the source, from the project's root. */
+  entry: string;
+}
+
+/**
+ * A bundled function with a log group of its own, and a role that can write to that log group only.
+ *
+ * @default Node.js 24 on arm64, 512 MB, an ESM bundle that contains the AWS SDK, JSON logs that are kept for a month
+ */
+export class LoggedFunction extends Construct {
+  readonly lambda: NodejsFunction;
+  readonly role: Role;
+  readonly logGroup: LogGroup;
+
+  constructor(scope: Construct, id: string, { entry, bundling, ...props }: LoggedFunctionProps) {
+    super(scope, id);
+    this.logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH });
+    // The role that CDK would make could write to every log group of the account.
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    this.lambda = new NodejsFunction(this, 'Function', {
+      entry: join(root, entry),
+      projectRoot: root,
+      depsLockFilePath: join(root, 'package-lock.json'),
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: 512,
+      awsSdkConnectionReuse: false,
+      loggingFormat: LoggingFormat.JSON,
+      logGroup: this.logGroup,
+      role: this.role,
+      bundling: {
+        format: OutputFormat.ESM,
+        // CommonJS files break at import in an ESM bundle.
+        mainFields: ['module', 'main'],
+        // In place of CDK's own list, which leaves the SDK out: to load the runtime's SDK file by file is slower.
+        externalModules: [],
+        logLevel: LogLevel.WARNING,
+        ...bundling,
+      },
+      ...props,
+    });
+    this.logGroup.grantWrite(this.role);
+  }
+}
+
+interface OperationFunctionProps extends StackSettings {
+  operation: GrantedOperation;
+  tables: Tables;
+}
+
+/**
+ * The function of an operation. It can use the tables as infra/operations.ts grants it, write its own log, and send
+ * traces. The environment variables name its tables, as in `PLANTS_TABLE_NAME`.
+ *
+ * @default 10 s, traced by X-Ray
+ */
+export class OperationFunction extends LoggedFunction {
+  readonly operation: GrantedOperation;
+
+  constructor(scope: Construct, id: string, props: OperationFunctionProps) {
+    const { operation, tables, tokenIssuer } = props;
+    super(scope, id, {
+      description: `${operation.method} ${operation.path}`,
+      entry: `functions/${operation.folder}/index.ts`,
+      // The calls to DynamoDB end 4 s before this, and the gateway waits for 29 s.
+      timeout: Duration.seconds(10),
+      environment: serviceVariables(props),
+      tracing: Tracing.ACTIVE,
+      bundling: {
+        externalModules: [IDENTITY_PROVIDER],
+        ...(tokenIssuer && {
+          commandHooks: {
+            beforeInstall: () => [],
+            beforeBundling: () => [],
+            afterBundling: (root, output) => [bundleIdentityProvider(root, output)],
+          },
+        }),
+        esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
+      },
+    });
+    this.operation = operation;
+    for (const name of Object.keys(operation.grants) as TableName[]) {
+      const table = tables[name];
+      table.grant(this.role, ...(operation.grants[name] ?? []).map((action) => `dynamodb:${action}`));
+      // `ACCESS_TOKENS_TABLE_NAME` for `accessTokens`.
+      const variable = `${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}_TABLE_NAME`;
+      this.lambda.addEnvironment(variable, table.tableName);
+    }
+    Validations.of(this.role).acknowledge({
+      id: 'AwsSolutions-IAM5[Resource::*]',
+      reason: 'X-Ray’s two write actions know no resources; the role has no other wildcard.',
+    });
+  }
+}
+
+/** A file beside the bundle, so that a function without an identity provider loads nothing of it. */
+function bundleIdentityProvider(root: string, output: string): string {
+  const options = '--bundle --platform=node --target=node24 --format=esm --log-level=warning';
+  const source = 'functions/shared/access-tokens/identity-provider.mts';
+  return `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${output}/${IDENTITY_PROVIDER}" "${root}/${source}"`;
+}
+
+/** The environment variables that are the same for all functions. */
+export function serviceVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
+  return {
+    ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
+    ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),
+    ...(tokenAudience !== undefined && { TOKEN_AUDIENCE: tokenAudience }),
+    ...(tokenScope !== undefined && { TOKEN_SCOPE: tokenScope }),
+  };
+}

@@ -1,0 +1,95 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { ErrorNumber } from '../../functions/shared/errors.ts';
+import type { Api } from '../api/api.ts';
+import { gatewayResponses } from '../api/gateway-responses.ts';
+import type { OperationFunction } from '../functions.ts';
+import { ACTIONS } from '../operations.ts';
+import type { Release } from '../release.ts';
+import type { TableName, Tables } from '../tables.ts';
+
+/** The parts of the stack that are monitored. */
+export interface Monitored {
+  tables: Tables;
+  functions: OperationFunction[];
+  releases: Release[];
+  api: Api;
+}
+
+type RequestMetric = 'Succeeded' | 'Errors' | 'InternalErrors' | 'Faults' | 'Throttled' | 'Unauthorized';
+type Dimensions = Record<string, string>;
+
+/** The types of the gateway responses with error 500 or above. */
+export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
+
+/**
+ * Counts requests from the logs, because API Gateway's own metrics count every error as a 400: `Succeeded` by
+ * `operation`; `Errors` by `operation` and `error`; and for all operations and the gateway together `Faults` (error 500,
+ * 503 and 504), `Throttled` (429) and `Unauthorized` (401). CloudWatch adds up what several filters count under one name
+ * without dimensions ("CloudWatch concepts", Aggregation).
+ */
+export function addRequestMetrics({ functions, api }: Monitored): void {
+  const operation = '$.message.operation';
+  for (const { logGroup } of functions) {
+    countLines(logGroup, 'Succeeded', '$.message.outcome = "succeeded"', { operation });
+    countLines(logGroup, 'Errors', '$.message.error > 0', { operation, error: '$.message.error' });
+    countLines(logGroup, 'Faults', '$.message.error >= 500');
+    countLines(logGroup, 'Throttled', '$.message.error = 429');
+    countLines(logGroup, 'Unauthorized', '$.message.error = 401');
+  }
+  const isOneOf = (types: string[]) => types.map((type) => `$.gatewayResponse = "${type}"`).join(' || ');
+  countLines(api.accessLog, 'Faults', isOneOf(gatewayFaults));
+  countLines(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
+}
+
+/** Counts the lines of a log that match the pattern. The metric's namespace is the stack's name. */
+export function countLines(logGroup: LogGroup, metricName: RequestMetric, pattern: string, dimensions?: Dimensions) {
+  logGroup.addMetricFilter(metricName, {
+    filterPattern: FilterPattern.literal(`{ ${pattern} }`),
+    metricNamespace: Stack.of(logGroup).stackName,
+    metricName,
+    metricValue: '1',
+    // With dimensions there can be no default ("Creating metrics from log events using filters").
+    ...(dimensions ? { dimensions } : { defaultValue: 0 }),
+  });
+}
+
+/** A metric that is counted from the logs, by the minute. */
+export function requestMetric(scope: Construct, metricName: RequestMetric, dimensionsMap: Dimensions = {}): Metric {
+  const namespace = Stack.of(scope).stackName;
+  return new Metric({ namespace, metricName, dimensionsMap, statistic: Stats.SUM, period: Duration.minutes(1) });
+}
+
+/** The metric of each table and action that the functions use, such as `SystemErrors` ("DynamoDB metrics and dimensions"). */
+export function byAction(monitored: Monitored, metricName: string, options: MetricOptions) {
+  return usedTables(monitored).flatMap(({ name, table, actions }) =>
+    actions.map((action) => {
+      const dimensionsMap = { TableName: table.tableName, Operation: action };
+      return table.metric(metricName, { ...options, dimensionsMap, label: `${name}: ${action}` });
+    }),
+  );
+}
+
+/** The metric of each table and capacity that the functions use, such as `ReadThrottleEvents`. */
+export function byCapacity(monitored: Monitored, metricName: (capacity: string) => string, options: MetricOptions) {
+  return usedTables(monitored).flatMap(({ name, table, actions }) =>
+    [...new Set(actions.map((action) => ACTIONS[action]))].map((capacity) =>
+      table.metric(metricName(capacity), { ...options, label: `${name}: ${capacity}` }),
+    ),
+  );
+}
+
+/** Each table with the actions that the functions may use on it. */
+function usedTables({ tables, functions }: Monitored) {
+  return (Object.keys(tables) as TableName[]).map((name) => ({
+    name,
+    table: tables[name],
+    actions: [...new Set(functions.flatMap(({ operation }) => operation.grants[name] ?? []))],
+  }));
+}
+
+function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[] {
+  return Object.entries(gatewayResponses).flatMap(([type, { error }]) => (matches(error) ? type : []));
+}
