@@ -35,7 +35,10 @@ const stageSchema = z
       .refine(areOrigins, 'origins as in https://app.example.com, separated by commas, or *')
       .default([]),
     /** `iss` of the identity provider whose JWTs the API accepts; needs `tokenAudience`. @default none */
-    tokenIssuer: text(/^https:\/\/[^\s?#@]+$/, 'the https address that the provider’s tokens have in "iss"'),
+    tokenIssuer: text(
+      /^https:\/\/[^\s?#@:/]+(:\d+)?(\/[^\s?#@]*)?$/,
+      'the https address that the provider’s tokens have in "iss"',
+    ),
     /** Audiences, separated by commas; a JWT's `aud` must have one of them. @default none */
     tokenAudience: text(/^[^\s,]+(,[^\s,]+)*$/, 'one or several audiences, separated by commas'),
     /** Scope that a JWT must have (RFC 6749, 3.3). @default none */

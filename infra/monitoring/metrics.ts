@@ -7,14 +7,13 @@ import type { Api } from '../api/api.ts';
 import { gatewayResponses } from '../api/gateway-responses.ts';
 import type { OperationFunction } from '../functions.ts';
 import { ACTIONS } from '../operations.ts';
-import type { Release } from '../release.ts';
 import type { TableName, Tables } from '../tables.ts';
 
 /** The parts of the stack that are monitored. */
 export interface Monitored {
   tables: Tables;
   functions: OperationFunction[];
-  releases: Release[];
+  releases: { preTrafficLog: LogGroup }[];
   api: Api;
 }
 
