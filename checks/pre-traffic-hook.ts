@@ -27,12 +27,6 @@ export interface LifecycleEvent {
   LifecycleEventHookExecutionId: string;
 }
 
-/** The ARNs of the version that takes the traffic now, and of the version that is about to. */
-interface Versions {
-  current: string;
-  target: string;
-}
-
 /** Milliseconds reserved at the end of the invocation to delete the tokens and to report. */
 const REPORT_MS = 20_000;
 /** How often a request is sent if the new version finds the database unavailable, and the pause between two times. */
@@ -77,25 +71,22 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
   // A token that cannot be deleted must not outlive this function.
   const valid = newToken(`release-${deploymentId}`, now, now + Math.ceil(context.getRemainingTimeInMillis() / 1000));
   const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
-  const tokens: (typeof valid)[] = [];
+  const put: (typeof valid)[] = [];
   try {
     for (const token of [valid, expired]) {
-      tokens.push(token);
+      put.push(token);
       await dynamoDb.send('PutItem', { TableName, Item: token.item }, context);
     }
-    return await passesChecks(versions, send, { token: valid.token, expiredToken: expired.token, timeUp });
+    return await passesChecks(versions, send, valid.token, expired.token, timeUp);
   } catch (error) {
     const isOutage =
-      error instanceof Unavailable || (error instanceof PlantStoreError && (await isDown(versions, send)));
+      error instanceof Unavailable || (error instanceof PlantStoreError && (await isDown(versions.current, send)));
     if (!isOutage) throw error;
-    const { message } = error as Error;
-    console.warn({
-      message: 'The database is unavailable, so the new version is not checked.',
-      seen: redacted(message),
-    });
+    const message = 'The database is unavailable, so the new version is not checked.';
+    console.warn({ message, seen: redacted((error as Error).message) });
     return true;
   } finally {
-    for (const { item } of tokens) {
+    for (const { item } of put) {
       const { digest, name } = item;
       await dynamoDb.send('DeleteItem', { TableName, Key: { digest } }, context).catch((error: Error) => {
         logError({ message: `The token ${name.S} could not be deleted; it expires.`, seen: error.message });
@@ -104,12 +95,15 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
   }
 }
 
-/** True if the current version also responds that the database is unavailable. */
-async function isDown({ current }: Versions, send: FunctionSender): Promise<boolean> {
+/** True if a version responds that the database is unavailable. */
+async function isDown(version: string, send: FunctionSender): Promise<boolean> {
   const { operation } = checksOfFunction(environmentVariable('OPERATION_ID'));
-  const client = new Client(UNKNOWN_TOKEN, (request) => send(current, operation.path, request));
+  const client = new Client(UNKNOWN_TOKEN, (request) => send(version, operation.path, request));
   return isUnavailable(await client.sendOnce(requestOf(client, operation)));
 }
+
+/** The ARNs of the version that takes the traffic now, and of the version that is about to. */
+type Versions = Record<'current' | 'target', string>;
 
 /** Source: "AppSpec 'resources' section for an AWS Lambda deployment". Returns nothing for a rollback. */
 async function versionsOf(deploymentId: string): Promise<Versions | undefined> {
@@ -131,15 +125,14 @@ function versionIn(appSpec: string, name: string): number {
   return Number(version);
 }
 
-interface CheckOptions {
-  token: string;
-  expiredToken: string;
-  /** Ends the checks in time to delete the tokens and to report. */
-  timeUp: AbortSignal;
-}
-
-/** Runs the checks until one fails. A version that fails one is sent nothing more. */
-async function passesChecks(versions: Versions, send: FunctionSender, { token, expiredToken, timeUp }: CheckOptions) {
+/** Runs the checks until one fails. A version that fails one is sent nothing more. `timeUp` ends the checks. */
+async function passesChecks(
+  versions: Versions,
+  send: FunctionSender,
+  token: string,
+  expiredToken: string,
+  timeUp: AbortSignal,
+): Promise<boolean> {
   const operationId = environmentVariable('OPERATION_ID');
   const { operation, checks } = checksOfFunction(operationId, {
     expiredToken,

@@ -81,6 +81,15 @@ export function validated(schema: Schema, place: string): Schema {
   };
 }
 
+/** What the validator of a response is compiled from: a resolved schema, in which no object has other members. */
+export function closed({ properties, items, ...schema }: Schema): Schema {
+  return {
+    ...schema,
+    ...(properties && { properties: mapValues(properties, closed), additionalProperties: false }),
+    ...(items && { items: closed(items) }),
+  };
+}
+
 /** Where a resolved schema has an int64: the names that lead to each, `*` for the items of an array. */
 export function int64Paths(schema: Schema): string[][] {
   if (kindOf(schema) === 'int64') return [[]];

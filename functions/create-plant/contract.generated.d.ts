@@ -4,6 +4,8 @@ export type NewPlant = { "id": bigint; "name": string; "tag"?: string };
 export type Plant = { "name": string; "tag"?: string };
 /** The event of a request that is as the contract has it. */
 export type CreatePlantEvent = { "body": { "id": bigint; "name": string; "tag"?: string } };
+/** The body of the operation's response 200. */
+export type CreatePlantResponse = { "name": string; "tag"?: string };
 
 export declare const operationId: string;
 export declare const int64s: string[][];
