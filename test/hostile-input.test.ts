@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { inContract } from './support/contract.ts';
+import { fetched } from './support/contract.ts';
 import { type OwnService, startOwnService } from './support/own-service.ts';
 
 let service: OwnService;
@@ -20,11 +20,7 @@ async function send(
     headers: { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json', ...headers },
     body: new Uint8Array(Buffer.from(body)),
   });
-  return inContract({
-    statusCode: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: await response.text(),
-  });
+  return fetched(response);
 }
 
 const NESTED = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
