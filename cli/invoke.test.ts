@@ -28,11 +28,11 @@ test.each([
 
 test('invokes an event without a server, with exit status 0 only for a 200', async () => {
   const [created, rejected] = await Promise.all(
-    ['create-plant-without-tag', 'error-401-no-token'].map((name) => invoke(`events/${name}.json`)),
+    ['create-plant-without-tag', 'error-409-id-in-use'].map((name) => invoke(`events/${name}.json`)),
   );
   expect(created?.code).toBe(0);
   expect(inContract(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
   expect(created?.stderr).toMatch(/^\{"timestamp":".+","level":"INFO",/);
   expect(rejected?.code).toBe(1);
-  expect(inContract(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 401 });
+  expect(inContract(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 409 });
 });
