@@ -190,9 +190,7 @@ function constantsOf(operationId: string, request: Record<string, Schema>, schem
   const constants: Record<string, { value: unknown; type: string }> = {
     operationId: { value: operationId, type: 'string' },
     int64s: { value: int64Paths(body), type: 'string[][]' },
-    ...((request['pathParameters'] || request['queryStringParameters']) && {
-      parameters: { value: parameters, type: "import('../shared/middleware/typed-parameters.ts').ParameterTypes" },
-    }),
+    parameters: { value: parameters, type: "import('../shared/middleware/typed-parameters.ts').ParameterTypes" },
   };
   for (const [name, { properties = {} }] of Object.entries(schemas)) {
     const lowerFirst = name.replace(/./, (letter) => letter.toLowerCase());

@@ -56,11 +56,6 @@ test('of duplicate members the last one counts, in the answer as in the table', 
   expect(await service.engine.stored(3n)).toEqual({ id: '3', name: 'last' });
 });
 
-test('a NUL within a string is stored', async () => {
-  expect(await send('{"id":4,"name":"a\\u0000b"}')).toEqual({ name: 'a\0b' });
-  expect(await service.engine.stored(4n)).toEqual({ id: '4', name: 'a\0b' });
-});
-
 /** An id, and JSON texts that mean it. */
 const writtenId = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((id) => ({ id, json: `${id}` })),

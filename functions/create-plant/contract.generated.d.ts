@@ -9,6 +9,7 @@ export type CreatePlantResponse = { "name": string; "tag"?: string };
 
 export declare const operationId: string;
 export declare const int64s: string[][];
+export declare const parameters: import('../shared/middleware/typed-parameters.ts').ParameterTypes;
 export declare const newPlantMembers: (keyof NewPlant)[];
 export declare const plantMembers: (keyof Plant)[];
 /** Tells whether an event is as the contract has it; says why not in `errors`. */
