@@ -39,7 +39,7 @@ export interface RawResponse {
 }
 
 /** Sends a request once. Throws if there is no response. */
-type Send = (request: SentRequest) => Promise<RawResponse>;
+export type Send = (request: SentRequest) => Promise<RawResponse>;
 
 const LOWEST_ID = 2n ** 63n - 2n ** 52n;
 /** Checks use ids in this range, and the same ids with a minus. */

@@ -3,7 +3,7 @@ import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { RawResponse, SentRequest } from './client.ts';
 
 /** Sends a request to a version of a function. The resource is the operation's path, as in `/plants/{id}`. */
-export type FunctionSender = (versionArn: string, resource: string, request: SentRequest) => Promise<RawResponse>;
+type FunctionSender = (versionArn: string, resource: string, request: SentRequest) => Promise<RawResponse>;
 
 /**
  * Returns what sends requests to a function as API Gateway would: as events of a proxy integration. Each request throws
