@@ -19,9 +19,7 @@ export interface ClientRequest {
 }
 
 const MAX_RETRIES = 5;
-/** The wait after a 429 without `Retry-After`, and the longest wait that `Retry-After` can ask for. */
-const THROTTLED_MS = 1000;
-const MAX_RETRY_AFTER_MS = 10_000;
+const MAX_RETRY_AFTER_SECONDS = 10;
 
 /** A request as it is sent. Header names are in lower case. */
 export interface SentRequest {
@@ -64,10 +62,9 @@ export class Client {
       const { status, headers, text } = await this.sendOnce(request);
       const response = { ...parseResponse(status, headers['content-type'], text, request), headers };
       if (!isError(response, 429) || retries === MAX_RETRIES) return response;
-      // RFC 9110, 10.2.3. The service never sends a date, so a date counts as missing.
-      const isSeconds = /^\d+$/.test(headers['retry-after'] ?? '');
-      const seconds = Number(headers['retry-after']);
-      await sleep(isSeconds ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : THROTTLED_MS);
+      // RFC 9110, 10.2.3. The service never sends a date, so a date counts as missing: as one second.
+      const seconds = Number(headers['retry-after']) || 1;
+      await sleep(Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000);
     }
   }
 

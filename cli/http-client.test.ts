@@ -17,11 +17,10 @@ function refusal(error: number): Answered {
 
 test.each<[string | undefined, number]>([
   ['3', 3000],
-  ['0', 0],
+  ['0', 1000],
   ['86400', 10_000],
   ['Wed, 21 Oct 2026 07:28:00 GMT', 1000],
   ['3 s', 1000],
-  ['in 3', 1000],
   [undefined, 1000],
 ])('a request that is throttled with Retry-After %s is sent again after %d ms', async (retryAfter, ms) => {
   vi.mocked(sleep).mockClear().mockResolvedValueOnce(undefined);

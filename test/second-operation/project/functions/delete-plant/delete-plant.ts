@@ -3,7 +3,7 @@ import { memberValue } from '../shared/dynamodb/attribute-value.ts';
 import type { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { success } from '../shared/success.ts';
-import { type DeletePlantEvent, plantMembers } from './contract.generated.js';
+import { type DeletePlantEvent, type DeletePlantResponse, plantMembers } from './contract.generated.js';
 
 /** Deletes the plant of an id, and responds with it (openapi.yaml, `deletePlant`). Throws 404 if there is none. */
 export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
@@ -12,6 +12,8 @@ export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
     const deletion = { TableName: tableName, Key: { id: { N: String(id) } }, ReturnValues: 'ALL_OLD' as const };
     const { Attributes: item } = await dynamoDb.send('DeleteItem', deletion, context);
     if (!item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
-    return success(Object.fromEntries(plantMembers.map((member) => [member, memberValue(item[member])])));
+    const members = plantMembers.map((member) => [member, memberValue(item[member])]);
+    // createPlant has validated what the table has.
+    return success(Object.fromEntries(members) as DeletePlantResponse);
   };
 }
