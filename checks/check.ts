@@ -43,7 +43,7 @@ export function check(title: string, steps: (client: Client) => Step[]): Check {
   return {
     title,
     run: async (client) => {
-      for (const step of steps(client)) await take(client, step);
+      for (const step of steps(client)) await expectResponse(client, step);
     },
   };
 }
@@ -55,7 +55,7 @@ export function refused(what: string, request: (client: Client) => ClientRequest
 }
 
 /** Sends a request. Returns the response; throws what was seen if it is not as expected, or shows the token. */
-export async function take(client: Client, [request, expected]: Step): Promise<ClientResponse> {
+export async function expectResponse(client: Client, [request, expected]: Step): Promise<ClientResponse> {
   const response = await client.send(request);
   const { headers: _, ...rest } = response;
   const shown = JSON.stringify(rest).slice(0, 300);

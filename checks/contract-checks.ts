@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { type Check, error, ownRequestIds, refused, take } from './check.ts';
+import { type Check, error, expectResponse, ownRequestIds, refused } from './check.ts';
 import { type Client, type ClientRequest, isError, matches } from './client.ts';
 
 /** An operation of the contract. */
@@ -143,7 +143,7 @@ function unauthorized(operation: SmokeOperation, what: string, authorization: (v
       const request = requestOf(client, operation, { headers: { authorization: sent } });
       // Without its identity provider, a version accepts no JWT either.
       if (what.includes('JWT') && isError(await client.send(request), 503)) return;
-      const { headers } = await take(client, [request, error(401)]);
+      const { headers } = await expectResponse(client, [request, error(401)]);
       // API Gateway renames it in responses of a function ("Amazon API Gateway important notes").
       const challenge = headers['www-authenticate'] ?? headers['x-amzn-remapped-www-authenticate'] ?? '';
       const expected = sent.startsWith('Bearer ') ? 'error="invalid_token"' : 'no error';
@@ -173,7 +173,8 @@ function missing(path: string, methods: string[], firstWay: number): Check {
       for (const [index, method] of methods.entries()) {
         const request = { ...WAYS[(firstWay + index) % WAYS.length], method, path: sampleOf(client, path) };
         // The response to a HEAD has no body (RFC 9110, 9.3.2).
-        const isMissing = method === 'HEAD' ? mustBe400(client, request) : take(client, [request, error(404)]);
+        const isMissing =
+          method === 'HEAD' ? mustBe400(client, request) : expectResponse(client, [request, error(404)]);
         await isMissing.catch((failure: Error) => {
           throw new Error(`${method} ${JSON.stringify(request.headers ?? {})}: ${failure.message}`);
         });
@@ -207,7 +208,7 @@ function preflight(path: string, operations: SmokeOperation[]): Check {
         const origin = response.headers['access-control-allow-origin'] ?? '';
         for (const operation of operations) await mustBeReadableBy(client, operation, origin);
       } else {
-        await take(client, [request, error(404)]);
+        await expectResponse(client, [request, error(404)]);
       }
     },
   };

@@ -1,5 +1,5 @@
 import type { Plant } from '../functions/create-plant/contract.generated.js';
-import { type Check, check, error, isNamed, ok, ownRequestIds, refused, type Step, take } from './check.ts';
+import { type Check, check, error, expectResponse, isNamed, ok, ownRequestIds, refused, type Step } from './check.ts';
 import type { Client, ClientRequest } from './client.ts';
 import { UNKNOWN_TOKEN } from './contract-checks.ts';
 
@@ -54,7 +54,7 @@ const refusedId = (what: string, id: (client: Client) => string) =>
 const acceptedId = (form: string, id: (client: Client) => string): Check => ({
   title: `an id in the form ${form} is accepted`,
   run: async (client) => {
-    const response = await take(client, [{ body: `{"id":${id(client)}}` }, error(400, 'name')]);
+    const response = await expectResponse(client, [{ body: `{"id":${id(client)}}` }, error(400, 'name')]);
     if (isNamed(response, 'id')) throw new Error(`${JSON.stringify(response)}; the message must not name id`);
   },
 });
@@ -95,8 +95,8 @@ export const createPlantChecks: Check[] = [
       const plant = { name: 'at once' };
       const [step, again] = create(client.id('at once'), plant) as [Step, Step];
       // More at once would use up the concurrency of a new account, which may be 10 ("Lambda quotas").
-      await Promise.all([take(client, step), take(client, step), take(client, step)]);
-      await take(client, again);
+      await Promise.all([expectResponse(client, step), expectResponse(client, step), expectResponse(client, step)]);
+      await expectResponse(client, again);
     },
   },
   created('the scheme "bearer" in lower case', PLANT, ({ token }) => ({
