@@ -1,10 +1,12 @@
 import type { Check } from './check.ts';
 import { contractChecks, type DeploymentFacts, type SmokeOperation } from './contract-checks.ts';
 import { createPlantChecks } from './create-plant-checks.ts';
-import operations from './operations.generated.json' with { type: 'json' };
+import { operations } from './operations.generated.js';
 
 /** The checks of an operation's own responses, by its id. */
-const OWN_CHECKS: Record<string, Check[]> = { createPlant: createPlantChecks };
+const OWN_CHECKS: Record<string, Check[]> = {
+  createPlant: createPlantChecks,
+};
 
 /** Every check that a client can make. */
 export const checks = [...Object.values(OWN_CHECKS).flat(), ...contractChecks(operations)];

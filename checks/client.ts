@@ -1,12 +1,9 @@
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { operations } from './operations.generated.js';
 
-export interface Plant {
-  name: string;
-  tag?: string;
-}
-
-/** A response that the contract allows: a Plant with status 200, or an Error with status 400. */
-export type ContractResponse = { status: 200; plant: Plant } | { status: 400; error: number; message: string };
+/** A response that the contract allows: status 200 with the operation's body, or status 400 with an Error. */
+export type ContractResponse = { status: 200; body: object } | { status: 400; error: number; message: string };
 
 /** The same with its headers, their names in lower case. */
 export type ClientResponse = ContractResponse & { headers: Record<string, string> };
@@ -14,7 +11,7 @@ export type ClientResponse = ContractResponse & { headers: Record<string, string
 export interface ClientRequest {
   /** Default: POST. */
   method?: string;
-  /** Default: /plants. */
+  /** With its query, if it has one. Default: /plants. */
   path?: string;
   /** Added to the defaults: a valid token and application/json. An empty value leaves a header out. */
   headers?: Record<string, string>;
@@ -22,9 +19,7 @@ export interface ClientRequest {
 }
 
 const MAX_RETRIES = 5;
-/** The wait after a 429 without `Retry-After`, and the longest wait that `Retry-After` can ask for. */
-const THROTTLED_MS = 1000;
-const MAX_RETRY_AFTER_MS = 10_000;
+const MAX_RETRY_AFTER_SECONDS = 10;
 
 /** A request as it is sent. Header names are in lower case. */
 export interface SentRequest {
@@ -42,7 +37,11 @@ export interface RawResponse {
 }
 
 /** Sends a request once. Throws if there is no response. */
-type Send = (request: SentRequest) => Promise<RawResponse>;
+export type Send = (request: SentRequest) => Promise<RawResponse>;
+
+const LOWEST_ID = 2n ** 63n - 2n ** 52n;
+/** Checks use ids in this range, and the same ids with a minus. */
+export const CHECK_IDS = `${LOWEST_ID} to ${2n ** 63n - 1n}`;
 
 /** A client of the service with a bearer token. `send` decides how requests are sent: over HTTP, or as Lambda events. */
 export class Client {
@@ -61,9 +60,11 @@ export class Client {
   async send(request: ClientRequest): Promise<ClientResponse> {
     for (let retries = 0; ; retries += 1) {
       const { status, headers, text } = await this.sendOnce(request);
-      const response = { ...parseResponse(status, headers['content-type'], text), headers };
+      const response = { ...parseResponse(status, headers['content-type'], text, request), headers };
       if (!isError(response, 429) || retries === MAX_RETRIES) return response;
-      await sleep(waitMs(headers['retry-after']));
+      // RFC 9110, 10.2.3. The service never sends a date, so a date counts as missing: as one second.
+      const seconds = Number(headers['retry-after']) || 1;
+      await sleep(Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000);
     }
   }
 
@@ -77,20 +78,37 @@ export class Client {
       body: ['GET', 'HEAD'].includes(method) ? new Uint8Array() : Uint8Array.from(Buffer.from(body)),
     });
   }
+
+  /**
+   * Returns an id for a purpose, for which `Number(id)` equals `Number(id + 1n)`. It follows from the token: no other
+   * client can use it first, a broken version cannot change or delete somebody's plant, and a token leaves the same
+   * plants however often it is used.
+   */
+  id(purpose: string): bigint {
+    return LOWEST_ID + this.#random42Bits(purpose) * 1024n + 1n;
+  }
+
+  /** Returns such an id that is a safe integer, as is a hundred times that id. */
+  safeId(purpose: string): bigint {
+    return -(2n ** 45n) - this.#random42Bits(purpose);
+  }
+
+  #random42Bits(purpose: string): bigint {
+    return hash('sha256', `${purpose} ${this.token}`, 'buffer').readBigUInt64BE() >> 22n;
+  }
 }
 
 export function isError(response: ContractResponse, error: number): boolean {
   return response.status === 400 && response.error === error;
 }
 
-/** RFC 9110, 10.2.3. The service never sends a date, so a date counts as missing. */
-function waitMs(retryAfter: string | undefined): number {
-  if (!/^\d+$/.test(retryAfter ?? '')) return THROTTLED_MS;
-  return Math.min(Number(retryAfter) * 1000, MAX_RETRY_AFTER_MS);
-}
-
-/** Throws what was received, in one line, if the contract does not allow it. */
-export function parseResponse(status: number, contentType: string | undefined, text: string): ContractResponse {
+/** Parses the response to a request. Throws what was received, in one line, if the contract does not allow it. */
+export function parseResponse(
+  status: number,
+  contentType: string | undefined,
+  text: string,
+  { method = 'POST', path = '/plants' }: ClientRequest = {},
+): ContractResponse {
   // A server's text must neither break the line nor control the terminal.
   const received = `${status}, ${contentType ?? 'no Content-Type'}, ${text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')}`;
   if (!/^application\/json(;|$)/i.test(contentType ?? ''))
@@ -101,24 +119,20 @@ export function parseResponse(status: number, contentType: string | undefined, t
   } catch {
     throw new Error(`${received}; the body must be JSON`);
   }
-  if (status === 200 && isPlant(body)) return { status, plant: body };
+  const operation = operations.find((each) => each.method === method && matches(path, each.path));
+  if (status === 200 && operation?.isResponse(body)) return { status, body };
   if (status === 400 && isErrorBody(body)) return { status, ...body };
-  throw new Error(
-    `${received}; it must be 200 with a Plant (name, tag) or 400 with an Error (error, message), and no more`,
-  );
+  throw new Error(`${received}; it must be a 200 or a 400 as openapi.yaml has it, and have no other member`);
 }
 
-function isPlant(body: unknown): body is Plant {
-  if (!hasOnly(body, ['name', 'tag']) || typeof body['name'] !== 'string') return false;
-  return !('tag' in body) || typeof body['tag'] === 'string';
+/** True if a request's path, with or without a query, is one of the contract's, as in `/plants/{id}`. */
+export function matches(path: string, pattern: string): boolean {
+  // API Gateway ignores a slash at the end.
+  return new RegExp(`^${pattern.replaceAll(/\{.+?\}/g, '[^/?]+')}/?(\\?|$)`).test(path);
 }
 
 function isErrorBody(body: unknown): body is { error: number; message: string } {
-  if (!hasOnly(body, ['error', 'message'])) return false;
-  const { error, message } = body;
+  if (typeof body !== 'object' || body === null || Object.keys(body).length !== 2) return false;
+  const { error, message } = body as Record<string, unknown>;
   return Number.isInteger(error) && Math.abs(Number(error)) < 2 ** 31 && typeof message === 'string' && message !== '';
-}
-
-function hasOnly(body: unknown, members: string[]): body is Record<string, unknown> {
-  return typeof body === 'object' && body !== null && Object.keys(body).every((member) => members.includes(member));
 }

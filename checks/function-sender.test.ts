@@ -7,25 +7,23 @@ import { startStandIn } from '../test/support/stand-in-service.ts';
 import { Client, type ClientRequest } from './client.ts';
 import { functionSender } from './function-sender.ts';
 
-const SOUND = { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"x"}' };
+const RESPONSE = { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"x"}' };
 
-/** Sends a request to a function that answers so. Returns the event that it got, and the answer as a caller has it. */
-async function asked(request: ClientRequest, resource = '/plants', answer: () => unknown = () => SOUND) {
+/** Sends a request twice to a function with this response. Returns the events that it gets, and what the client gets. */
+async function sent(request: ClientRequest, resource = '/plants', respond: () => unknown = () => RESPONSE) {
   const events: APIGatewayProxyEvent[] = [];
   const { answerTo } = releaseEndpoints(FUNCTION_ARN, (event) => {
     events.push(event);
-    return answer();
+    return respond();
   });
-  const client = new LambdaClient({
-    endpoint: await startStandIn(answerTo),
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
-  });
-  const send = functionSender(client);
-  const answered = await new Client('the-token', (sent) => send(VERSION_ARN, resource, sent)).sendOnce(request);
-  await new Client('the-token', (sent) => send(VERSION_ARN, resource, sent)).sendOnce(request);
+  const endpoint = await startStandIn(answerTo);
+  const credentials = { accessKeyId: 'x', secretAccessKey: 'x' };
+  const send = functionSender(new LambdaClient({ endpoint, region: 'us-east-1', credentials }));
+  const client = new Client('the-token', (each) => send(VERSION_ARN, resource, each));
+  const response = await client.sendOnce(request);
+  await client.sendOnce(request);
   const [event, next] = events as [APIGatewayProxyEvent, APIGatewayProxyEvent];
-  return { event, next, answered };
+  return { event, next, response };
 }
 
 /** The types of all members, by their paths: `null` is a type of its own. */
@@ -34,15 +32,20 @@ function shapeOf(value: unknown, path = ''): Record<string, string> {
   return Object.assign({}, ...Object.entries(value).map(([name, member]) => shapeOf(member, `${path}/${name}`)));
 }
 
-test('an event is one of the gateway’s, without what no function reads', async () => {
-  const { event } = await asked({ body: '{"id":1,"name":"x"}' });
+test('an event has the members of API Gateway’s that a function reads, and request ids of its own', async () => {
+  const { event, next } = await sent({ body: '{"id":1,"name":"x"}' });
   expect(shapeOf(sampleEvent('create-plant'))).toMatchObject(shapeOf(event));
-  expect(event).toMatchObject({ resource: '/plants', path: '/plants', httpMethod: 'POST', pathParameters: null });
+  expect(event).toMatchObject({ resource: '/plants', path: '/plants', httpMethod: 'POST' });
   expect(event.requestContext).toMatchObject({ resourcePath: '/plants', httpMethod: 'POST' });
+  const ids = [event, next].flatMap(({ requestContext }) => [
+    requestContext.requestId,
+    requestContext.extendedRequestId,
+  ]);
+  expect(new Set(ids).size).toBe(4);
 });
 
 test('header names are alternately in Title-Case and in lower case', async () => {
-  const { event, next } = await asked({ headers: { 'content-type': 'text/plain', 'x-other': 'a-b' }, body: 'x' });
+  const { event, next } = await sent({ headers: { 'content-type': 'text/plain', 'x-other': 'a-b' }, body: 'x' });
   expect(event.headers).toEqual({ Authorization: 'Bearer the-token', 'Content-Type': 'text/plain', 'X-Other': 'a-b' });
   expect(next.headers).toEqual({ authorization: 'Bearer the-token', 'content-type': 'text/plain', 'x-other': 'a-b' });
   expect(event.multiValueHeaders).toMatchObject({ Authorization: ['Bearer the-token'], 'X-Other': ['a-b'] });
@@ -50,65 +53,57 @@ test('header names are alternately in Title-Case and in lower case', async () =>
 
 test.each<[string, ClientRequest, string | null]>([
   ['text', { body: '{"name":"植物"}' }, 'eyJuYW1lIjoi5qSN54mpIn0='],
-  ['bytes that are no UTF-8', { body: Uint8Array.of(0xff, 0x00) }, '/wA='],
-  ['nothing', { body: '' }, null],
-  ['what a GET has not', { method: 'GET', body: '{}' }, null],
-])('a body of %s is passed on in base64 where there is one', async (_, request, body) => {
-  const { event } = await asked(request);
-  expect(event).toMatchObject({ body, isBase64Encoded: body !== null });
+  ['bytes that are not UTF-8', { body: Uint8Array.of(0xff, 0x00) }, '/wA='],
+  ['no characters', { body: '' }, null],
+  ['a GET, which has none', { method: 'GET', body: '{}' }, null],
+])('a body of %s is sent in base64, or not at all', async (_, request, body) => {
+  expect((await sent(request)).event).toMatchObject({ body, isBase64Encoded: body !== null });
 });
 
 test.each([
-  ['/plants/{id}', '/plants/7', { id: '7' }],
-  ['/beds/{bed-id}/plants/{id}', '/beds/a/plants/7', { 'bed-id': 'a', id: '7' }],
-  ['/plants', '/plants', null],
-])('of %s, %s has its path parameters', async (resource, path, pathParameters) => {
-  const { event } = await asked({ method: 'GET', path }, resource);
-  expect(event).toMatchObject({ resource, path, pathParameters, requestContext: { resourcePath: resource } });
+  ['/plants/{id}', '/plants/7', { id: '7' }, null, null],
+  ['/beds/{bed-id}/plants/{id}', '/beds/a/plants/7', { 'bed-id': 'a', id: '7' }, null, null],
+  ['/plants', '/plants', null, null, null],
+  ['/plants', '/plants?tag=a%20b&tag=c&n=1', null, { tag: 'c', n: '1' }, { tag: ['a b', 'c'], n: ['1'] }],
+])('of %s, %s has its parameters', async (resource, path, inPath, query, queries) => {
+  const { event } = await sent({ method: 'GET', path }, resource);
+  expect(event).toMatchObject({ resource, path: path.split('?')[0], pathParameters: inPath });
+  expect(event).toMatchObject({ queryStringParameters: query, multiValueQueryStringParameters: queries });
 });
 
-test('each request has request ids of its own', async () => {
-  const { event, next } = await asked({});
-  const ids = [event, next].flatMap(({ requestContext: { requestId, extendedRequestId } }) => [
-    requestId,
-    extendedRequestId,
-  ]);
-  expect(new Set(ids).size).toBe(4);
+test.each([
+  [
+    { ...RESPONSE, headers: { 'Content-Type': 'text/plain', 'Retry-After': 1 } },
+    { status: 200, headers: { 'content-type': 'text/plain', 'retry-after': '1' }, text: '{"name":"x"}' },
+  ],
+  [
+    { statusCode: 400, body: '' },
+    { status: 400, headers: {}, text: '' },
+  ],
+  [
+    { statusCode: 200, body: 'w6k=', isBase64Encoded: true },
+    { status: 200, headers: {}, text: 'é' },
+  ],
+])('the response %j is what API Gateway would pass on', async (returned, response) => {
+  expect(await sent({}, '/plants', () => returned)).toMatchObject({ response });
 });
 
-test('a response is what API Gateway would pass on, with header names in lower case', async () => {
-  const headers = { 'Content-Type': 'application/json', 'Retry-After': 1 };
-  const { answered } = await asked({}, '/plants', () => ({ ...SOUND, headers }));
-  expect(answered).toEqual({
-    status: 200,
-    headers: { 'content-type': 'application/json', 'retry-after': '1' },
-    text: '{"name":"x"}',
-  });
-  expect((await asked({}, '/plants', () => ({ statusCode: 400, body: '' }))).answered).toEqual({
-    status: 400,
-    headers: {},
-    text: '',
-  });
-  const encoded = { statusCode: 200, body: Buffer.from('é').toString('base64'), isBase64Encoded: true };
-  expect((await asked({}, '/plants', () => encoded)).answered).toMatchObject({ text: 'é' });
-});
-
-test.each<[string, unknown]>([
-  ['null', null],
-  ['"x"', 'x'],
-  ['{"statusCode":"200","body":"x"}', { statusCode: '200', body: 'x' }],
-  ['{"statusCode":200}', { statusCode: 200 }],
-  ['{"statusCode":200,"body":{}}', { statusCode: 200, body: {} }],
-  ['{"statusCode":200,"headers":{"a":{}},"body":""}', { statusCode: 200, headers: { a: {} }, body: '' }],
-  ['{"statusCode":200,"headers":{"a":null},"body":""}', { statusCode: 200, headers: { a: null }, body: '' }],
-])('the response %s is not one that API Gateway would pass on', async (shown, answer) => {
-  await expect(asked({}, '/plants', () => answer)).rejects.toThrow(
-    `${shown}; it must be a proxy response with statusCode, headers and body`,
+test.each([
+  null,
+  'x',
+  { statusCode: '200', body: 'x' },
+  { statusCode: 200 },
+  { statusCode: 200, body: {} },
+  { statusCode: 200, headers: { a: {} }, body: '' },
+  { statusCode: 200, headers: { a: null }, body: '' },
+])('the response %j is not one that API Gateway would pass on', async (returned) => {
+  await expect(sent({}, '/plants', () => returned)).rejects.toThrow(
+    `${JSON.stringify(returned)}; it must be a proxy response with statusCode, headers and body`,
   );
 });
 
 test('an error of the function is shown, up to 300 characters', async () => {
-  const failed = asked({}, '/plants', () => {
+  const failed = sent({}, '/plants', () => {
     throw new TypeError(`no${'x'.repeat(1000)}`);
   });
   await expect(failed).rejects.toThrow(/^the function failed: \{"errorType":"TypeError","errorMessage":"nox{200,260}$/);

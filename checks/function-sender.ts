@@ -3,13 +3,11 @@ import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { RawResponse, SentRequest } from './client.ts';
 
 /** Sends a request to a version of a function. The resource is the operation's path, as in `/plants/{id}`. */
-export type FunctionSender = (versionArn: string, resource: string, request: SentRequest) => Promise<RawResponse>;
+type FunctionSender = (versionArn: string, resource: string, request: SentRequest) => Promise<RawResponse>;
 
 /**
  * Returns what sends requests to a function as API Gateway would: as events of a proxy integration. Each request throws
  * what was seen if the function fails, or if API Gateway could not use the response.
- *
- * Source: "Output format of a Lambda function for proxy integration" of API Gateway.
  */
 export function functionSender(lambda: LambdaClient, abortSignal?: AbortSignal): FunctionSender {
   let requests = 0;
@@ -26,14 +24,12 @@ export function functionSender(lambda: LambdaClient, abortSignal?: AbortSignal):
   };
 }
 
+/** Source: "Output format of a Lambda function for proxy integration" of API Gateway. */
 function responseOf(payload: string): RawResponse {
   const { statusCode, headers, body, isBase64Encoded } = (JSON.parse(payload) ?? {}) as Record<string, unknown>;
   const named = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
-  if (
-    typeof statusCode !== 'number' ||
-    typeof body !== 'string' ||
-    !named.every(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-  ) {
+  const areTexts = named.every(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
+  if (typeof statusCode !== 'number' || typeof body !== 'string' || !areTexts) {
     throw new Error(`${payload.slice(0, 300)}; it must be a proxy response with statusCode, headers and body`);
   }
   return {
@@ -49,27 +45,25 @@ function responseOf(payload: string): RawResponse {
  *
  * Source: "Input format of a Lambda function for proxy integration" of API Gateway.
  */
-function proxyEvent(resource: string, { method, path, headers: sent, body }: SentRequest, titleCase: boolean) {
-  const headers = Object.fromEntries(
-    Object.entries(sent).map(([name, value]) => [
-      titleCase ? name.replaceAll(/\b[a-z]/g, (first) => first.toUpperCase()) : name,
-      value,
-    ]),
-  );
+function proxyEvent(resource: string, request: SentRequest, titleCase: boolean) {
+  const { method, headers, body } = request;
+  const [path = '', query] = request.path.split('?');
+  const caseOf = (name: string) => (titleCase ? name.replaceAll(/\b[a-z]/g, (first) => first.toUpperCase()) : name);
+  const named = Object.entries(headers).map(([name, value]): [string, string] => [caseOf(name), value]);
+  const parameters = [...new URLSearchParams(query)];
   const values = path.split('/');
-  const parameters = resource
+  const parts = resource
     .split('/')
-    .map((part, index) => [/^\{(.+)\}$/.exec(part)?.[1], values[index]])
-    .filter(([name]) => name !== undefined);
+    .flatMap((part, at) => (part.startsWith('{') ? [[part.slice(1, -1), values[at]]] : []));
   return {
     resource,
     path,
     httpMethod: method,
-    headers,
-    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
-    pathParameters: parameters.length > 0 ? Object.fromEntries(parameters) : null,
+    headers: Object.fromEntries(named),
+    multiValueHeaders: allValues(named),
+    queryStringParameters: query === undefined ? null : Object.fromEntries(parameters),
+    multiValueQueryStringParameters: query === undefined ? null : allValues(parameters),
+    pathParameters: parts.length > 0 ? Object.fromEntries(parts) : null,
     stageVariables: null,
     requestContext: {
       httpMethod: method,
@@ -82,4 +76,9 @@ function proxyEvent(resource: string, { method, path, headers: sent, body }: Sen
     body: body.length > 0 ? Buffer.from(body).toString('base64') : null,
     isBase64Encoded: body.length > 0,
   };
+}
+
+function allValues(pairs: [string, string][]): Record<string, string[]> {
+  const values = [...Map.groupBy(pairs, ([name]) => name)];
+  return Object.fromEntries(values.map(([name, ofName]) => [name, ofName.map(([, value]) => value)]));
 }

@@ -129,22 +129,16 @@ test('a correct version passes with tokens of the hook, which are deleted', asyn
   expect(log).toEqual([{ level: 'info', operation: 'createPlant', version: VERSION_ARN, passed: expect.any(Number) }]);
 });
 
-test('plants of clients, whatever their ids, do not stop a correct version', async () => {
+test('plants of clients do not stop a correct version, and a broken one does not change them', async () => {
   for (const id of [0n, 1n, 7n, 100n, 2n ** 63n - 1n, 2n ** 63n - 2n, -(2n ** 63n)]) {
     const Item = { id: { N: String(id) }, name: { S: 'of a client' } };
     await engine.client.send(new PutItemCommand({ TableName: engine.plantsTable, Item }));
   }
-  expect(await runHook()).toMatchObject({ status: 'Succeeded' });
-});
-
-test('a broken version neither changes nor deletes a plant of a client', async () => {
-  const plants = async () => {
-    const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.plantsTable }));
-    return new Map(Items.map((item) => [String(item['id']?.N), item]));
-  };
+  const plants = async () => (await engine.client.send(new ScanCommand({ TableName: engine.plantsTable }))).Items ?? [];
   const before = await plants();
+  expect(await runHook()).toMatchObject({ status: 'Succeeded' });
   const { status } = await runHook({
-    // Lets everyone in, needs no name, and overwrites.
+    // Accepts every request, and overwrites plants.
     version: async (event) => {
       const [id] = /(?<="id":)-?\d+/.exec(Buffer.from(event.body ?? '', 'base64').toString()) ?? [];
       const Item = { id: { N: String(id) }, name: { S: 'overwritten' } };
@@ -153,14 +147,13 @@ test('a broken version neither changes nor deletes a plant of a client', async (
     },
   });
   expect(status).toBe('Failed');
-  expect(await plants()).toEqual(expect.objectContaining(before));
-  for (const [id, plant] of before) expect((await plants()).get(id)).toEqual(plant);
+  expect(await plants()).toEqual(expect.arrayContaining(before));
 });
 
 test('a version that fails a check is sent nothing more, and the log has the check and what was seen', async () => {
   const { status, log, events, tokens } = await runHook({
     version: (event) =>
-      event.headers['Content-Type'] === 'text/plain' || event.headers['content-type'] === 'text/plain'
+      Object.values(event.headers).includes('text/plain')
         ? { statusCode: 200, headers: {}, body: 'x' }
         : correctVersion(event),
   });
@@ -248,27 +241,29 @@ test.each<[string, object]>([
   expect(log).toEqual([{ level: 'info', message: 'A rollback is not checked.', deploymentId: 'd-ABCDEF123' }]);
 });
 
+/** Lambda refuses an invocation. */
+const ofLambda = (status: number, type: string, message: string) => ({
+  status,
+  headers: { 'x-amzn-errortype': type },
+  body: JSON.stringify({ message }),
+});
+
 test('a hook that may not invoke the version reports a failure and logs why', async () => {
-  const refused = {
-    status: 403,
-    headers: { 'x-amzn-errortype': 'AccessDeniedException' },
-    body: '{"message":"not you"}',
-  };
   const { status, log, tokens } = await runHook({
-    refusal: ({ path }) => (path.endsWith('/invocations') ? refused : undefined),
+    refusal: ({ path }) =>
+      path.endsWith('/invocations') ? ofLambda(403, 'AccessDeniedException', 'not you') : undefined,
   });
   expect({ status, tokens }).toEqual({ status: 'Failed', tokens: [] });
   expect(log).toContainEqual({ level: 'error', check: FIRST_CHECK, seen: 'not you' });
 });
 
 test('an invocation that Lambda throttles is repeated', async () => {
-  const throttled = { status: 429, headers: { 'x-amzn-errortype': 'TooManyRequestsException' }, body: '{}' };
   let invocations = 0;
   const { status } = await runHook({
     refusal: ({ path }) => {
       if (!path.endsWith('/invocations')) return undefined;
       invocations += 1;
-      return invocations <= 5 ? throttled : undefined;
+      return invocations <= 5 ? ofLambda(429, 'TooManyRequestsException', '') : undefined;
     },
   });
   expect(status).toBe('Succeeded');
@@ -303,10 +298,7 @@ test.each([429, 503, 504])(
   'a version passes if it responds with error %i, and the current one does too',
   async (error) => {
     const { status, log, tokens } = await runHook({
-      version: (event, version) =>
-        version === TARGET && !String(event.headers['Authorization'] ?? event.headers['authorization']).includes('000')
-          ? unavailable(error)
-          : unavailable(503),
+      version: (event, version) => unavailable(version === TARGET && !tokenOf(event).includes('000') ? error : 503),
     });
     expect({ status, tokens }).toEqual({ status: 'Succeeded', tokens: [] });
     const message = 'The database is unavailable, so the new version is not checked.';
@@ -337,9 +329,8 @@ test('a version passes if it finds the database unavailable only four times', as
 test('a version passes while the identity provider is down', async () => {
   const { status } = await runHook({
     version: (event) => {
-      const down = unavailable(503);
-      const body = down.body.replace('"x"', '"The identity provider did not answer."');
-      return tokenOf(event).includes('.') ? { ...down, body } : correctVersion(event);
+      const body = '{"error":503,"message":"The identity provider did not answer."}';
+      return tokenOf(event).includes('.') ? { ...unavailable(503), body } : correctVersion(event);
     },
   });
   expect(status).toBe('Succeeded');

@@ -10,11 +10,11 @@ import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { DynamoDb } from '../functions/shared/dynamodb/dynamodb.ts';
 import { environmentVariable } from '../functions/shared/environment-variable.ts';
 import { PlantStoreError } from '../functions/shared/errors.ts';
-import { runChecks, Unavailable } from './check.ts';
+import { type Check, runChecks, Unavailable } from './check.ts';
 import { checksOfFunction } from './checks.ts';
-import { Client, type RawResponse } from './client.ts';
+import { Client, type RawResponse, type Send } from './client.ts';
 import { requestOf, UNKNOWN_TOKEN } from './contract-checks.ts';
-import { type FunctionSender, functionSender } from './function-sender.ts';
+import { functionSender } from './function-sender.ts';
 
 /*
  * The function that CodeDeploy invokes before it moves traffic to a new version (BeforeAllowTraffic). It checks the new
@@ -25,12 +25,6 @@ import { type FunctionSender, functionSender } from './function-sender.ts';
 export interface LifecycleEvent {
   DeploymentId: string;
   LifecycleEventHookExecutionId: string;
-}
-
-/** The ARNs of the version that takes the traffic now, and of the version that is about to. */
-interface Versions {
-  current: string;
-  target: string;
 }
 
 /** Milliseconds reserved at the end of the invocation to delete the tokens and to report. */
@@ -70,32 +64,45 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
     console.info({ message: 'A rollback is not checked.', deploymentId });
     return true;
   }
-  const timeUp = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
-  const send = functionSender(lambda, timeUp);
   const TableName = environmentVariable('ACCESS_TOKENS_TABLE_NAME');
   const now = Math.floor(Date.now() / 1000);
   // A token that cannot be deleted must not outlive this function.
   const valid = newToken(`release-${deploymentId}`, now, now + Math.ceil(context.getRemainingTimeInMillis() / 1000));
   const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
-  const tokens: (typeof valid)[] = [];
+  const { operation, checks } = checksOfFunction(environmentVariable('OPERATION_ID'), {
+    expiredToken: expired.token,
+    // With "*", pages of any origin may call the API.
+    allowedOrigin: process.env['ALLOW_ORIGINS']?.split(',')[0]?.replace('*', 'https://app.example.com'),
+    tokenIssuer: process.env['TOKEN_ISSUER'],
+    tokenAudience: process.env['TOKEN_AUDIENCE']?.split(',')[0],
+    tokenScope: process.env['TOKEN_SCOPE'],
+  });
+  const timeUp = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
+  const send = functionSender(lambda, timeUp);
+  const sendToCurrent: Send = (request) => send(versions.current, operation.path, request);
+  const sendToTarget: Send = (request) => send(versions.target, operation.path, request);
+  const put: (typeof valid)[] = [];
   try {
     for (const token of [valid, expired]) {
-      tokens.push(token);
+      put.push(token);
       await dynamoDb.send('PutItem', { TableName, Item: token.item }, context);
     }
-    return await passesChecks(versions, send, { token: valid.token, expiredToken: expired.token, timeUp });
+    const client = new Client(valid.token, whileAvailable(sendToTarget, sendToCurrent, timeUp));
+    const passed = await passedChecks(checks, client, timeUp);
+    if (passed === undefined) return false;
+    console.info({ operation: operation.operationId, version: versions.target, passed });
+    return true;
   } catch (error) {
+    const unknown = new Client(UNKNOWN_TOKEN, sendToCurrent);
     const isOutage =
-      error instanceof Unavailable || (error instanceof PlantStoreError && (await isDown(versions, send)));
+      error instanceof Unavailable ||
+      (error instanceof PlantStoreError && isUnavailable(await unknown.sendOnce(requestOf(unknown, operation))));
     if (!isOutage) throw error;
-    const { message } = error as Error;
-    console.warn({
-      message: 'The database is unavailable, so the new version is not checked.',
-      seen: redacted(message),
-    });
+    const message = 'The database is unavailable, so the new version is not checked.';
+    console.warn({ message, seen: redacted((error as Error).message) });
     return true;
   } finally {
-    for (const { item } of tokens) {
+    for (const { item } of put) {
       const { digest, name } = item;
       await dynamoDb.send('DeleteItem', { TableName, Key: { digest } }, context).catch((error: Error) => {
         logError({ message: `The token ${name.S} could not be deleted; it expires.`, seen: error.message });
@@ -104,15 +111,12 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
   }
 }
 
-/** True if the current version also responds that the database is unavailable. */
-async function isDown({ current }: Versions, send: FunctionSender): Promise<boolean> {
-  const { operation } = checksOfFunction(environmentVariable('OPERATION_ID'));
-  const client = new Client(UNKNOWN_TOKEN, (request) => send(current, operation.path, request));
-  return isUnavailable(await client.sendOnce(requestOf(client, operation)));
-}
-
-/** Source: "AppSpec 'resources' section for an AWS Lambda deployment". Returns nothing for a rollback. */
-async function versionsOf(deploymentId: string): Promise<Versions | undefined> {
+/**
+ * The ARNs of the version that takes the traffic now, and of the version that is about to; nothing for a rollback.
+ *
+ * Source: "AppSpec 'resources' section for an AWS Lambda deployment".
+ */
+async function versionsOf(deploymentId: string): Promise<{ current: string; target: string } | undefined> {
   const { deploymentInfo } = await codeDeploy.send(new GetDeploymentCommand({ deploymentId }));
   const { appSpecContent, string } = deploymentInfo?.revision ?? {};
   const appSpec = appSpecContent?.content ?? string?.content ?? '';
@@ -131,46 +135,33 @@ function versionIn(appSpec: string, name: string): number {
   return Number(version);
 }
 
-interface CheckOptions {
-  token: string;
-  expiredToken: string;
-  /** Ends the checks in time to delete the tokens and to report. */
-  timeUp: AbortSignal;
-}
-
-/** Runs the checks until one fails. A version that fails one is sent nothing more. */
-async function passesChecks(versions: Versions, send: FunctionSender, { token, expiredToken, timeUp }: CheckOptions) {
-  const operationId = environmentVariable('OPERATION_ID');
-  const { operation, checks } = checksOfFunction(operationId, {
-    expiredToken,
-    // With "*", pages of any origin may call the API.
-    allowedOrigin: process.env['ALLOW_ORIGINS']?.split(',')[0]?.replace('*', 'https://app.example.com'),
-    tokenIssuer: process.env['TOKEN_ISSUER'],
-    tokenAudience: process.env['TOKEN_AUDIENCE']?.split(',')[0],
-    tokenScope: process.env['TOKEN_SCOPE'],
-  });
-  const client = new Client(token, async (request) => {
+/** Repeats requests for which a version finds the database unavailable. Throws Unavailable if the current one does too. */
+function whileAvailable(sendToTarget: Send, sendToCurrent: Send, signal: AbortSignal): Send {
+  return async (request) => {
     for (let attempt = 1; ; attempt += 1) {
-      const response = await send(versions.target, operation.path, request);
+      const response = await sendToTarget(request);
       if (!isUnavailable(response)) return response;
-      const current = await send(versions.current, operation.path, request);
+      const current = await sendToCurrent(request);
       if (attempt === MAX_ATTEMPTS) {
         if (isUnavailable(current)) throw new Unavailable(response.text);
         throw new Error(`${response.text}; the current version responds ${current.text}`);
       }
-      await sleep(PAUSE_MS, undefined, { signal: timeUp });
+      await sleep(PAUSE_MS, undefined, { signal });
     }
-  });
+  };
+}
+
+/** Runs the checks until one fails: a broken version is sent nothing more. Returns how many passed, if all did. */
+async function passedChecks(checks: Check[], client: Client, timeUp: AbortSignal): Promise<number | undefined> {
   let passed = 0;
   for await (const { title, state, seen = '' } of runChecks(checks, client)) {
     if (state === 'failed') {
       logError({ check: title, seen: timeUp.aborted ? 'the check did not end in time' : seen });
-      return false;
+      return undefined;
     }
     passed += 1;
   }
-  console.info({ operation: operationId, version: versions.target, passed });
-  return true;
+  return passed;
 }
 
 /** True if the database is unavailable; false if only the identity provider is, since most checks do not need it. */

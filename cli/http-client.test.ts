@@ -17,11 +17,10 @@ function errorResponse(error: number): Answered {
 
 test.each<[string | undefined, number]>([
   ['3', 3000],
-  ['0', 0],
+  ['0', 1000],
   ['86400', 10_000],
   ['Wed, 21 Oct 2026 07:28:00 GMT', 1000],
   ['3 s', 1000],
-  ['in 3', 1000],
   [undefined, 1000],
 ])('sends a request that is throttled with Retry-After %s again after %d ms', async (retryAfter, ms) => {
   vi.mocked(sleep).mockClear().mockResolvedValueOnce(undefined);
@@ -32,7 +31,7 @@ test.each<[string | undefined, number]>([
     const headers = { ...JSON_TYPE, ...(retryAfter !== undefined && { 'retry-after': retryAfter }) };
     return { status: 400, headers, body: '{"error":429,"message":"x"}' };
   });
-  expect(await new HttpClient(url, 'token').send({ body: '{}' })).toMatchObject({ status: 200, plant: { name: 'x' } });
+  expect(await new HttpClient(url, 'token').send({ body: '{}' })).toMatchObject({ status: 200, body: { name: 'x' } });
   expect(vi.mocked(sleep).mock.calls).toEqual([[ms]]);
 });
 
@@ -84,7 +83,7 @@ test.each<[string, ClientRequest, Partial<Sent>, Record<string, string | undefin
   for (const [name, value] of Object.entries(headers)) expect(seen[0]?.headers[name]).toBe(value);
 });
 
-const ONLY = 'it must be 200 with a Plant (name, tag) or 400 with an Error (error, message), and no more';
+const ONLY = 'it must be a 200 or a 400 as openapi.yaml has it, and have no other member';
 const JSON_ONLY = 'the Content-Type must be application/json';
 
 test('a response is in the contract if openapi.yaml allows it, without another member', () => {
@@ -101,7 +100,7 @@ test('a response is in the contract if openapi.yaml allows it, without another m
       const sent = JSON.stringify(said);
       const read = () => parseResponse(status, 'application/json', sent);
       if (isOfContract(status, sent))
-        expect(read()).toEqual(status === 200 ? { status, plant: said } : { status, ...Object(said) });
+        expect(read()).toEqual(status === 200 ? { status, body: said } : { status, ...Object(said) });
       else expect(read).toThrow(`${status}, application/json, ${sent}; ${ONLY}`);
     }),
     { numRuns: 500 },
@@ -132,7 +131,7 @@ test.each([
   const read = () => parseResponse(status, contentType, body);
   if (problem) return expect(read).toThrow(`${status}, ${contentType ?? 'no Content-Type'}, ${body}; ${problem}`);
   const parsed = JSON.parse(body);
-  expect(read()).toEqual(status === 200 ? { status, plant: parsed } : { status, ...parsed });
+  expect(read()).toEqual(status === 200 ? { status, body: parsed } : { status, ...parsed });
 });
 
 test('shows what a server sends in one line, shortened, and without control characters', () => {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyResult } from 'aws-lambda';
 import { deploy } from '../local/deploy.ts';
 import { createTables, openLocalDynamoDb, putDevelopmentToken } from '../local/dynamodb.ts';
 import { withOwnAssembly } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { command } from './command.ts';
+import { filesBefore, readEvent } from './event-file.ts';
 
 /*
  * npm run invoke -- events/NAME.json: invokes the function behind an event's route. Prints the response to stdout and the
@@ -13,10 +13,11 @@ import { command } from './command.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT
 
-EVENT is a JSON file with an event of API Gateway, such as events/create-plant.json.`;
+EVENT is a JSON file with an event of API Gateway, such as events/create-plant.json. The event that before.json of its
+folder names for it is invoked first.`;
 
 await command({ usage: USAGE, operands: ['EVENT'] }, async (_, [file]) => {
-  const event = readEvent(String(file));
+  const events = [...filesBefore(String(file)), String(file)].map(readEvent);
   await withOwnAssembly(async (assembly) => {
     const template = readTemplate(assembly);
     await using opened = new AsyncDisposableStack();
@@ -26,19 +27,9 @@ await command({ usage: USAGE, operands: ['EVENT'] }, async (_, [file]) => {
     await putDevelopmentToken(dynamoDb, template);
     const deployment = await deploy(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
     opened.defer(deployment.close);
-    const response = (await deployment.invoke(event)) as APIGatewayProxyResult | null;
+    let response: APIGatewayProxyResult | null = null;
+    for (const event of events) response = (await deployment.invoke(event)) as APIGatewayProxyResult | null;
     console.log(JSON.stringify(response, null, 2));
     if (response?.statusCode !== 200) process.exitCode = 1;
   });
 });
-
-function readEvent(file: string): APIGatewayProxyEvent {
-  let event: APIGatewayProxyEvent | null;
-  try {
-    event = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new Error(`The event ${file} cannot be read: ${(error as Error).message}`);
-  }
-  if (event?.httpMethod && event.resource) return event;
-  throw new Error(`The event ${file} must be a REST proxy event, with httpMethod and resource.`);
-}

@@ -95,7 +95,7 @@ async function createPlant(client: HttpClient, id: string): Promise<string | und
     const { status, headers, text } = await client.sendOnce({ body: `{"id":${id},"name":"${name}"}` });
     const response = parseResponse(status, headers['content-type'], text);
     if (response.status === 400) return `error ${response.error}`;
-    return response.plant.name === name ? undefined : `a 200 with another plant, ${text.slice(0, 200)}`;
+    return isDeepStrictEqual(response.body, { name }) ? undefined : `a 200 with another plant, ${text.slice(0, 200)}`;
   } catch (error) {
     const { message, cause } = error as Error;
     return cause === undefined ? message : `no response, ${cause}`;

@@ -1,6 +1,6 @@
 import { type CheckResult, runChecks } from '../checks/check.ts';
 import { checks } from '../checks/checks.ts';
-import { CHECK_IDS } from '../checks/ids.ts';
+import { CHECK_IDS } from '../checks/client.ts';
 import { checkedNumber, command } from './command.ts';
 import { HttpClient } from './http-client.ts';
 

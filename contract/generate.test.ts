@@ -26,17 +26,19 @@ paths:
         - { name: size, in: query, schema: { type: number } }
         - { name: row, in: query, schema: { type: array, items: { type: integer, format: int64 } } }
         - { name: tag, in: query, schema: { type: array, maxItems: 2, items: { type: string, maxLength: 3 } } }
+      responses: &responses
+        "200": { content: { application/json: { schema: { $ref: "#/components/schemas/Anything" } } } }
+        "400": { content: { application/json: { schema: { $ref: "#/components/schemas/Named" } } } }
     put:
       operationId: putPlants
       requestBody:
         required: true
         content: { application/json: { schema: { $ref: "#/components/schemas/Bed" } } }
-      responses:
-        "200": { content: { application/json: { schema: { $ref: "#/components/schemas/Anything" } } } }
-        "400": { content: { application/json: { schema: { $ref: "#/components/schemas/Named" } } } }
+      responses: *responses
 components:
   schemas:
-    Anything: { oneOf: [{ type: string }, { type: number }] }
+    Anything: { oneOf: [{ type: string }, { anyOf: [{ $ref: "#/components/schemas/Size" }] }] }
+    Size: { type: number }
     Named: { type: object, required: [name], properties: { name: { type: string, enum: [fern, moss] } } }
     Spot:
       type: object
@@ -52,10 +54,8 @@ type Generated = typeof import('../functions/create-plant/contract.generated.js'
   parameters: Parameters<typeof typedParameters>[0];
 };
 
-function load(folder: string): Promise<Generated> {
-  const code = generate(CONTRACT)[`functions/${folder}/contract.generated.js`] ?? '';
-  return import(`data:text/javascript,${encodeURIComponent(code)}`);
-}
+const moduleOf = (file: string) => `data:text/javascript,${encodeURIComponent(generate(CONTRACT)[file] ?? '')}`;
+const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/${folder}/contract.generated.js`));
 
 /** The event that the handler would be given, or the message of error 400. */
 async function list(bed: string, query: Record<string, string[]> = {}): Promise<unknown> {
@@ -163,13 +163,15 @@ test('each file is written, into a folder that is made for it; a contract that c
   for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
 });
 
-test('the smoke is told of each operation', () => {
-  const operations = JSON.parse(generate(CONTRACT)['checks/operations.generated.json'] ?? '');
+test('the checks have each operation, with the validator of its responses', async () => {
+  const { operations } = await import(moduleOf('checks/operations.generated.js'));
   const path = '/beds/{bed}/plants';
-  expect(operations).toEqual([
+  expect(operations).toMatchObject([
     { operationId: 'listPlants', method: 'GET', path, needsJson: false },
     { operationId: 'putPlants', method: 'PUT', path, needsJson: true },
   ]);
+  const anything = ['x', 7, null, {}];
+  for (const { isResponse } of operations) expect(anything.filter(isResponse)).toEqual(['x', 7]);
 });
 
 test('the types are those of what the handler is given', () => {
@@ -178,7 +180,7 @@ test('the types are those of what the handler is given', () => {
   expect(types).not.toMatch(/type (Named|Spot)\b/);
   expect(types).toContain('export type Bed = { "name": "fern" | "moss"; "spots"?: ({ "at": (bigint)[]; ');
   expect(types).toContain('export type PutPlantsEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
-  // A response is not checked, so its schema may be any.
+  // The function does not check its response, so the schema can have other keywords.
   expect(types).toContain('export type Anything = unknown;');
   expect(types).toContain('export declare const bedMembers: (keyof Bed)[];');
 });
@@ -221,7 +223,18 @@ test.each([
     'required: false\n',
     'The request body of putPlants must be required',
   ],
-  ['a body of another type', 'application/json', 'text/plain', 'The request body of putPlants must be required'],
+  [
+    'a response without a body',
+    '"200":',
+    '"204": {}\n        "200":',
+    'The responses of listPlants are 200 and 204 without a schema and 400; they must be 200 and 400,',
+  ],
+  [
+    'a body of another type',
+    'json: { schema: { $ref: "#/components/schemas/Bed',
+    'xml: { schema: { $ref: "#/components/schemas/Bed',
+    'The request body of putPlants must be required',
+  ],
 ])('%s, which would not be checked, is refused with a sentence', (_, from, to, message) => {
   expect(CONTRACT).toContain(from);
   expect(() => generate(CONTRACT.replace(from, to))).toThrow(message);

@@ -1,16 +1,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { _, Ajv2020, str } from 'ajv/dist/2020.js';
+import { _, Ajv2020, type Options, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
-import type { SmokeOperation } from '../checks/contract-checks.ts';
 import { readOperations } from './operations.ts';
-import { int64Paths, kindOf, mapValues, resolved, type Schema, typeOf, validated } from './schema.ts';
+import { closed, int64Paths, kindOf, mapValues, resolved, type Schema, typeOf, validated } from './schema.ts';
 
 /*
- * Compiles the contract's request schemas ahead of time: for each operation of openapi.yaml, the
- * validator of its event and the types of its schemas, into the folder of its function.
- * At run time this would cost 72 ms of every cold start. It also writes the list of operations for the smoke test.
+ * Compiles the contract's schemas ahead of time: for each operation of openapi.yaml, the validator of its event and the
+ * types of its schemas, into the folder of its function. At run time this would cost 72 ms of every cold start. For the
+ * checks it writes the list of operations with the validators of their responses.
  */
 
 interface Parameter {
@@ -20,10 +19,15 @@ interface Parameter {
   schema: Schema;
 }
 
+interface Content {
+  required?: boolean;
+  content?: Record<string, { schema?: Schema }>;
+}
+
 interface ContractOperation {
   parameters?: Parameter[];
-  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
-  responses?: Record<string, unknown>;
+  requestBody?: Content;
+  responses?: Record<string, Content>;
 }
 
 interface Contract {
@@ -33,9 +37,9 @@ interface Contract {
 
 const header = '// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.\n';
 
-/** A compiler of its own for each operation: it numbers what it compiles, and the files must come out the same each time. */
-function compiler(): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, code: { source: true, esm: true, lines: true } });
+/** A new compiler for each file: it numbers what it compiles, and the files must be the same each time. */
+function compiler(options: Options = { allErrors: true, verbose: true }): Ajv2020 {
+  const ajv = new Ajv2020({ ...options, code: { source: true, esm: true, lines: true } });
   // An int64 beyond 2^53 arrives as a bigint, which Ajv's own `integer` refuses.
   ajv.addKeyword({
     keyword: 'int64',
@@ -81,14 +85,15 @@ function compiler(): Ajv2020 {
 export function generate(contractText: string): Record<string, string> {
   const { paths, components } = parse(contractText) as Contract;
   const files: Record<string, string> = {};
-  const smokeOperations: SmokeOperation[] = [];
-  for (const { operationId, method, path, folder } of readOperations(contractText)) {
+  const responses = compiler({ strict: false, validateFormats: false });
+  const operations = readOperations(contractText);
+  const list: string[] = [];
+  for (const { operationId, method, path, folder } of operations) {
     const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
-    const { parameters: own = [], requestBody, responses } = methods[method.toLowerCase()] ?? {};
-    const request = mapValues(requestOf(operationId, [...ofPath, ...own], requestBody), (part) =>
-      resolved(part, components.schemas),
-    );
-    const schemas = schemasIn([requestBody, responses?.['200']], components.schemas);
+    const operation = methods[method.toLowerCase()] ?? {};
+    const request = mapValues(requestOf(operationId, ofPath, operation), (part) => resolved(part, components.schemas));
+    const response = resolved(responseOf(operationId, operation), components.schemas);
+    const schemas = schemasIn([operation.requestBody, operation.responses?.['200']], components.schemas);
     const constants = constantsOf(operationId, request, schemas);
     files[`functions/${folder}/contract.generated.js`] = [
       header,
@@ -100,15 +105,23 @@ export function generate(contractText: string): Record<string, string> {
       header,
       ...Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)};`),
       '/** The event of a request that is as the contract has it. */',
-      `export type ${upperFirst(operationId)}Event = ${typeOf(objectOf(request))};\n`,
+      `export type ${upperFirst(operationId)}Event = ${typeOf(objectOf(request))};`,
+      "/** The body of the operation's response 200. */",
+      `export type ${upperFirst(operationId)}Response = ${typeOf(response)};\n`,
       ...Object.entries(constants).map(([name, { type }]) => `export declare const ${name}: ${type};`),
       '/** Tells whether an event is as the contract has it; says why not in `errors`. */',
       "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
       'export default validate;\n',
     ].join('\n');
-    smokeOperations.push({ operationId, method, path, needsJson: requestBody !== undefined });
+    responses.addSchema(closed(response), operationId);
+    const described = JSON.stringify({ operationId, method, path, needsJson: operation.requestBody !== undefined });
+    list.push(`  { ...${described}, isResponse: ${operationId} },\n`);
   }
-  files['checks/operations.generated.json'] = `${JSON.stringify(smokeOperations, null, 2)}\n`;
+  const names = Object.fromEntries(operations.map(({ operationId }) => [operationId, operationId]));
+  const validators = standaloneCode.default(responses, names);
+  files['checks/operations.generated.d.ts'] =
+    `${header}export declare const operations: import('./contract-checks.ts').CheckedOperation[];\n`;
+  files['checks/operations.generated.js'] = `${header}${validators}\nexport const operations = [\n${list.join('')}];\n`;
   return files;
 }
 
@@ -119,14 +132,10 @@ function schemasIn(parts: unknown[], schemas: Record<string, Schema>): Record<st
   return Object.fromEntries(names.map((name) => [name, resolved({ $ref: `#/components/schemas/${name}` }, schemas)]));
 }
 
-/** What the contract describes of an operation's event: the schemas of its members. */
-function requestOf(
-  operationId: string,
-  parameters: Parameter[],
-  requestBody: ContractOperation['requestBody'],
-): Record<string, Schema> {
+/** The parts of an operation's event that the contract describes. */
+function requestOf(operationId: string, ofPath: Parameter[], operation: ContractOperation): Record<string, Schema> {
   const request: Record<string, Schema> = {};
-  for (const { name, in: place, required, schema } of parameters) {
+  for (const { name, in: place, required, schema } of [...ofPath, ...(operation.parameters ?? [])]) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
     if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
     const { required: names = [], properties } = request[part] ?? {};
@@ -136,12 +145,29 @@ function requestOf(
       properties: { ...properties, [name]: schema },
     };
   }
+  const { requestBody } = operation;
   if (!requestBody) return request;
-  const schema = requestBody.content['application/json']?.schema;
+  const schema = schemaOf(requestBody);
   if (!schema || !requestBody.required) {
     throw new Error(`The request body of ${operationId} must be required, and have a schema for application/json.`);
   }
   return { ...request, body: schema };
+}
+
+/** The schema of an operation's response 200. */
+function responseOf(operationId: string, { responses = {} }: ContractOperation): Schema {
+  const given = Object.entries(responses).map(([status, each]) =>
+    schemaOf(each) ? status : `${status} without a schema`,
+  );
+  const schema = schemaOf(responses['200']);
+  if (schema && given.join(' and ') === '200 and 400') return schema;
+  throw new Error(
+    `The responses of ${operationId} are ${given.join(' and ')}; they must be 200 and 400, each with a schema for application/json.`,
+  );
+}
+
+function schemaOf(content: Content | undefined): Schema | undefined {
+  return content?.content?.['application/json']?.schema;
 }
 
 function objectOf(properties: Record<string, Schema>): Schema {
@@ -164,9 +190,7 @@ function constantsOf(operationId: string, request: Record<string, Schema>, schem
   const constants: Record<string, { value: unknown; type: string }> = {
     operationId: { value: operationId, type: 'string' },
     int64s: { value: int64Paths(body), type: 'string[][]' },
-    ...((request['pathParameters'] || request['queryStringParameters']) && {
-      parameters: { value: parameters, type: "import('../shared/middleware/typed-parameters.ts').ParameterTypes" },
-    }),
+    parameters: { value: parameters, type: "import('../shared/middleware/typed-parameters.ts').ParameterTypes" },
   };
   for (const [name, { properties = {} }] of Object.entries(schemas)) {
     const lowerFirst = name.replace(/./, (letter) => letter.toLowerCase());

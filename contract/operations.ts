@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** An operation of the contract, and where it stands in `functions/`. */
+/** An operation of the contract. */
 export interface Operation {
   /** In camel case, as in `createPlant`. */
   operationId: string;
@@ -14,29 +14,20 @@ export interface Operation {
   folder: string;
 }
 
-/** The methods that a path of OpenAPI 3.1 can have ("Path Item Object"); what else stands there is no operation. */
+/** The methods that a path of OpenAPI 3.1 can have ("Path Item Object"); other keys are no operations. */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** All operations of the contract, in its order. */
 export function readOperations(
   contract = readFileSync(join(import.meta.dirname, '../openapi.yaml'), 'utf8'),
 ): Operation[] {
-  const { paths } = parse(contract) as {
-    paths: Record<string, Record<string, { operationId: string }>>;
-  };
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
+  const { paths } = parse(contract) as { paths: Record<string, Record<string, { operationId: string }>> };
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
       .filter(([method]) => METHODS.includes(method))
-      .map(([method, { operationId }]) => ({
-        operationId,
-        method: method.toUpperCase(),
-        path,
-        folder: folderOf(operationId),
-      })),
+      .map(([method, { operationId }]) => {
+        const folder = operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+        return { operationId, method: method.toUpperCase(), path, folder };
+      }),
   );
-}
-
-/** An operation's folder in `functions/`, and the name of what is made of it. */
-export function folderOf(operationId: string): string {
-  return operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

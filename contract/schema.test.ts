@@ -81,10 +81,9 @@ const ANNOTATIONS = { description: 'x', title: 'x', example: 'x', examples: ['x'
 /** Tells whether a request whose body has such a member passes the validator that is generated. */
 async function validatorOf(schema: Schema): Promise<(value: unknown) => boolean> {
   const body = { type: 'object', properties: { it: schema } };
-  const put = {
-    operationId: 'put',
-    requestBody: { required: true, content: { 'application/json': { schema: body } } },
-  };
+  const content = { 'application/json': { schema: body } };
+  const responses = { 200: { content }, 400: { content } };
+  const put = { operationId: 'put', requestBody: { required: true, content }, responses };
   const contract = JSON.stringify({ paths: { '/': { put } }, components: { schemas: {} } });
   const code = generate(contract)['functions/put/contract.generated.js'] ?? '';
   const { default: validate } = await import(`data:text/javascript,${encodeURIComponent(code)}`);

@@ -7,6 +7,8 @@ export function mapValues<From, To>(record: Record<string, From>, to: (value: Fr
 export interface Schema {
   $ref?: string;
   allOf?: Schema[];
+  oneOf?: Schema[];
+  anyOf?: Schema[];
   type?: string;
   format?: string;
   properties?: Record<string, Schema>;
@@ -22,7 +24,7 @@ export function kindOf({ type, format }: Schema): string {
   return String(type);
 }
 
-/** The schema with its references (`#/components/schemas/NAME`) and each `allOf` resolved, those of its members too. */
+/** A schema, and each schema in it, without references (`#/components/schemas/NAME`) and `allOf`. */
 export function resolved(schema: Schema, schemas: Record<string, Schema>, within: string[] = []): Schema {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.replace('#/components/schemas/', '');
@@ -34,6 +36,8 @@ export function resolved(schema: Schema, schemas: Record<string, Schema>, within
   const { allOf = [], ...own } = schema;
   if (own.properties) own.properties = mapValues(own.properties, (each) => resolved(each, schemas, within));
   if (own.items) own.items = resolved(own.items, schemas, within);
+  if (own.oneOf) own.oneOf = own.oneOf.map((each) => resolved(each, schemas, within));
+  if (own.anyOf) own.anyOf = own.anyOf.map((each) => resolved(each, schemas, within));
   if (allOf.length === 0) return own;
   const parts = [...allOf.map((part) => resolved(part, schemas, within)), own];
   return {
@@ -78,6 +82,15 @@ export function validated(schema: Schema, place: string): Schema {
     ...keywords,
     ...(properties && { properties: mapValues(properties, (each, name) => validated(each, `${place}.${name}`)) }),
     ...(items && { items: validated(items, `${place}.*`) }),
+  };
+}
+
+/** What the validator of a response is compiled from: a resolved schema, in which no object has other members. */
+export function closed({ properties, items, ...schema }: Schema): Schema {
+  return {
+    ...schema,
+    ...(properties && { properties: mapValues(properties, closed), additionalProperties: false }),
+    ...(items && { items: closed(items) }),
   };
 }
 

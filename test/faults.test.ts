@@ -1,76 +1,25 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type Operation, readOperations } from '../contract/operations.ts';
+import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { readOperations } from '../contract/operations.ts';
 import { deploy } from '../local/deploy.ts';
 import type { LogLine } from '../local/lambda.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 import { type Answer, inContract } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
-import { sampleEvent } from './support/event.ts';
+import { errorOfSample, nameOfRepeat, namesBefore, sampleEvent } from './support/event.ts';
 import { type Fault, type Plan, startFaultProxy } from './support/fault-proxy.ts';
 import { databaseCallsOf } from './support/permissions.ts';
 
-/** What a caller gets, faults or not: below the function's timeout, which is below the gateway's. */
-const ANSWER_WITHIN_MS = 8000;
+/** The longest time until a response, faults or not: below the function's timeout, which is below the gateway's. */
+const RESPONSE_WITHIN_MS = 8000;
 const ALWAYS = Number.POSITIVE_INFINITY;
 
 const assembly = inject('assembly');
 const template = readTemplate(assembly);
-const operations = readOperations();
+const { AccessTokensTableName = '', PlantsTableName } = template.outputs;
+const READ_TOKEN = `GetItem ${AccessTokensTableName}`;
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-  // What creates nothing reads what there is.
-  const deployment = await deploy(template, engine, () => {});
-  await deployment.invoke(sampleEvent('create-plant'));
-  await deployment.close();
-});
-afterAll(() => engine.close());
-
-let lastId = 1000n;
-
-/** The deployed bundle of an operation in front of a database of this row alone. */
-async function serviceOn(endpoint: string, { method, path, folder }: Operation) {
-  const lines: LogLine[] = [];
-  const functions = [functionBehind(template, method, path)];
-  const deployment = await deploy({ ...template, functions }, { endpoint }, (line) => lines.push(line));
-  lastId += 1n;
-  const id = lastId;
-  const event = sampleEvent(folder);
-
-  async function answer(changes: Partial<APIGatewayProxyEvent> = {}) {
-    const start = performance.now();
-    const response = (await deployment.invoke({ ...event, ...changes })) as Answer;
-    expect(performance.now() - start).toBeLessThan(ANSWER_WITHIN_MS);
-    return inContract(response, event);
-  }
-  const create = (name: string) => answer({ body: `{"id":${id},"name":"${name}"}` });
-  return {
-    lines,
-    close: deployment.close,
-    create,
-    stored: () => engine.stored(id),
-    /** Asks for what succeeds; where a plant is created by it, for one of its own. */
-    answer: () => (path === '/plants' && method === 'POST' ? create('fern') : answer()),
-  };
-}
-
-async function serviceBehind(operation: Operation, ...plans: Plan[]) {
-  const proxy = await startFaultProxy(engine.endpoint);
-  const service = await serviceOn(proxy.endpoint, operation);
-  proxy.plan(...plans);
-  return {
-    ...service,
-    mend: () => proxy.plan(),
-    close: async () => {
-      await service.close();
-      proxy.close();
-    },
-  };
-}
-
-/** The error number where a fault lasts. */
+/** The error number if a fault lasts. */
 const faults: Record<Exclude<Fault, 'refuses access'>, number> = {
   hangs: 503,
   'stalls in the middle of its answer': 503,
@@ -85,91 +34,147 @@ const faults: Record<Exclude<Fault, 'refuses access'>, number> = {
 };
 const rows = Object.entries(faults) as [Fault, number][];
 
-const READ_TOKEN = `GetItem ${template.outputs['AccessTokensTableName']}`;
-const PUT_PLANT = `PutItem ${template.outputs['PlantsTableName']}`;
+/** The items of the tables that operations write, by the table's name. */
+type Items = Awaited<ReturnType<typeof itemsOf>>;
+async function itemsOf({ client }: Engine) {
+  const names = template.tables.map(({ TableName }) => String(TableName));
+  const written = names.filter((name) => name !== AccessTokensTableName);
+  const scans = written.map((TableName) => client.send(new ScanCommand({ TableName, ConsistentRead: true })));
+  return (await Promise.all(scans)).map(({ Items = [] }, at) => ({ TableName: String(written[at]), Items }));
+}
 
-/** Where a fault may strike: at each call that an operation makes; where it writes, before or after it has. */
-const places = operations.flatMap((operation) => {
-  const { name } = functionBehind(template, operation.method, operation.path);
-  return databaseCallsOf(name, assembly).flatMap((call) =>
+/** The operations, each with what is stored before its sample event and after it. */
+const operations = readOperations().map((operation) => ({
+  ...operation,
+  functionName: functionBehind(template, operation.method, operation.path).name,
+  before: [] as Items,
+  after: [] as Items,
+}));
+type Operation = (typeof operations)[number];
+beforeAll(async () => {
+  for (const operation of operations) {
+    const engine = await startEngine();
+    const deployment = await deploy(template, engine, () => {});
+    for (const name of namesBefore(operation.folder)) await deployment.invoke(sampleEvent(name));
+    operation.before = await itemsOf(engine);
+    await deployment.invoke(sampleEvent(operation.folder));
+    operation.after = await itemsOf(engine);
+    await deployment.close();
+    await engine.close();
+  }
+});
+
+/** An operation's deployed bundle on a database of its own, in which calls go wrong as planned, from a moment on. */
+async function serviceWith(
+  { functionName, folder, before }: Operation,
+  plans: Plan[],
+  from: 'init' | 'event' = 'event',
+) {
+  const engine = await startEngine();
+  for (const { TableName, Items } of before) {
+    for (const Item of Items) await engine.client.send(new PutItemCommand({ TableName, Item }));
+  }
+  const proxy = await startFaultProxy(engine.endpoint);
+  if (from === 'init') proxy.plan(...plans);
+  const lines: LogLine[] = [];
+  const functions = template.functions.filter(({ name }) => name === functionName);
+  const deployment = await deploy({ ...template, functions }, proxy, (line) => lines.push(line));
+  if (from === 'event') proxy.plan(...plans);
+  return {
+    lines,
+    /** Nothing goes wrong any more. */
+    mend: () => proxy.plan(),
+    closeDatabase: proxy.close,
+    items: () => itemsOf(engine),
+    /** Invokes the function with a sample event. Returns the body of the response. */
+    async send(name = folder) {
+      const start = performance.now();
+      const body = inContract((await deployment.invoke(sampleEvent(name))) as Answer, sampleEvent(name));
+      expect(performance.now() - start).toBeLessThan(RESPONSE_WITHIN_MS);
+      return body;
+    },
+    async [Symbol.asyncDispose]() {
+      await deployment.close();
+      proxy.close();
+      await engine.close();
+    },
+  };
+}
+
+/** Where a fault may occur: at each call that an operation makes; at a write, before or after it is done. */
+const places = operations.flatMap((operation) =>
+  databaseCallsOf(operation.functionName, assembly).flatMap((call) =>
     (/^(Get|Query|Scan|BatchGet)/.test(call) ? [false] : [false, true]).map((applied) => ({
-      ...operation,
       operation,
+      operationId: operation.operationId,
       call,
       applied,
       when: applied ? 'after it is done' : 'before it is done',
+      // What is done already is a repeat for the next attempt.
+      next: applied ? nameOfRepeat(operation.folder) : operation.folder,
     })),
-  );
-});
+  ),
+);
 
-describe.each(places)('$operationId, its call $call, $when', { concurrent: true }, ({ operation, call, applied }) => {
-  test.for(rows)('a database that %s is an error %i, and a repeat after it is a 200', async ([fault, error]) => {
-    const service = await serviceBehind(operation, { call, fault, applied, times: ALWAYS });
-    const answer = await service.answer();
-    expect(answer).toMatchObject({ error, message: expect.stringMatching(/[Rr]epeating the request .*is safe\.$/) });
-    expect(await service.stored()).toEqual(
-      applied && call === PUT_PLANT ? expect.objectContaining({ name: 'fern' }) : undefined,
-    );
+describe.each(places)('$operationId, its call $call, $when', { concurrent: true }, (place) => {
+  const { operation, call, applied, next } = place;
+
+  test.for(rows)('a database that %s is an error %i, and a repeat completes it', async ([fault, error]) => {
+    await using service = await serviceWith(operation, [{ call, fault, applied, times: ALWAYS }]);
+    const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
+    expect(await service.send()).toMatchObject({ error, message });
+    expect(await service.items()).toEqual(applied ? operation.after : operation.before);
     expect(service.lines).toHaveLength(1);
     service.mend();
-    expect(await service.answer()).not.toHaveProperty('error');
-    if (call === PUT_PLANT) expect(await service.stored()).toMatchObject({ name: 'fern' });
-    await service.close();
+    expect((await service.send())['error']).toBe(errorOfSample(next));
+    expect(await service.items()).toEqual(operation.after);
   });
 
-  // What drips uses up all the time there is; the others leave time for another attempt.
-  test.for(rows.filter(([fault]) => fault !== 'drips'))('a database that %s once is a 200', async ([fault]) => {
-    const service = await serviceBehind(operation, { call, fault, applied, times: 1 });
-    expect(await service.answer()).not.toHaveProperty('error');
-    if (call === PUT_PLANT) expect(await service.stored()).toMatchObject({ name: 'fern' });
-    await service.close();
+  // A database that drips uses up all the time; the others leave time for another attempt.
+  test.for(rows.filter(([fault]) => fault !== 'drips'))('a database that %s once is no error', async ([fault]) => {
+    await using service = await serviceWith(operation, [{ call, fault, applied, times: 1 }]);
+    expect((await service.send())['error']).toBe(errorOfSample(next));
+    expect(await service.items()).toEqual(operation.after);
   });
 });
 
 describe.each(operations)('$operationId, whatever happens', { concurrent: true }, (operation) => {
   test('a database that is not there is a 503', async () => {
-    const service = await serviceOn('http://127.0.0.1:1', operation);
-    expect(await service.answer()).toMatchObject({ error: 503 });
-    await service.close();
+    await using service = await serviceWith(operation, []);
+    service.closeDatabase();
+    expect(await service.send()).toMatchObject({ error: 503 });
   });
 
   test.for(rows)('a database that %s during init fails no init', async ([fault]) => {
-    const proxy = await startFaultProxy(engine.endpoint);
-    proxy.plan({ call: READ_TOKEN, fault, times: ALWAYS, applied: false });
-    const service = await serviceOn(proxy.endpoint, operation);
-    proxy.plan();
-    expect(await service.answer()).not.toHaveProperty('error');
-    await service.close();
-    proxy.close();
+    const plan = { call: READ_TOKEN, fault, times: ALWAYS, applied: false };
+    await using service = await serviceWith(operation, [plan], 'init');
+    service.mend();
+    expect(await service.send()).not.toHaveProperty('error');
   });
 
   test('a failed first request leaves nothing behind that breaks the next', async () => {
     const lost: Plan = { call: READ_TOKEN, fault: 'resets the connection', times: ALWAYS, applied: false };
-    const service = await serviceBehind(operation, lost);
-    expect(await service.answer()).toMatchObject({ error: 503 });
-    expect(await service.answer()).toMatchObject({ error: 503 });
+    await using service = await serviceWith(operation, [lost]);
+    expect(await service.send()).toMatchObject({ error: 503 });
+    expect(await service.send()).toMatchObject({ error: 503 });
     service.mend();
-    expect(await service.answer()).not.toHaveProperty('error');
-    await service.close();
+    expect(await service.send()).not.toHaveProperty('error');
+  });
+
+  test('a database that hangs twice at each call is no error', async () => {
+    const calls = databaseCallsOf(operation.functionName, assembly);
+    const plans = calls.map((call): Plan => ({ call, fault: 'hangs', times: 2, applied: false }));
+    await using service = await serviceWith(operation, plans);
+    expect(await service.send()).not.toHaveProperty('error');
   });
 });
 
-describe('creating a plant', { concurrent: true }, () => {
+test('a plant put in place of a lost response is a conflict for any other', async () => {
   const createPlant = operations.find(({ operationId }) => operationId === 'createPlant') as Operation;
-
-  test('a database that hangs twice on the token and twice on the plant is still a 200', async () => {
-    const hang = { fault: 'hangs', times: 2, applied: false } as const;
-    const service = await serviceBehind(createPlant, { call: READ_TOKEN, ...hang }, { call: PUT_PLANT, ...hang });
-    expect(await service.create('fern')).toEqual({ name: 'fern' });
-    await service.close();
-  });
-
-  test('a plant put in place of a lost answer is a conflict for any other', async () => {
-    const lost: Plan = { call: PUT_PLANT, fault: 'resets the connection', times: 1, applied: true };
-    const service = await serviceBehind(createPlant, lost);
-    expect(await service.create('first')).toEqual({ name: 'first' });
-    expect(await service.create('second')).toMatchObject({ error: 409 });
-    expect(await service.stored()).toMatchObject({ name: 'first' });
-    await service.close();
-  });
+  const call = `PutItem ${PlantsTableName}`;
+  const lost: Plan = { call, fault: 'resets the connection', times: 1, applied: true };
+  await using service = await serviceWith(createPlant, [lost]);
+  expect(await service.send()).not.toHaveProperty('error');
+  expect(await service.send('error-409-id-in-use')).toMatchObject({ error: 409 });
+  expect(await service.items()).toEqual(createPlant.after);
 });

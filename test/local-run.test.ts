@@ -162,7 +162,7 @@ describe('with the embedded DynamoDB', () => {
   test('npm run invoke runs an event without a server, with exit status 0 only for a 200', async () => {
     run.kill();
     const [created, rejected] = await Promise.all(
-      ['create-plant-without-tag', 'error-401-no-token'].map((name) =>
+      ['create-plant-without-tag', 'error-409-id-in-use'].map((name) =>
         project.run(`npm run --silent invoke -- events/${name}.json`),
       ),
     );
@@ -170,7 +170,7 @@ describe('with the embedded DynamoDB', () => {
     expect(inContract(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
     expect(created?.stderr).toMatch(/^\{"timestamp":".+","level":"INFO",/);
     expect(rejected?.code).toBe(1);
-    expect(inContract(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 401 });
+    expect(inContract(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 409 });
   });
 });
 

@@ -2,7 +2,7 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { checksOfFunction } from '../checks/checks.ts';
-import operations from '../checks/operations.generated.json' with { type: 'json' };
+import { operations } from '../checks/operations.generated.js';
 import { lambdaEnvironment } from '../local/deploy.ts';
 import { type LogLine, startFunction } from '../local/lambda.ts';
 import { type FunctionConfiguration, functionBehind, readTemplate } from '../local/template.ts';

@@ -1,6 +1,7 @@
 // Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.
 export const operationId = "createPlant";
 export const int64s = [["id"]];
+export const parameters = {"pathParameters":{},"queryStringParameters":{}};
 export const newPlantMembers = ["id","name","tag"];
 export const plantMembers = ["name","tag"];
 "use strict";

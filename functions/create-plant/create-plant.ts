@@ -8,7 +8,7 @@ import {
 } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { pick, success } from '../shared/success.ts';
-import { type CreatePlantEvent, type NewPlant, type Plant, plantMembers } from './contract.generated.js';
+import { type CreatePlantEvent, type CreatePlantResponse, type NewPlant, plantMembers } from './contract.generated.js';
 
 /** DynamoDB's limit of an item, names included ("Constraints in Amazon DynamoDB"). */
 const MAX_ITEM_BYTES = 400 * 1024;
@@ -30,7 +30,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       // Only DynamoDB knows exactly what counts as the size of an item.
       throw /item size/i.test(error.message) ? tooLarge() : error;
     });
-    return success<Plant>(pick(plant, plantMembers));
+    return success<CreatePlantResponse>(pick(plant, plantMembers));
   };
 }
 

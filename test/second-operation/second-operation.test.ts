@@ -1,13 +1,14 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse, parseDocument } from 'yaml';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from '../support/project-copy.ts';
 
 /*
- * Lays a second operation, GET /plants/{id}, and an optional number `height` of Plant over a copy of the
- * project, as someone new to it would write them: a path and a line for the contract, a folder for functions/,
- * a line for infra/, a sample event, and nothing else. The copy's own tests must hold for both operations.
+ * Adds DELETE /plants/{id}, GET /plants and an optional number `height` of Plant to a copy of the project, as someone new
+ * to it would write them: the contract, a folder in functions/, a line in infra/, sample events, and checks for the smoke
+ * test. The copy's own tests must hold for all operations.
  */
 
 const fixture = import.meta.dirname;
@@ -16,32 +17,60 @@ let project: ProjectCopy;
 let run: LocalRun;
 beforeAll(async () => {
   project = copyProject();
-  insert('path.yaml', 'openapi.yaml', /^components:$/m);
-  insert(
-    'member.yaml',
-    'openapi.yaml',
-    /(?<=\n {4}Plant:\n {6}type: object\n {6}required: \[name\]\n {6}properties:\n)/,
+  addToContract();
+  cpSync(join(fixture, 'project'), project.directory, { recursive: true });
+  change('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "deletePlant: { plants: ['DeleteItem'] },\n");
+  change('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "listPlants: { plants: ['Scan'] },\n");
+  change(
+    'checks/checks.ts',
+    /(?<=createPlantChecks,\n)/,
+    'deletePlant: deletePlantChecks,\nlistPlants: listPlantsChecks,\n',
   );
-  insert('infra-line.txt', 'infra/operations.ts', /(?<= {2}createPlant: .*\n)/);
-  const generated = await project.run('npm run generate');
-  expect(generated.code, generated.stderr).toBe(0);
-  for (const room of ['functions', 'events']) {
-    cpSync(join(fixture, room), join(project.directory, room), { recursive: true });
+  change('checks/checks.ts', /^/, "import { deletePlantChecks } from './delete-plant-checks.ts';\n");
+  change('checks/checks.ts', /^/, "import { listPlantsChecks } from './list-plants-checks.ts';\n");
+  const deletion = { httpMethod: 'DELETE', resource: '/plants/{id}', path: '/plants/1', pathParameters: { id: '1' } };
+  addEvent('delete-plant', 'create-plant', deletion);
+  addEvent('error-404-delete-plant-again', 'delete-plant', deletion);
+  const query = { queryStringParameters: { limit: '1' }, multiValueQueryStringParameters: { limit: ['1'] } };
+  addEvent('list-plants', 'create-plant', { httpMethod: 'GET', ...query });
+  for (const command of ['npm run generate', 'npx biome check --write']) {
+    const { code, stderr } = await project.run(command);
+    expect(code, stderr).toBe(0);
   }
   run = await project.start('npm start');
 });
 afterAll(() => project.remove());
 
-/** Puts a part of the fixture into a file of the copy, at the one place that the pattern finds. */
-function insert(part: string, file: string, place: RegExp): void {
+function addToContract(): void {
+  const file = join(project.directory, 'openapi.yaml');
+  const contract = parseDocument(readFileSync(file, 'utf8'));
+  const { paths, components } = parse(readFileSync(join(fixture, 'openapi.yaml'), 'utf8'));
+  const add = (place: string[], value: unknown) => {
+    expect(contract.hasIn(place), `openapi.yaml has ${place.join(' ')}: delete test/second-operation/`).toBe(false);
+    contract.setIn(place, contract.createNode(value));
+  };
+  for (const [path, methods] of Object.entries<object>(paths)) {
+    for (const [method, operation] of Object.entries(methods)) add(['paths', path, method], operation);
+  }
+  const { height } = components.schemas.Plant.properties;
+  add(['components', 'schemas', 'Plant', 'properties', 'height'], height);
+  writeFileSync(file, String(contract));
+}
+
+/** Inserts a text into a file of the copy, at the place that a pattern finds. */
+function change(file: string, place: RegExp, inserted: string): void {
   const path = join(project.directory, file);
   const text = readFileSync(path, 'utf8');
-  const inserted = readFileSync(join(fixture, part), 'utf8');
-  const [line = ''] = inserted.split('\n');
-  expect(text, `${file} has it already: test/second-operation/ has done its work, and goes`).not.toContain(`\n${line}`);
-  expect(text.match(new RegExp(place.source, `${place.flags}g`)), `${place} in ${file}`).toHaveLength(1);
-  const at = text.search(place);
-  writeFileSync(path, text.slice(0, at) + inserted + text.slice(at));
+  expect(text).toMatch(place);
+  writeFileSync(path, text.replace(place, inserted));
+}
+
+/** Writes a sample event: createPlant's with these changes, and the name of the event before it. */
+function addEvent(name: string, before: string, changes: object): void {
+  const eventFile = (event: string) => join(project.directory, 'events', `${event}.json`);
+  const sample = JSON.parse(readFileSync(eventFile('create-plant'), 'utf8'));
+  writeFileSync(eventFile(name), JSON.stringify({ ...sample, body: null, ...changes }));
+  change('events/before.json', /(?<=\{)/, `"${name}": "${before}",`);
 }
 
 async function send(method: string, path: string, body?: string): Promise<unknown> {
@@ -50,46 +79,56 @@ async function send(method: string, path: string, body?: string): Promise<unknow
     headers: { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, ...(body && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body }),
   });
-  const answer: unknown = await response.json();
-  expect(response.status).toBe(typeof answer === 'object' && answer && 'error' in answer ? 400 : 200);
-  return answer;
+  return response.json();
 }
 const create = (body: string) => send('POST', '/plants', body);
 
 test.each(['npm test', 'npx vitest run --project local-run --project dynamodb-local'])(
-  'with both operations, the copy passes %s',
+  'with all operations, the copy passes %s',
   async (command) => {
     const { code, stdout, stderr } = await project.run(command, { VITEST: '', NODE_ENV: '' });
     expect(code, `${stdout.slice(-5000)}\n${stderr.slice(-5000)}`).toBe(0);
   },
 );
 
-test('the smoke test passes, with the checks of both operations', async () => {
+test('the smoke test passes, with the checks of all operations', async () => {
   const { code, stdout } = await project.run(`npm run --silent smoke -- ${new URL(run.url).origin} --json`, {
     PLANT_STORE_TOKEN: DEVELOPMENT_TOKEN,
   });
   const report: { failed: number; checks: { title: string }[] } = JSON.parse(stdout);
   expect({ code, failed: report.failed }).toEqual({ code: 0, failed: 0 });
-  for (const route of ['POST /plants', 'GET /plants/{id}']) {
+  for (const route of ['POST /plants', 'GET /plants?limit=1', 'DELETE /plants/{id}']) {
     expect(report.checks.filter(({ title }) => title.includes(route))).not.toEqual([]);
   }
 });
 
-test('a plant is got as it was created; an id without one is error 404, one that is no int64 error 400', async () => {
+test('a plant is deleted once; an id without a plant is error 404, one that is no int64 error 400', async () => {
   await create('{"id":4611686018427387904,"name":"Monstera","tag":"climber"}');
-  expect(await send('GET', '/plants/4611686018427387904')).toEqual({ name: 'Monstera', tag: 'climber' });
-  expect(await send('GET', '/plants/2')).toMatchObject({ error: 404, message: 'There is no plant with the id 2.' });
-  for (const id of ['x', '1.0', '9223372036854775808']) {
-    const message = expect.stringMatching(`^The parameter id was "${id}"; it must be a whole number from -9223372036`);
-    expect(await send('GET', `/plants/${id}`)).toEqual({ error: 400, message });
-  }
-  expect(await send('DELETE', '/plants/1')).toMatchObject({ error: 404 });
+  expect(await send('DELETE', '/plants/4611686018427387904')).toEqual({ name: 'Monstera', tag: 'climber' });
+  const message = 'There is no plant with the id 4611686018427387904.';
+  expect(await send('DELETE', '/plants/4611686018427387904')).toEqual({ error: 404, message });
+  expect(await send('DELETE', '/plants/1.0')).toMatchObject({ error: 400 });
+  expect(await send('GET', '/plants/1')).toMatchObject({ error: 404 });
 });
 
-test('a new member is checked, stored, answered, and compared when a creation is repeated', async () => {
+test('plants are listed in pages', async () => {
+  for (let id = 201; id <= 203; id += 1) await create(`{"id":${id},"name":"listed ${id}"}`);
+  const names: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = cursor === undefined ? '' : `&cursor=${cursor}`;
+    const page = (await send('GET', `/plants?limit=2${query}`)) as { plants: { name: string }[]; cursor?: string };
+    expect(page.plants.length).toBeLessThanOrEqual(2);
+    names.push(...page.plants.map(({ name }) => name));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  expect(names).toEqual(expect.arrayContaining(['listed 201', 'listed 202', 'listed 203']));
+  expect(await send('GET', '/plants?limit=0')).toMatchObject({ error: 400 });
+});
+
+test('a new member is checked, stored, in the response, and compared when a creation is repeated', async () => {
   const body = '{"id":101,"name":"Monstera","height":1.5}';
   for (let times = 0; times < 2; times += 1) expect(await create(body)).toEqual({ name: 'Monstera', height: 1.5 });
-  expect(await send('GET', '/plants/101')).toEqual({ name: 'Monstera', height: 1.5 });
   for (const height of ['', ',"height":1.25']) {
     expect(await create(`{"id":101,"name":"Monstera"${height}}`)).toMatchObject({ error: 409 });
   }
@@ -97,10 +136,12 @@ test('a new member is checked, stored, answered, and compared when a creation is
     const message = expect.stringMatching(/^The member height was .*; it must be a number/);
     expect(await create(`{"id":102,"name":"Monstera","height":${height}}`)).toEqual({ error: 400, message });
   }
+  expect(await send('DELETE', '/plants/101')).toEqual({ name: 'Monstera', height: 1.5 });
 });
 
-test('a plant stored before the member was there is still what it was', async () => {
-  expect(await create('{"id":103,"name":"Monstera"}')).toEqual({ name: 'Monstera' });
-  expect(await create('{"id":103,"name":"Monstera"}')).toEqual({ name: 'Monstera' });
+test('a plant stored without the new member is still what it was', async () => {
+  for (let times = 0; times < 2; times += 1) {
+    expect(await create('{"id":103,"name":"Monstera"}')).toEqual({ name: 'Monstera' });
+  }
   expect(await create('{"id":103,"name":"Monstera","height":1}')).toMatchObject({ error: 409 });
 });

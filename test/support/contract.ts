@@ -13,15 +13,6 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(contract, 'contract');
 const validators = new Map<string, ValidateFunction>();
 
-/** Whether a body is as an operation's answer with a status has it, without a member that is not in the schema. */
-function isAnswer(status: number, { httpMethod, resource }: Route): ValidateFunction {
-  const operation = [resource, httpMethod.toLowerCase()].map((part) => part.replaceAll('/', '~1')).join('/');
-  const $ref = `contract#/paths/${operation}/responses/${status}/content/application~1json/schema`;
-  const validate = validators.get($ref) ?? ajv.compile({ $ref, unevaluatedProperties: false });
-  validators.set($ref, validate);
-  return validate;
-}
-
 export interface Answer {
   statusCode: number;
   headers: Record<string, unknown>;
@@ -31,12 +22,24 @@ export interface Answer {
 type Route = Pick<APIGatewayProxyEvent, 'httpMethod' | 'resource'>;
 const CREATE_PLANT: Route = { httpMethod: 'POST', resource: '/plants' };
 
-/** The parsed body of an answer that is as the contract has it for the route; throws for any other. */
+/** The parsed body of a response that the contract has for the route. Throws for any other, or one with more members. */
 export function inContract({ statusCode, headers, body }: Answer, route = CREATE_PLANT): Record<string, unknown> {
   assert.equal(headers['content-type'], 'application/json', body);
   const parsed: Record<string, unknown> = JSON.parse(body);
   assert(statusCode === 200 || statusCode === 400, `${statusCode} ${body}`);
-  assert(isAnswer(statusCode, route)(parsed), body);
+  const operation = [route.resource, route.httpMethod.toLowerCase()]
+    .map((part) => part.replaceAll('/', '~1'))
+    .join('/');
+  const $ref = `contract#/paths/${operation}/responses/${statusCode}/content/application~1json/schema`;
+  const validate = validators.get($ref) ?? ajv.compile({ $ref, unevaluatedProperties: false });
+  validators.set($ref, validate);
+  assert(validate(parsed), body);
   if (statusCode === 400) assert(String(parsed['error']) in errors, body);
   return parsed;
+}
+
+/** The same of a response that was fetched. */
+export async function fetched(response: Response, route = CREATE_PLANT): Promise<Record<string, unknown>> {
+  const headers = Object.fromEntries(response.headers);
+  return inContract({ statusCode: response.status, headers, body: await response.text() }, route);
 }

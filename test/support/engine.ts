@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { type AttributeValue, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { inject } from 'vitest';
+import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
 import { createTables, LOCAL_CREDENTIALS, openLocalDynamoDb, putDevelopmentToken } from '../../local/dynamodb.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
@@ -14,12 +15,8 @@ declare module 'vitest' {
   }
 }
 
-/** A stored plant as its item has it; the id in decimal digits. */
-export interface StoredPlant {
-  id: string;
-  name: string;
-  tag?: string;
-}
+/** A stored plant; the id in decimal digits. */
+export type StoredPlant = Plant & { id: string };
 
 /**
  * A real engine with the template's tables and the development token, of this test file alone.
@@ -43,12 +40,6 @@ export async function startEngine() {
   await createTables(dynamoDb, template);
   await putDevelopmentToken(dynamoDb, template);
 
-  /** The item of an id in the table of plants. */
-  async function itemOf(id: bigint): Promise<Record<string, AttributeValue> | undefined> {
-    const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
-    return (await client.send(new GetItemCommand(read))).Item;
-  }
-
   return {
     endpoint,
     template,
@@ -56,15 +47,12 @@ export async function startEngine() {
     plantsTable,
     accessTokensTable,
 
-    itemOf,
-
-    /** What the table holds under an id. */
+    /** The plant that the table has under an id. */
     async stored(id: bigint): Promise<StoredPlant | undefined> {
-      const Item = await itemOf(id);
-      return (
-        Item &&
-        (Object.fromEntries(Object.entries(Item).map(([name, { S, N }]) => [name, S ?? N])) as unknown as StoredPlant)
-      );
+      const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
+      const { Item: { id: key, ...members } = {} } = await client.send(new GetItemCommand(read));
+      const values = Object.entries(members).map(([name, { S, BOOL, N }]) => [name, S ?? BOOL ?? Number(N)]);
+      return key && ({ id: key.N, ...Object.fromEntries(values) } as StoredPlant);
     },
 
     /** Puts a token into the table as `npm run token` would. */

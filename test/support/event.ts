@@ -1,34 +1,43 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { filesBefore, readEvent } from '../../cli/event-file.ts';
 import { projectRoot } from '../../local/synthesize.ts';
 
-const directory = join(projectRoot, 'events');
+const fileOf = (name: string) => join(projectRoot, 'events', `${name}.json`);
+
+/** The names of the sample events that a sample event needs before it, in their order. */
+export const namesBefore = (name: string) => filesBefore(fileOf(name)).map((file) => basename(file, '.json'));
 
 /**
- * The names of the sample events, in an order in which they can run. FOLDER and FOLDER-WHAT are of a success
- * of the operation in that folder, error-NNN-WHAT of that error.
+ * The names of the sample events, in an order in which they can run: each again before those that need it. FOLDER and
+ * FOLDER-WHAT are a success of the operation in that folder, error-NNN-WHAT is that error.
  */
-export const sampleNames = readdirSync(directory)
-  .map((file) => file.replace('.json', ''))
-  .toSorted();
+export const sampleNames = readdirSync(join(projectRoot, 'events'))
+  .map((file) => basename(file, '.json'))
+  .filter((name) => name !== 'before')
+  .toSorted()
+  .flatMap((name) => [...namesBefore(name), name]);
 
-/** The `error` that a sample is answered with; nothing where it succeeds. */
+/** The name of the sample event that repeats the plain success of an operation: the same one, if a repeat is a success. */
+export function nameOfRepeat(folder: string): string {
+  return sampleNames.find((name) => new RegExp(`^error-\\d{3}-${folder}-again$`).test(name)) ?? folder;
+}
+
+/** The `error` of the response to a sample event; nothing if it succeeds. */
 export function errorOfSample(name: string): number | undefined {
   const [, error] = /^error-(\d{3})-/.exec(name) ?? [];
   return error === undefined ? undefined : Number(error);
 }
 
-export function sampleEvent(name: string): APIGatewayProxyEvent {
-  return JSON.parse(readFileSync(join(directory, `${name}.json`), 'utf8'));
-}
+export const sampleEvent = (name: string): APIGatewayProxyEvent => readEvent(fileOf(name));
 
 /** The sample event of a plain success of creating a plant, with what differs. */
 export function eventWith(changes: Partial<APIGatewayProxyEvent> = {}): APIGatewayProxyEvent {
   return { ...sampleEvent('create-plant'), ...changes };
 }
 
-/** A context with so much time left; what the function does not read is not there. */
+/** A context with this much time left, and only the members that the function reads. */
 export function contextWith(remainingMs = 10_000): Context {
   const end = Date.now() + remainingMs;
   return {

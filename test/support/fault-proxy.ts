@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What goes wrong with the answer to one call to the database. */
+/** What goes wrong with the response to a call to the database. */
 export type Fault =
   | 'hangs'
   | 'stalls in the middle of its answer'
@@ -16,7 +16,7 @@ export type Fault =
   | 'answers half a JSON document'
   | 'answers nothing';
 
-/** Which calls go wrong: of one kind the first so many, before or after the engine has carried them out. */
+/** Which calls go wrong: the first so many of one kind, before or after the engine has carried them out. */
 export interface Plan {
   /** ACTION TABLE, as in `PutItem DataPlants8CBE6BEF`. */
   call: string;
@@ -25,7 +25,7 @@ export interface Plan {
   applied: boolean;
 }
 
-/** A DynamoDB whose answers go wrong as planned, in front of a real engine. */
+/** A DynamoDB whose responses go wrong as planned, in front of a real engine. */
 export async function startFaultProxy(engine: string) {
   let plans: Plan[] = [];
   const calls: string[] = [];
@@ -43,7 +43,7 @@ export async function startFaultProxy(engine: string) {
     const plan = plans.find((candidate) => candidate.call === call && candidate.times > 0);
     if (!plan) {
       const answered = await forward(request, body);
-      response.writeHead(answered.status, { 'content-type': 'application/x-amz-json-1.0' });
+      response.writeHead(answered.status, { 'content-type': AWS_JSON });
       response.end(await answered.text());
       return;
     }
@@ -51,7 +51,7 @@ export async function startFaultProxy(engine: string) {
     const text = plan.applied
       ? await (await forward(request, body)).text()
       : '{"ConsumedCapacity":{"CapacityUnits":1}}';
-    await misbehave(plan.fault, text, response);
+    misbehave(plan.fault, text, response);
   }
 
   const server = createServer((request, response) => {
@@ -64,7 +64,7 @@ export async function startFaultProxy(engine: string) {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** The calls, in order, each as ACTION TABLE. */
     calls,
-    /** From now on these, and nothing else, go wrong. */
+    /** From now on these calls go wrong, and no others. */
     plan(...next: Plan[]): void {
       plans = next.map((plan) => ({ ...plan }));
     },
@@ -75,45 +75,31 @@ export async function startFaultProxy(engine: string) {
   };
 }
 
-const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' };
+const AWS_JSON = 'application/x-amz-json-1.0';
+const failure = (name: string) => JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' });
+const half = (text: string) => text.slice(0, Math.ceil(text.length / 2));
 
-async function misbehave(fault: Fault, text: string, response: ServerResponse): Promise<void> {
-  const half = text.slice(0, Math.ceil(text.length / 2));
-  const failure = (name: string) => JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' });
-  switch (fault) {
-    case 'hangs':
-      return;
-    case 'stalls in the middle of its answer':
-      response.writeHead(200, { ...JSON_TYPE, 'content-length': text.length }).write(half);
-      return;
-    case 'drips': {
-      response.writeHead(200, { ...JSON_TYPE, 'content-length': 1000 });
-      const timer = setInterval(() => response.write(' '), 200);
-      response.once('close', () => clearInterval(timer));
-      return;
-    }
-    case 'resets the connection':
-      response.socket?.resetAndDestroy();
-      return;
-    case 'answers 500':
-      response.writeHead(500, JSON_TYPE).end(failure('InternalServerError'));
-      return;
-    case 'throttles':
-      response.writeHead(400, JSON_TYPE).end(failure('ThrottlingException'));
-      return;
-    case 'refuses access':
-      response.writeHead(400, JSON_TYPE).end(failure('AccessDeniedException'));
-      return;
-    case 'answers 503 in HTML':
-      response.writeHead(503, { 'content-type': 'text/html' }).end('<html>busy</html>');
-      return;
-    case 'answers 200 in HTML':
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>welcome</html>');
-      return;
-    case 'answers half a JSON document':
-      response.writeHead(200, JSON_TYPE).end(half);
-      return;
-    case 'answers nothing':
-      response.writeHead(200, JSON_TYPE).end();
+/** The faulty responses: each with its status, its type, and the body that it has in place of the right one. */
+const responses: Partial<Record<Fault, [status: number, type: string, body: (text: string) => string]>> = {
+  'answers 500': [500, AWS_JSON, () => failure('InternalServerError')],
+  throttles: [400, AWS_JSON, () => failure('ThrottlingException')],
+  'refuses access': [400, AWS_JSON, () => failure('AccessDeniedException')],
+  'answers 503 in HTML': [503, 'text/html', () => '<html>busy</html>'],
+  'answers 200 in HTML': [200, 'text/html', () => '<html>welcome</html>'],
+  'answers half a JSON document': [200, AWS_JSON, half],
+  'answers nothing': [200, AWS_JSON, () => ''],
+};
+
+function misbehave(fault: Fault, text: string, response: ServerResponse): void {
+  const [status, type, body] = responses[fault] ?? [];
+  if (status) response.writeHead(status, { 'content-type': type }).end(body?.(text));
+  if (fault === 'resets the connection') response.socket?.resetAndDestroy();
+  if (fault === 'stalls in the middle of its answer') {
+    response.writeHead(200, { 'content-type': AWS_JSON, 'content-length': text.length }).write(half(text));
+  }
+  if (fault === 'drips') {
+    response.writeHead(200, { 'content-type': AWS_JSON, 'content-length': 1000 });
+    const timer = setInterval(() => response.write(' '), 200);
+    response.once('close', () => clearInterval(timer));
   }
 }

@@ -9,15 +9,11 @@ import { errorResponse } from '../shared/middleware/error-response.ts';
 import { requestLog } from '../shared/middleware/request-log.ts';
 import { typedParameters } from '../shared/middleware/typed-parameters.ts';
 import { accessTokens, dynamoDb } from '../shared/resources.ts';
-import { type GetPlantEvent, operationId, parameters, default as validateEvent } from './contract.generated.js';
-import { getPlant } from './get-plant.ts';
+import { type ListPlantsEvent, operationId, parameters, default as validateEvent } from './contract.generated.js';
+import { listPlants } from './list-plants.ts';
 
-/**
- * `GET /plants/{id}`: 200 with the Plant, or 400 with an Error.
- *
- * Source: openapi.yaml, operation `getPlant`.
- */
-export const handler = middy<GetPlantEvent, APIGatewayProxyResult>()
+/** `GET /plants`: 200 with a page of Plants, or 400 with an Error. */
+export const handler = middy<ListPlantsEvent, APIGatewayProxyResult>()
   .use(requestLog(operationId))
   .use(cors())
   .use(errorResponse())
@@ -25,4 +21,4 @@ export const handler = middy<GetPlantEvent, APIGatewayProxyResult>()
   .use(bearerAuth(accessTokens))
   .use(typedParameters(parameters))
   .use(validator({ eventSchema: validateEvent }))
-  .handler(getPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
+  .handler(listPlants(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

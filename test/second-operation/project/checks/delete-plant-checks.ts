@@ -1,0 +1,20 @@
+import { type Check, check, error, ok } from './check.ts';
+
+export const deletePlantChecks: Check[] = [
+  check('DELETE /plants/{id} without a plant is error 404', (client) => [
+    [{ method: 'DELETE', path: `/plants/${client.id('no plant')}` }, error(404)],
+  ]),
+  {
+    ...check('a plant that was created is deleted, once', (client) => {
+      const id = client.id('deleted');
+      const deletion = { method: 'DELETE', path: `/plants/${id}` };
+      return [
+        [{ body: `{"id":${id},"name":"deleted"}` }, ok({ name: 'deleted' })],
+        [deletion, ok({ name: 'deleted' })],
+        [deletion, error(404)],
+      ];
+    }),
+    // It takes createPlant too.
+    byGateway: true,
+  },
+];

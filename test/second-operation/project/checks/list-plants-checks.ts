@@ -1,0 +1,12 @@
+import { type Check, refused } from './check.ts';
+
+export const listPlantsChecks: Check[] = [
+  {
+    title: 'GET /plants?limit=1 is a 200',
+    run: async (client) => {
+      const response = await client.send({ method: 'GET', path: '/plants?limit=1' });
+      if (response.status !== 200) throw new Error(`${JSON.stringify(response)}; it must be a 200`);
+    },
+  },
+  refused('GET /plants?limit=0', () => ({ method: 'GET', path: '/plants?limit=0' }), 400, 'limit'),
+];

@@ -1,0 +1,19 @@
+import type { APIGatewayProxyResult, Context } from 'aws-lambda';
+import { memberValue } from '../shared/dynamodb/attribute-value.ts';
+import type { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
+import { PlantStoreError } from '../shared/errors.ts';
+import { success } from '../shared/success.ts';
+import { type DeletePlantEvent, type DeletePlantResponse, plantMembers } from './contract.generated.js';
+
+/** Deletes the plant of an id, and responds with it (openapi.yaml, `deletePlant`). Throws 404 if there is none. */
+export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
+  return async ({ pathParameters }: DeletePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
+    const { id } = pathParameters;
+    const deletion = { TableName: tableName, Key: { id: { N: String(id) } }, ReturnValues: 'ALL_OLD' as const };
+    const { Attributes: item } = await dynamoDb.send('DeleteItem', deletion, context);
+    if (!item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
+    const members = plantMembers.map((member) => [member, memberValue(item[member])]);
+    // createPlant has validated what the table has.
+    return success(Object.fromEntries(members) as DeletePlantResponse);
+  };
+}

@@ -1,0 +1,25 @@
+import type { APIGatewayProxyResult, Context } from 'aws-lambda';
+import { memberValue } from '../shared/dynamodb/attribute-value.ts';
+import type { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
+import { success } from '../shared/success.ts';
+import { type ListPlantsEvent, type ListPlantsResponse, plantMembers } from './contract.generated.js';
+
+/** Responds with a page of plants (openapi.yaml, `listPlants`): 20, if the request has no limit. */
+export function listPlants(dynamoDb: DynamoDb, tableName: string) {
+  return async ({ queryStringParameters }: ListPlantsEvent, context: Context): Promise<APIGatewayProxyResult> => {
+    const { limit = 20, cursor } = queryStringParameters;
+    const start = cursor === undefined ? {} : { ExclusiveStartKey: { id: { N: String(cursor) } } };
+    const { Items = [], LastEvaluatedKey } = await dynamoDb.send(
+      'Scan',
+      { TableName: tableName, Limit: limit, ...start },
+      context,
+    );
+    const plants = Items.map((item) => {
+      const members = plantMembers.map((member) => [member, memberValue(item[member])]);
+      // createPlant has validated what the table has.
+      return Object.fromEntries(members) as ListPlantsResponse['plants'][number];
+    });
+    const next = LastEvaluatedKey && { cursor: String(LastEvaluatedKey['id']?.N) };
+    return success<ListPlantsResponse>({ plants, ...next });
+  };
+}
