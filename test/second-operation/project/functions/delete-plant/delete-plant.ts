@@ -1,6 +1,5 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { memberValue } from '../shared/dynamodb/attribute-value.ts';
-import type { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
+import { type DynamoDb, memberValue } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { success } from '../shared/success.ts';
 import { type DeletePlantEvent, type DeletePlantResponse, plantMembers } from './contract.generated.js';

@@ -1,6 +1,5 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { memberValue } from '../shared/dynamodb/attribute-value.ts';
-import type { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
+import { type DynamoDb, memberValue } from '../shared/dynamodb/dynamodb.ts';
 import { success } from '../shared/success.ts';
 import { type ListPlantsEvent, type ListPlantsResponse, plantMembers } from './contract.generated.js';
 
