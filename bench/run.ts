@@ -4,9 +4,9 @@ import { checkedNumber, command } from '../cli/command.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 import { buildOtherwise, buildVariants, buildWithProvider, COMPARED, OURS, type Variant } from './build.ts';
+import { startFakeServices } from './fake-services.ts';
 import { measure, type RunOptions } from './measure.ts';
 import { type Measurements, markdown, type Runs } from './report.ts';
-import { startStandIn } from './stand-in.ts';
 
 /*
  * npm run bench: measures the deployed bundle beside its peers, each on AWS's runtime client in a fresh process. Prints
@@ -33,8 +33,8 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     'POST',
     '/plants',
   );
-  const standIn = await startStandIn();
-  const withProvider = await buildWithProvider(standIn.provider.context, standIn.provider.token);
+  const fakes = await startFakeServices();
+  const withProvider = await buildWithProvider(fakes.provider.context, fakes.provider.token);
   const variants = [...(await buildVariants(assetDirectory)), withProvider];
   const otherwise = await buildOtherwise();
   const sample = JSON.parse(readFileSync(join(projectRoot, 'events/create-plant.json'), 'utf8'));
@@ -43,7 +43,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     const { directory, token } = variant;
     const headers = { ...sample.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
     return measure(directory, {
-      environment: { ...standIn.environment, ...environment, ...variant.environment },
+      environment: { ...fakes.environment, ...environment, ...variant.environment },
       event: (n) => ({ ...sample, headers, body: `{"id":${n},"name":"Monstera","tag":"climber"}` }),
       ...options,
     });
@@ -84,7 +84,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
   }
   const cold = await interleave([...variants, ...otherwise], rounds);
   const warm = await interleave(variants, fewer, { warmUp: 500, invocations: 1000 });
-  await standIn.close();
+  await fakes.close();
 
   const text = markdown({ rounds, megabytes: memoryMegabytes, variants, otherwise, cold, warm, sizes, bodies });
   console.log(text);
@@ -95,5 +95,5 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     readFileSync(document, 'utf8').replace(section, () => text),
   );
 });
-// A run that failed has not closed the stand-in.
+// A run that failed has not closed the fake services.
 process.exit();

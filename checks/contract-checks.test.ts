@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { HttpClient } from '../cli/http-client.ts';
-import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
+import { type FakeResponse, type Sent, startFakeService } from '../test/support/fake-service.ts';
 import { contractChecks, type SmokeOperation } from './contract-checks.ts';
 
 const TOKEN = `plantstore_${'t'.repeat(43)}`;
@@ -13,7 +13,7 @@ const titles = contractChecks(TWO_OPERATIONS).map(({ title }) => title);
 
 let responses = 0;
 
-function respond(status: number, body: object, headers = {}): Answered {
+function respond(status: number, body: object, headers = {}): FakeResponse {
   responses += 1;
   const all = { 'content-type': 'application/json', 'x-amz-apigw-id': `id-${responses}`, ...headers };
   return { status, headers: all, body: JSON.stringify(body) };
@@ -25,7 +25,7 @@ const isPlant = (path: string) => /^\/plants\/\d+$/.test(path);
 const getsPlant = ({ method, path }: Sent) => method === 'GET' && isPlant(path);
 
 /** A service with `TWO_OPERATIONS`. */
-function twoOperations({ method, path, headers, body }: Sent): Answered {
+function twoOperations({ method, path, headers, body }: Sent): FakeResponse {
   const creates = method === 'POST' && /^\/plants\/?$/.test(path);
   if (!creates && !(method === 'GET' && /^\/plants\/[^/]+\/?$/.test(path))) return error(404);
   const { authorization = '', 'content-type': contentType } = headers;
@@ -38,7 +38,7 @@ function twoOperations({ method, path, headers, body }: Sent): Answered {
 }
 
 /** The same service, which also allows pages of another origin, if they send a preflight as a browser does. */
-function twoOperationsForPages(sent: Sent, allowOrigin = 'https://a.example'): Answered {
+function twoOperationsForPages(sent: Sent, allowOrigin = 'https://a.example'): FakeResponse {
   const { method, path, headers } = sent;
   const allowed = path === '/plants' ? 'POST' : isPlant(path) && 'GET';
   const { origin = '', authorization, 'access-control-request-method': requested, 'content-type': type } = headers;
@@ -55,14 +55,14 @@ function twoOperationsForPages(sent: Sent, allowOrigin = 'https://a.example'): A
 }
 
 /** The titles of the checks of `TWO_OPERATIONS` that fail. */
-async function failing(service: (sent: Sent) => Answered): Promise<string[]> {
-  const client = new HttpClient(await startStandIn(service), TOKEN);
+async function failing(service: (sent: Sent) => FakeResponse): Promise<string[]> {
+  const client = new HttpClient(await startFakeService(service), TOKEN);
   const failed: string[] = [];
   for (const { title, run } of contractChecks(TWO_OPERATIONS)) await run(client).catch(() => failed.push(title));
   return failed;
 }
 
-test.each<[string, (sent: Sent) => Answered]>([
+test.each<[string, (sent: Sent) => FakeResponse]>([
   ['has both', twoOperations],
   ['allows pages of another origin', (sent) => twoOperationsForPages(sent)],
 ])('all checks of two operations pass on a service that %s', async (_, service) => {
@@ -112,7 +112,7 @@ const INVALID_TOKENS = titles.filter((title) => /^GET .+ is error 401/.test(titl
 const REQUEST_IDS = titles.filter((title) => title.startsWith('each error response has a request id of its own'));
 const PREFLIGHTS = titles.filter((title) => title.startsWith('OPTIONS '));
 
-test.each<[string, (sent: Sent) => Answered | undefined, string[]]>([
+test.each<[string, (sent: Sent) => FakeResponse | undefined, string[]]>([
   [
     'responds to the second operation without a token',
     (sent) => (getsPlant(sent) ? plant() : undefined),

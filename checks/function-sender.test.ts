@@ -2,8 +2,8 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { sampleEvent } from '../test/support/event.ts';
+import { startFakeService } from '../test/support/fake-service.ts';
 import { FUNCTION_ARN, releaseEndpoints, VERSION_ARN } from '../test/support/release-endpoints.ts';
-import { startStandIn } from '../test/support/stand-in-service.ts';
 import { Client, type ClientRequest } from './client.ts';
 import { functionSender } from './function-sender.ts';
 
@@ -16,7 +16,7 @@ async function sent(request: ClientRequest, resource = '/plants', respond: () =>
     events.push(event);
     return respond();
   });
-  const endpoint = await startStandIn(answerTo);
+  const endpoint = await startFakeService(answerTo);
   const credentials = { accessKeyId: 'x', secretAccessKey: 'x' };
   const send = functionSender(new LambdaClient({ endpoint, region: 'us-east-1', credentials }));
   const client = new Client('the-token', (each) => send(VERSION_ARN, resource, each));

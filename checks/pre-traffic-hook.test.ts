@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
+import { type FakeResponse, type Sent, startFakeService } from '../test/support/fake-service.ts';
 import { type Plan, startFaultProxy } from '../test/support/fault-proxy.ts';
 import {
   CURRENT,
@@ -14,7 +15,6 @@ import {
   TARGET,
   VERSION_ARN,
 } from '../test/support/release-endpoints.ts';
-import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
 
 let engine: Engine;
 let correctVersion: (event: APIGatewayProxyEvent) => Promise<unknown>;
@@ -42,7 +42,7 @@ interface Circumstances {
   /** The fault of one action on the table of tokens. */
   tokensFault?: Pick<Plan, 'fault'> & { action: string };
   /** The error response of Lambda or CodeDeploy to a request; `undefined` for none. */
-  refusal?: (sent: Sent) => Answered | Promise<Answered> | undefined;
+  refusal?: (sent: Sent) => FakeResponse | Promise<FakeResponse> | undefined;
   remainingMs?: number;
 }
 
@@ -56,7 +56,7 @@ async function runHook({ version, deployment, ...others }: Circumstances = {}) {
     return (version ?? correctVersion)(event, number);
   };
   const endpoints = releaseEndpoints(FUNCTION_ARN, respond, { ...DEPLOYMENT, ...deployment });
-  const aws = await startStandIn((sent) => refusal?.(sent) ?? endpoints.answerTo(sent));
+  const aws = await startFakeService((sent) => refusal?.(sent) ?? endpoints.answerTo(sent));
   const database = await startFaultProxy(engine.endpoint);
   onTestFinished(() => database.close());
   if (tokensFault) {

@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { type ClientRequest, parseResponse } from '../checks/client.ts';
 import { WrongArguments } from '../cli/command.ts';
-import { inContract } from '../test/support/contract.ts';
-import { type Answered, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
+import { contractBody } from '../test/support/contract.ts';
+import { type FakeResponse, type Sent, startFakeService } from '../test/support/fake-service.ts';
 import { HttpClient } from './http-client.ts';
 
 vi.mock('node:timers/promises', { spy: true });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-function errorResponse(error: number): Answered {
+function errorResponse(error: number): FakeResponse {
   return { status: 400, headers: JSON_TYPE, body: `{"error":${error},"message":"x"}` };
 }
 
@@ -25,7 +25,7 @@ test.each<[string | undefined, number]>([
 ])('sends a request that is throttled with Retry-After %s again after %d ms', async (retryAfter, ms) => {
   vi.mocked(sleep).mockClear().mockResolvedValueOnce(undefined);
   let requests = 0;
-  const url = await startStandIn(() => {
+  const url = await startFakeService(() => {
     requests += 1;
     if (requests > 1) return { status: 200, headers: JSON_TYPE, body: '{"name":"x"}' };
     const headers = { ...JSON_TYPE, ...(retryAfter !== undefined && { 'retry-after': retryAfter }) };
@@ -38,7 +38,7 @@ test.each<[string | undefined, number]>([
 test('returns the sixth response if all are throttled', async () => {
   vi.mocked(sleep).mockClear().mockResolvedValue(undefined);
   let requests = 0;
-  const url = await startStandIn(() => {
+  const url = await startFakeService(() => {
     requests += 1;
     return errorResponse(429);
   });
@@ -71,7 +71,7 @@ test.each<[string, ClientRequest, Partial<Sent>, Record<string, string | undefin
   ['has no body if it is a HEAD', { method: 'HEAD', body: '{}' }, { method: 'HEAD', body: '' }, {}],
 ])('a request %s', async (_, request, sent, headers) => {
   const seen: Sent[] = [];
-  const url = await startStandIn((one) => {
+  const url = await startFakeService((one) => {
     seen.push(one);
     return { status: 200, headers: { ...JSON_TYPE, 'X-Amz-Apigw-Id': 'id' }, body: '{"name":"x"}' };
   });
@@ -109,7 +109,7 @@ test('a response is in the contract if openapi.yaml allows it, without another m
 
 function isOfContract(statusCode: number, body: string): boolean {
   try {
-    return Boolean(inContract({ statusCode, headers: JSON_TYPE, body }));
+    return Boolean(contractBody({ statusCode, headers: JSON_TYPE, body }));
   } catch {
     return false;
   }
@@ -141,7 +141,7 @@ test('shows what a server sends in one line, shortened, and without control char
   );
 });
 
-test.each<[string, Answered | undefined, string | undefined]>([
+test.each<[string, FakeResponse | undefined, string | undefined]>([
   ['the token is rejected', errorResponse(401), 'The token is not valid at URL.'],
   [
     'there is no service',
@@ -156,7 +156,7 @@ test.each<[string, Answered | undefined, string | undefined]>([
   ],
   ['nothing responds', undefined, 'URL does not respond: '],
 ])('checkAccess throws a sentence if %s', async (_, response, sentence) => {
-  const url = response ? await startStandIn(() => response) : 'http://127.0.0.1:9';
+  const url = response ? await startFakeService(() => response) : 'http://127.0.0.1:9';
   const access = new HttpClient(url, 'token').checkAccess();
   if (sentence === undefined) await expect(access).resolves.toBeUndefined();
   else await expect(access).rejects.toThrow(sentence.replace('URL', url));
@@ -166,7 +166,7 @@ test('checkAccess repeats what fails for the given time, but not an invalid toke
   vi.mocked(sleep).mockClear().mockResolvedValue(undefined);
   const forbidden = { status: 403, headers: {}, body: '' };
   const responses = [forbidden, ...[404, 400, 404, 404].map(errorResponse)];
-  const url = await startStandIn(() => responses.shift() ?? errorResponse(401));
+  const url = await startFakeService(() => responses.shift() ?? errorResponse(401));
   const client = new HttpClient(url, 'token');
   await expect(client.checkAccess(60)).resolves.toBeUndefined();
   expect(vi.mocked(sleep).mock.calls).toEqual([[5000], [5000]]);
@@ -183,7 +183,7 @@ test('ends a request without a response after 30 s', async () => {
     expect(ms).toBe(30_000);
     return AbortSignal.abort(new DOMException('too late', 'TimeoutError'));
   });
-  const url = await startStandIn(() => new Promise(() => {}));
+  const url = await startFakeService(() => new Promise(() => {}));
   await expect(new HttpClient(url, 'token').checkAccess()).rejects.toThrow(`${url} does not respond within 30 s.`);
   vi.mocked(AbortSignal.timeout).mockRestore();
 });

@@ -1,7 +1,7 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, inject, test, vi } from 'vitest';
+import { type FakeResponse, openFakeService, type Sent, startFakeService } from '../test/support/fake-service.ts';
 import { type OwnService, startOwnService } from '../test/support/service.ts';
-import { type Answered, openStandIn, type Sent, startStandIn } from '../test/support/stand-in-service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import type { Item } from './table.ts';
 
@@ -25,9 +25,9 @@ const idOf = (sent: Sent): string => nameOf(sent).replace('load ', '');
 const created = (sent: Sent) => ok(nameOf(sent));
 
 /** Runs a load over one connection. The service responds so, in turn; the last request interrupts the load. */
-async function loadWith(responses: ((sent: Sent) => Answered | Promise<Answered>)[], ...args: string[]) {
+async function loadWith(responses: ((sent: Sent) => FakeResponse | Promise<FakeResponse>)[], ...args: string[]) {
   const sent: Sent[] = [];
-  const url = await startStandIn((request) => {
+  const url = await startFakeService((request) => {
     // The check of access.
     if (request.body === '{}') return error(400);
     sent.push(request);
@@ -85,7 +85,7 @@ test.each([
 });
 
 test('counts a request without a response as a failure', async () => {
-  const { url, close } = await openStandIn(({ body }) => {
+  const { url, close } = await openFakeService(({ body }) => {
     if (body === '{}') return error(400);
     process.emit('SIGINT');
     close();
@@ -126,7 +126,7 @@ test('sends each plant under an id of its own, in a range of its own in each run
 test('sends ten requests at the same time by default', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   let requests = 0;
-  const url = await startStandIn(async (sent) => {
+  const url = await startFakeService(async (sent) => {
     if (sent.body === '{}') return error(400);
     requests += 1;
     if (requests === 10) resolve();

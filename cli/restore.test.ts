@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { type Between, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
+import { startFakeService } from '../test/support/fake-service.ts';
 import { ownTable } from '../test/support/own-table.ts';
-import { startStandIn } from '../test/support/stand-in-service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 
 let engine: Engine;
@@ -139,7 +139,7 @@ test.each([
   const variables = {
     AWS_REGION: 'sa-east-1',
     AWS_ENDPOINT_URL_CLOUDFORMATION: await startCloudFormation({ PlantsTableName: 'plants' }),
-    AWS_ENDPOINT_URL_DYNAMODB: await startStandIn(({ headers }) => {
+    AWS_ENDPOINT_URL_DYNAMODB: await startFakeService(({ headers }) => {
       // "Signature Version 4": Credential=KEY/DATE/REGION/SERVICE/aws4_request.
       regions.push(headers.authorization?.split('/')[2]);
       return { status: 200, headers: {}, body: '{"Items":[]}' };

@@ -2,8 +2,8 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { runChecks } from '../checks/check.ts';
 import { checks } from '../checks/checks.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { startFakeService } from '../test/support/fake-service.ts';
 import { type OwnService, startOwnService } from '../test/support/service.ts';
-import { startStandIn } from '../test/support/stand-in-service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import { HttpClient } from './http-client.ts';
 
@@ -49,7 +49,7 @@ test.each([
 });
 
 test('reports failed checks to a person and to a program', async () => {
-  const url = await startStandIn(({ path }) => ({
+  const url = await startFakeService(({ path }) => ({
     status: 400,
     headers: { 'content-type': 'application/json' },
     body: `{"error":${path === '/plants' ? 400 : 404},"message":"name"}`,

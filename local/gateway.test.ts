@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
-import { inContract } from '../test/support/contract.ts';
+import { contractBody } from '../test/support/contract.ts';
 import { sampleEvent } from '../test/support/event.ts';
 import { createGateway } from './gateway.ts';
 import { EventTooLarge } from './lambda.ts';
@@ -191,14 +191,14 @@ test.each([
   for (const contentType of ['', 'application/json', 'application/json; charset=utf-8', 'text/plain', 'image/png']) {
     const body = method === 'GET' ? null : '{"x":1}';
     const headers = { 'content-type': contentType, accept: 'image/png' };
-    expect(inContract(await send(path, { method, headers, body }))).toMatchObject({ error: 404 });
+    expect(contractBody(await send(path, { method, headers, body }))).toMatchObject({ error: 404 });
   }
   expect(events).toEqual([]);
 });
 
 test('returns 404 if the template has no route at all', async () => {
   await serve({ routes: [] });
-  expect(inContract(await post('x'))).toMatchObject({ error: 404 });
+  expect(contractBody(await post('x'))).toMatchObject({ error: 404 });
 });
 
 test.each<[string, () => unknown, number]>([
@@ -213,7 +213,7 @@ test.each<[string, () => unknown, number]>([
   ['that returns an object as its body', () => ({ statusCode: 200, body: {} }), 500],
 ])('returns an error in the contract for a function %s', async (_, handler, error) => {
   await serve({ routes: [toFunction('POST', '/plants', 200)] }, handler);
-  const response = inContract(await post('x'));
+  const response = contractBody(await post('x'));
   expect(response).toMatchObject({ error });
   expect(JSON.stringify(response)).not.toContain('inside');
   // The terminal shows the reason.

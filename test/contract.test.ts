@@ -6,7 +6,7 @@ import { readOperations } from '../contract/operations.ts';
 import { errors } from '../functions/shared/errors.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
-import { contract, inContract } from './support/contract.ts';
+import { contract, contractBody } from './support/contract.ts';
 
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 
@@ -39,7 +39,7 @@ test('whatever the gateway answers itself is a 400 with an Error of the table', 
   const { gatewayResponses } = readTemplate(inject('assembly'));
   const numbers = [...gatewayResponses].map(([type, { statusCode, body }]) => [
     type,
-    inContract({ statusCode, headers: { 'content-type': 'application/json' }, body })['error'],
+    contractBody({ statusCode, headers: { 'content-type': 'application/json' }, body })['error'],
   ]);
   expect(Object.fromEntries(numbers)).toEqual({
     ACCESS_DENIED: 401,

@@ -8,19 +8,19 @@ import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { type Engine, startEngine } from './support/engine.ts';
-import { type Service, startService } from './support/service.ts';
+import { startTestService, type TestService } from './support/service.ts';
 
 const ORIGIN = 'https://app.example.com';
 const ORIGINS = [ORIGIN, 'http://localhost:5173'];
 
 let assembly: string;
 let engine: Engine;
-let service: Service;
+let service: TestService;
 beforeAll(async () => {
   assembly = mkdtempSync(join(tmpdir(), 'plant-store-cors-'));
   engine = await startEngine();
   const template = readTemplate(await synthesize(assembly, { allowOrigins: ORIGINS.join() }));
-  service = await startService(template, engine);
+  service = await startTestService(template, engine);
 });
 afterAll(async () => {
   await service.close();

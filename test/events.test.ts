@@ -4,7 +4,7 @@ import { plantMembers } from '../functions/create-plant/contract.generated.js';
 import { pick } from '../functions/shared/success.ts';
 import { type Deployment, deploy } from '../local/deploy.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { type Answer, inContract } from './support/contract.ts';
+import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
 
@@ -24,8 +24,8 @@ afterAll(async () => {
 test('the deployed bundle responds to every sample event as its name says', async () => {
   for (const name of sampleNames) {
     const event = sampleEvent(name);
-    const response = (await deployment.invoke(event)) as Answer;
-    const body = inContract(response, event);
+    const response = (await deployment.invoke(event)) as ApiResponse;
+    const body = contractBody(response, event);
     expect({ name, error: body['error'] }).toEqual({ name, error: errorOfSample(name) });
     if (!name.startsWith('create-plant')) continue;
     const sent = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();

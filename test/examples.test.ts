@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { projectRoot } from '../local/synthesize.ts';
-import { contract, fetched } from './support/contract.ts';
+import { contract, fetchedBody } from './support/contract.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
 import { type OwnService, startOwnService } from './support/service.ts';
 
@@ -74,7 +74,7 @@ test('each request of requests.http gets the response of the contract’s exampl
     const { name, method, path, headers, body } = request;
     const resource = resourceOf(request);
     const response = await fetch(service.url + path, { method, headers, ...(body && { body }) });
-    const parsed = await fetched(response, { httpMethod: method, resource });
+    const parsed = await fetchedBody(response, { httpMethod: method, resource });
     expect({ name, error: parsed['error'] }).toEqual({ name, error: errorOfSample(name) });
     const { example, examples } = shown(method, resource, response.status);
     const isShown = response.status === 400 || operations.some(({ folder }) => folder === name);

@@ -4,7 +4,7 @@ import { readOperations } from '../contract/operations.ts';
 import { deploy } from '../local/deploy.ts';
 import type { LogLine } from '../local/lambda.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
-import { type Answer, inContract } from './support/contract.ts';
+import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { errorOfSample, nameOfRepeat, namesBefore, sampleEvent } from './support/event.ts';
 import { type Fault, type Plan, startFaultProxy } from './support/fault-proxy.ts';
@@ -89,7 +89,7 @@ async function serviceWith(
     /** Invokes the function with a sample event. Returns the body of the response. */
     async send(name = folder) {
       const start = performance.now();
-      const body = inContract((await deployment.invoke(sampleEvent(name))) as Answer, sampleEvent(name));
+      const body = contractBody((await deployment.invoke(sampleEvent(name))) as ApiResponse, sampleEvent(name));
       expect(performance.now() - start).toBeLessThan(RESPONSE_WITHIN_MS);
       return body;
     },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { fetched } from './support/contract.ts';
+import { fetchedBody } from './support/contract.ts';
 import { type OwnService, startOwnService } from './support/service.ts';
 
 let service: OwnService;
@@ -20,7 +20,7 @@ async function send(
     headers: { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json', ...headers },
     body: new Uint8Array(Buffer.from(body)),
   });
-  return fetched(response);
+  return fetchedBody(response);
 }
 
 const NESTED = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;

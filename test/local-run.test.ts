@@ -10,7 +10,7 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
-import { inContract } from './support/contract.ts';
+import { contractBody } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { startFaultProxy } from './support/fault-proxy.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
@@ -167,10 +167,10 @@ describe('with the embedded DynamoDB', () => {
       ),
     );
     expect(created?.code).toBe(0);
-    expect(inContract(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
+    expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
     expect(created?.stderr).toMatch(/^\{"timestamp":".+","level":"INFO",/);
     expect(rejected?.code).toBe(1);
-    expect(inContract(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 409 });
+    expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 409 });
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Deployment, deploy } from '../local/deploy.ts';
-import { type Answer, inContract } from './support/contract.ts';
+import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { eventWith } from './support/event.ts';
 
@@ -36,7 +36,7 @@ test('of 200 concurrent requests over few ids at most one plant wins an id, and 
       const outcomes = await Promise.all(
         attempts.map(async (plant) => {
           const body = JSON.stringify({ ...plant, id: Number(idOf(plant)) });
-          return { plant, answer: inContract((await deployment.invoke(eventWith({ body }))) as Answer) };
+          return { plant, answer: contractBody((await deployment.invoke(eventWith({ body }))) as ApiResponse) };
         }),
       );
       // The model: an id belongs to one plant, its repeats succeed, all others conflict.

@@ -7,12 +7,12 @@ import { lambdaEnvironment } from '../local/deploy.ts';
 import { type LogLine, startFunction } from '../local/lambda.ts';
 import { type FunctionConfiguration, functionBehind, readTemplate } from '../local/template.ts';
 import { type Engine, startEngine } from './support/engine.ts';
+import { startFakeService } from './support/fake-service.ts';
 import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints } from './support/release-endpoints.ts';
-import { startStandIn } from './support/stand-in-service.ts';
 
 /*
  * A release up to the moment when traffic would move: the built pre-traffic hook, invoked as CodeDeploy does it, and the
- * built version that it checks, with stand-ins for CodeDeploy and Lambda. More of the hook: checks/pre-traffic-hook.test.ts.
+ * built version that it checks, with a fake CodeDeploy and Lambda. More of the hook: checks/pre-traffic-hook.test.ts.
  */
 
 const template = readTemplate(inject('assembly'));
@@ -41,7 +41,7 @@ async function release(operationId: string, { ofVersion, ofHook }: Changes = {})
     events.push(event);
     return (await version).invoke(event);
   });
-  const aws = await startStandIn((sent) => endpoints.answerTo(sent));
+  const aws = await startFakeService((sent) => endpoints.answerTo(sent));
   const start = (configuration: FunctionConfiguration, changes?: Record<string, string>) => {
     const environment = {
       ...lambdaEnvironment(configuration.name, engine.endpoint),

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
-import { inContract } from '../../test/support/contract.ts';
+import { contractBody } from '../../test/support/contract.ts';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import { digestOf } from '../shared/access-tokens/token.ts';
@@ -27,7 +27,7 @@ beforeEach(() => {
 
 async function responseTo(event: unknown) {
   const { statusCode, headers, body } = await handler(event, contextWith());
-  return inContract({ statusCode, headers: headers ?? {}, body });
+  return contractBody({ statusCode, headers: headers ?? {}, body });
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 

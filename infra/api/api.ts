@@ -17,11 +17,11 @@ import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { StackSettings } from '../settings.ts';
-import { apiDefinition, type Route, TLS_1_2_OR_NEWER } from './definition.ts';
+import { apiDefinition, type OperationTarget, TLS_1_2_OR_NEWER } from './definition.ts';
 
 interface ApiProps extends StackSettings {
   /** The operations, each with the function or alias that serves it. */
-  routes: Route[];
+  routes: OperationTarget[];
 }
 
 const STAGE_NAME = 'v1';

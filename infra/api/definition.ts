@@ -12,7 +12,7 @@ export const TLS_1_2_OR_NEWER = {
 };
 
 /** An operation and the function that serves it. */
-export interface Route {
+export interface OperationTarget {
   operation: Operation;
   target: IFunction;
 }
@@ -21,7 +21,7 @@ export interface Route {
  * The whole API as one OpenAPI document ("OpenAPI extensions for API Gateway"). If each method were a resource of its
  * own, a removed one would stay deployed: CloudFormation deletes it only after it has made the new deployment.
  */
-export function apiDefinition(name: string, routes: Route[], allowOrigins: string[]) {
+export function apiDefinition(name: string, routes: OperationTarget[], allowOrigins: string[]) {
   const headers = corsHeaders(allowOrigins);
   const notFound = mock(400, headers, JSON.stringify(NOT_FOUND));
   const methodsOf = (path: string) => {

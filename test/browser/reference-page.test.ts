@@ -13,7 +13,7 @@ import { synthesize } from '../../local/synthesize.ts';
 import { readTemplate } from '../../local/template.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { copyProject, type ProjectCopy } from '../support/project-copy.ts';
-import { type Service, startService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 
 /*
  * The reference page as a user opens it: at the local run, and as a folder on a static host, which calls an API that
@@ -29,7 +29,7 @@ const TIMEOUT = { timeout: 60_000 };
 let browser: Browser;
 let engine: Engine;
 let project: ProjectCopy;
-let api: Service;
+let api: TestService;
 const host = createServer((request, response) => {
   const name = request.url === '/plants-api/' ? 'index.html' : String(request.url?.replace('/plants-api/', ''));
   const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
@@ -58,7 +58,7 @@ beforeAll(async () => {
   await once(host, 'listening');
   const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
   const assembly = await synthesize(join(project.directory, 'assembly'), { allowOrigins: origin });
-  api = await startService(readTemplate(assembly), engine);
+  api = await startTestService(readTemplate(assembly), engine);
   const { code, stderr } = await project.run(`npm run --silent docs -- --url ${api.url} --out page`);
   expect(code, stderr).toBe(0);
   pageUrls['static folder'] = `${origin}/plants-api/`;

@@ -6,7 +6,7 @@ import { lambdaEnvironment } from '../../local/deploy.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { type FunctionConfiguration, functionBehind, readTemplate, servedFunctions } from '../../local/template.ts';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../support/certified-provider.ts';
-import { inContract } from '../support/contract.ts';
+import { contractBody } from '../support/contract.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { errorOfSample, eventWith, sampleEvent, sampleNames } from '../support/event.ts';
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
@@ -49,7 +49,7 @@ function runtimeOf({ httpMethod, resource }: APIGatewayProxyEvent): Runtime {
 
 /** What a function responds, by default the one behind the event's route. */
 async function respond(event: APIGatewayProxyEvent, { runtime = runtimeOf(event), remainingMs = 10_000 } = {}) {
-  return inContract(JSON.parse(await runtime.invoke(event, remainingMs)));
+  return contractBody(JSON.parse(await runtime.invoke(event, remainingMs)));
 }
 
 const creating = (id: number) => eventWith({ body: `{"id":${id},"name":"x"}` });
@@ -118,15 +118,15 @@ test('tokens of an identity provider are valid in the bundle and at the local ru
   const settings = { tokenIssuer: issuer.url, tokenAudience: AUDIENCE, tokenScope: SCOPE };
   const withProvider = readTemplate(await synthesize(join(project.directory, 'cdk.out'), settings));
   const configuration = functionBehind(withProvider, 'POST', '/plants');
-  const fetched = () => issuer.requests.filter((path) => path !== '/token');
+  const fetchedBody = () => issuer.requests.filter((path) => path !== '/token');
   const headers = { Authorization: `Bearer ${await newToken()}`, 'Content-Type': 'application/json' };
 
   const runtime = await start(configuration, trusting);
   await runtime.ready();
-  expect(fetched()).toHaveLength(2);
+  expect(fetchedBody()).toHaveLength(2);
   for (const _ of 'ab') expect(await respond(eventWith({ headers }), { runtime })).toHaveProperty('name');
-  // The keys were fetched at init, and once.
-  expect(fetched()).toHaveLength(2);
+  // The keys were fetchedBody at init, and once.
+  expect(fetchedBody()).toHaveLength(2);
   expect(runtime.log()).toMatch(/"tokenName":"127\.0\.0\.1:\d+\/[0-9a-f]{12}"/);
   await runtime.close();
 

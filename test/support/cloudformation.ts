@@ -1,4 +1,4 @@
-import { startStandIn } from './stand-in-service.ts';
+import { startFakeService } from './fake-service.ts';
 
 const MISSING =
   '<ErrorResponse><Error><Code>ValidationError</Code><Message>It does not exist</Message></Error></ErrorResponse>';
@@ -10,7 +10,7 @@ export function startCloudFormation(outputs: Record<string, string>): Promise<st
   );
   const list = members.length > 0 ? `<Outputs>${members.join('')}</Outputs>` : '';
   const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>${list}</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
-  return startStandIn(({ body }) =>
+  return startFakeService(({ body }) =>
     new URLSearchParams(body).get('StackName') === 'plants'
       ? { status: 200, headers: {}, body: found }
       : { status: 400, headers: {}, body: MISSING },

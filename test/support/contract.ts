@@ -13,17 +13,20 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(contract, 'contract');
 const validators = new Map<string, ValidateFunction>();
 
-export interface Answer {
+export interface ApiResponse {
   statusCode: number;
   headers: Record<string, unknown>;
   body: string;
 }
 
-type Route = Pick<APIGatewayProxyEvent, 'httpMethod' | 'resource'>;
-const CREATE_PLANT: Route = { httpMethod: 'POST', resource: '/plants' };
+type EventRoute = Pick<APIGatewayProxyEvent, 'httpMethod' | 'resource'>;
+const CREATE_PLANT: EventRoute = { httpMethod: 'POST', resource: '/plants' };
 
 /** The parsed body of a response that the contract has for the route. Throws for any other, or one with more members. */
-export function inContract({ statusCode, headers, body }: Answer, route = CREATE_PLANT): Record<string, unknown> {
+export function contractBody(
+  { statusCode, headers, body }: ApiResponse,
+  route = CREATE_PLANT,
+): Record<string, unknown> {
   assert.equal(headers['content-type'], 'application/json', body);
   const parsed: Record<string, unknown> = JSON.parse(body);
   assert(statusCode === 200 || statusCode === 400, `${statusCode} ${body}`);
@@ -39,7 +42,7 @@ export function inContract({ statusCode, headers, body }: Answer, route = CREATE
 }
 
 /** The same of a response that was fetched. */
-export async function fetched(response: Response, route = CREATE_PLANT): Promise<Record<string, unknown>> {
+export async function fetchedBody(response: Response, route = CREATE_PLANT): Promise<Record<string, unknown>> {
   const headers = Object.fromEntries(response.headers);
-  return inContract({ statusCode: response.status, headers, body: await response.text() }, route);
+  return contractBody({ statusCode: response.status, headers, body: await response.text() }, route);
 }

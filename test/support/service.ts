@@ -5,11 +5,11 @@ import { deploy } from '../../local/deploy.ts';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { createGateway } from '../../local/gateway.ts';
 import type { Template } from '../../local/template.ts';
-import { inContract } from './contract.ts';
+import { contractBody } from './contract.ts';
 import { startEngine } from './engine.ts';
 
 /** The template's functions behind its routes, on an engine's tables, over real HTTP. */
-export async function startService(template: Template, engine: { endpoint: string }) {
+export async function startTestService(template: Template, engine: { endpoint: string }) {
   const deployment = await deploy(template, engine, () => {});
   const gateway = createGateway(
     () => deployment,
@@ -27,12 +27,12 @@ export async function startService(template: Template, engine: { endpoint: strin
   };
 }
 
-export type Service = Awaited<ReturnType<typeof startService>>;
+export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
 /** The service as it is deployed by default, on an engine of its own. */
 export async function startOwnService() {
   const engine = await startEngine();
-  const service = await startService(engine.template, engine);
+  const service = await startTestService(engine.template, engine);
   return {
     engine,
     url: service.url,
@@ -50,5 +50,5 @@ export async function post(url: string, body: string, token = DEVELOPMENT_TOKEN)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers, body });
   const { status: statusCode } = response;
-  return inContract({ statusCode, headers: Object.fromEntries(response.headers), body: await response.text() });
+  return contractBody({ statusCode, headers: Object.fromEntries(response.headers), body: await response.text() });
 }

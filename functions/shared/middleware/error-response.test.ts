@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import validator from '@middy/validator';
 import { expect, test } from 'vitest';
-import { inContract } from '../../../test/support/contract.ts';
+import { contractBody } from '../../../test/support/contract.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import validateEvent from '../../create-plant/contract.generated.js';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
@@ -15,7 +15,7 @@ async function errorFor(body: string | null) {
     .use(jsonBody([['id']]))
     .use(validator({ eventSchema: validateEvent }))
     .handler(async () => ({ statusCode: 200 }));
-  return inContract(await stack(eventWith({ body, headers: { 'content-type': 'application/json' } }), contextWith()));
+  return contractBody(await stack(eventWith({ body, headers: { 'content-type': 'application/json' } }), contextWith()));
 }
 
 async function responseTo(thrown: unknown) {
@@ -111,7 +111,7 @@ test.each<[ErrorNumber, Record<string, string>]>([
   [503, { 'Retry-After': '5' }],
 ])('responds to an error %i with its message and the headers %j', async (error, headers) => {
   const response = await responseTo(new PlantStoreError(error, 'It failed.'));
-  expect(inContract(response)).toEqual({ error, message: 'It failed.' });
+  expect(contractBody(response)).toEqual({ error, message: 'It failed.' });
   expect(response.headers).toEqual({ 'content-type': 'application/json', ...headers });
 });
 
@@ -123,7 +123,7 @@ test.each([
   'a thrown secret',
   null,
 ])('responds to an unforeseen %s with a 500 that says nothing about the inside', async (thrown) => {
-  expect(inContract(await responseTo(thrown))).toEqual({
+  expect(contractBody(await responseTo(thrown))).toEqual({
     error: 500,
     message: 'The request failed through a fault of ours. Repeating it is safe.',
   });

@@ -9,7 +9,7 @@ const OUTPUTS: Record<string, string> = {
 };
 
 /** A DynamoDB over HTTPS that knows every token and takes every plant, and an identity provider under the same address. */
-export async function startStandIn() {
+export async function startFakeServices() {
   const { url, certificate, answer, close } = await startIssuer();
   const key = newKey();
   answer((request, response) => {

@@ -13,14 +13,14 @@ export interface Sent {
   body: string;
 }
 
-export interface Answered {
+export interface FakeResponse {
   status: number;
   headers: IncomingMessage['headers'];
   body: string;
 }
 
 /** Starts a service that responds with what the function returns. */
-export async function openStandIn(answerTo: (sent: Sent) => Answered | Promise<Answered>) {
+export async function openFakeService(answerTo: (sent: Sent) => FakeResponse | Promise<FakeResponse>) {
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
     const bytes = await buffer(request);
@@ -38,8 +38,10 @@ export async function openStandIn(answerTo: (sent: Sent) => Answered | Promise<A
 }
 
 /** The same until the test is over. Returns the base URL. */
-export async function startStandIn(answerTo: (sent: Sent) => Answered | Promise<Answered>): Promise<string> {
-  const { url, close } = await openStandIn(answerTo);
+export async function startFakeService(
+  answerTo: (sent: Sent) => FakeResponse | Promise<FakeResponse>,
+): Promise<string> {
+  const { url, close } = await openFakeService(answerTo);
   onTestFinished(close);
   return url;
 }
