@@ -56,8 +56,9 @@ test('of many racers for an id one plant wins, and only its own repeats succeed'
     Array.from({ length: 60 }, (_, index) => create({ id, name: `racer ${index % 3}` })),
   );
   const winner = (await engine.stored(id))?.name;
-  outcomes.forEach(({ status }, index) => {
-    expect(status).toBe(`racer ${index % 3}` === winner ? 'fulfilled' : 'rejected');
+  outcomes.forEach((outcome, index) => {
+    const conflict = { status: 'rejected', reason: { error: 409 } };
+    expect(outcome).toMatchObject(`racer ${index % 3}` === winner ? { status: 'fulfilled' } : conflict);
   });
 });
 
