@@ -12,11 +12,11 @@ const RESPONSE = { statusCode: 200, headers: { 'content-type': 'application/json
 /** Sends a request twice to a function with this response. Returns the events that it gets, and what the client gets. */
 async function sent(request: ClientRequest, resource = '/plants', respond: () => unknown = () => RESPONSE) {
   const events: APIGatewayProxyEvent[] = [];
-  const { answerTo } = releaseEndpoints(FUNCTION_ARN, (event) => {
+  const endpoints = releaseEndpoints(FUNCTION_ARN, (event) => {
     events.push(event);
     return respond();
   });
-  const endpoint = await startFakeService(answerTo);
+  const endpoint = await startFakeService(endpoints.respond);
   const credentials = { accessKeyId: 'x', secretAccessKey: 'x' };
   const send = functionSender(new LambdaClient({ endpoint, region: 'us-east-1', credentials }));
   const client = new Client('the-token', (each) => send(VERSION_ARN, resource, each));

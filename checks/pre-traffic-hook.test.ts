@@ -2,10 +2,10 @@ import { type AttributeValue, DeleteItemCommand, PutItemCommand, ScanCommand } f
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
+import { type Plan, startFaultProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
 import { type FakeResponse, type Sent, startFakeService } from '../test/support/fake-service.ts';
-import { type Plan, startFaultProxy } from '../test/support/fault-proxy.ts';
 import {
   CURRENT,
   DEPLOYMENT,
@@ -56,7 +56,7 @@ async function runHook({ version, deployment, ...others }: Circumstances = {}) {
     return (version ?? correctVersion)(event, number);
   };
   const endpoints = releaseEndpoints(FUNCTION_ARN, respond, { ...DEPLOYMENT, ...deployment });
-  const aws = await startFakeService((sent) => refusal?.(sent) ?? endpoints.answerTo(sent));
+  const aws = await startFakeService((sent) => refusal?.(sent) ?? endpoints.respond(sent));
   const database = await startFaultProxy(engine.endpoint);
   onTestFinished(() => database.close());
   if (tokensFault) {
@@ -205,7 +205,7 @@ test.each<[string, Circumstances, string]>([
     { variables: { ACCESS_TOKENS_TABLE_NAME: '' } },
     'Error: The environment variable ACCESS_',
   ],
-  ['may not issue a token', { tokensFault: { action: 'PutItem', fault: 'refuses access' } }, 'AccessDeniedException: '],
+  ['may not issue a token', { tokensFault: { action: 'PutItem', fault: 'denies access' } }, 'AccessDeniedException: '],
   ['may not read the deployment', { refusal: ofCodeDeploy('GetDeployment', 'not you') }, 'X: not you'],
   [
     'finds no versions in the deployment',
@@ -269,7 +269,7 @@ test('an invocation that Lambda throttles is repeated', async () => {
   expect(status).toBe('Succeeded');
 });
 
-test.each(['throttles', 'answers 500', 'resets the connection'] as const)(
+test.each(['throttles', 'responds with 500', 'resets the connection'] as const)(
   'a version passes unchecked if the table of tokens %s for the current version too',
   async (fault) => {
     const { status, log, events, tokens } = await runHook({
@@ -283,7 +283,7 @@ test.each(['throttles', 'answers 500', 'resets the connection'] as const)(
 );
 
 test('a version fails if only the hook does not reach the database, as the new version may not', async () => {
-  const { status, log } = await runHook({ tokensFault: { action: 'PutItem', fault: 'answers 500' } });
+  const { status, log } = await runHook({ tokensFault: { action: 'PutItem', fault: 'responds with 500' } });
   expect(status).toBe('Failed');
   expect(log).toEqual([expect.objectContaining({ message: 'The new version could not be checked.' })]);
 });
@@ -337,7 +337,7 @@ test('a version passes while the identity provider is down', async () => {
 });
 
 test('a token that cannot be deleted is logged by its name, and the result stays', async () => {
-  const { status, log, tokens } = await runHook({ tokensFault: { action: 'DeleteItem', fault: 'refuses access' } });
+  const { status, log, tokens } = await runHook({ tokensFault: { action: 'DeleteItem', fault: 'denies access' } });
   for (const { digest = { S: '' } } of tokens) {
     await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key: { digest } }));
   }

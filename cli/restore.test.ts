@@ -1,10 +1,15 @@
-import { BatchWriteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
+import {
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  PutItemCommand,
+  paginateScan,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { type Between, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
-import { ownTable } from '../test/support/own-table.ts';
 import { runToolHere } from '../test/support/tool.ts';
 
 let engine: Engine;
@@ -26,10 +31,15 @@ function itemOf(id: string, plant: string) {
 
 /** Creates a table with these plants. Returns its name. */
 async function tableOf(plants: Plants): Promise<string> {
-  const table = await ownTable(engine, engine.plantsTable);
+  const { client, template, plantsTable } = engine;
+  const table = `restore-${crypto.randomUUID()}`;
+  const [like] = template.tables.filter(({ TableName }) => TableName === plantsTable);
+  if (!like) throw new Error(`The template has no table ${plantsTable}.`);
+  await client.send(new CreateTableCommand({ ...like, TableName: table }));
+  await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.01 }, { TableName: table });
   const requests = Object.entries(plants).map(([id, plant]) => ({ PutRequest: { Item: itemOf(id, plant) } }));
   while (requests.length > 0) {
-    await engine.client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests.splice(-25) } }));
+    await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: requests.splice(-25) } }));
   }
   return table;
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import { type Deployment, deploy } from '../local/deploy.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
+import { startFaultProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { eventWith, sampleEvent, sampleNames } from './support/event.ts';
-import { startFaultProxy } from './support/fault-proxy.ts';
 import { databaseCallsOf } from './support/permissions.ts';
 
 const assembly = inject('assembly');
@@ -21,24 +21,24 @@ beforeEach(async () => {
   return () => proxy.close();
 });
 
-/** Only this function, so that the database gets no calls of another. */
-async function deployBehind(method: string, resource: string): Promise<Deployment> {
+/** Deploys only one function, so that all recorded calls are its own. */
+async function deployFunctionOf(method: string, resource: string): Promise<Deployment> {
   const functions = [functionBehind(template, method, resource)];
   const deployment = await deploy({ ...template, functions }, proxy, () => {});
   onTestFinished(deployment.close);
   return deployment;
 }
 
-test.each(routes)('$method $resource makes exactly those calls that its role allows', async ({ method, resource }) => {
-  const deployment = await deployBehind(method, resource);
+test.each(routes)('$method $resource makes exactly the calls that its role allows', async ({ method, resource }) => {
+  const deployment = await deployFunctionOf(method, resource);
   const events = sampleNames.map(sampleEvent).filter((event) => event.resource === resource);
   for (const event of events.filter(({ httpMethod }) => httpMethod === method)) await deployment.invoke(event);
   const { name } = functionBehind(template, method, resource);
   expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(name, assembly));
 });
 
-test('POST /plants makes one read at init, one of a token a minute, and one put for a valid request', async () => {
-  const deployment = await deployBehind('POST', '/plants');
+test('POST /plants reads once at init, then each token once a minute, and writes once for a valid request', async () => {
+  const deployment = await deployFunctionOf('POST', '/plants');
   const create = async (body: string) => deployment.invoke(eventWith({ body }));
   const read = `GetItem ${engine.accessTokensTable}`;
   const put = `PutItem ${engine.plantsTable}`;

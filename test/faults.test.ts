@@ -5,12 +5,12 @@ import { deploy } from '../local/deploy.ts';
 import type { LogLine } from '../local/lambda.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
+import { type Fault, type Plan, startFaultProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { errorOfSample, nameOfRepeat, namesBefore, sampleEvent } from './support/event.ts';
-import { type Fault, type Plan, startFaultProxy } from './support/fault-proxy.ts';
 import { databaseCallsOf } from './support/permissions.ts';
 
-/** The longest time until a response, faults or not: below the function's timeout, which is below the gateway's. */
+/** Maximum milliseconds until a response: less than the function's timeout, which is less than the gateway's. */
 const RESPONSE_WITHIN_MS = 8000;
 const ALWAYS = Number.POSITIVE_INFINITY;
 
@@ -19,22 +19,22 @@ const template = readTemplate(assembly);
 const { AccessTokensTableName = '', PlantsTableName } = template.outputs;
 const READ_TOKEN = `GetItem ${AccessTokensTableName}`;
 
-/** The error number if a fault lasts. */
-const faults: Record<Exclude<Fault, 'refuses access'>, number> = {
+/** The error number of the response if every attempt has this fault. */
+const faults: Record<Exclude<Fault, 'denies access'>, number> = {
   hangs: 503,
-  'stalls in the middle of its answer': 503,
-  drips: 504,
+  'stalls in the middle of its response': 503,
+  'sends a byte at a time': 504,
   'resets the connection': 503,
-  'answers 500': 503,
+  'responds with 500': 503,
   throttles: 429,
-  'answers 503 in HTML': 503,
-  'answers 200 in HTML': 503,
-  'answers half a JSON document': 503,
-  'answers nothing': 503,
+  'responds with 503 in HTML': 503,
+  'responds with 200 in HTML': 503,
+  'responds with half a JSON document': 503,
+  'responds with an empty body': 503,
 };
 const rows = Object.entries(faults) as [Fault, number][];
 
-/** The items of the tables that operations write, by the table's name. */
+/** The items of each table that operations write. */
 type Items = Awaited<ReturnType<typeof itemsOf>>;
 async function itemsOf({ client }: Engine) {
   const names = template.tables.map(({ TableName }) => String(TableName));
@@ -43,7 +43,7 @@ async function itemsOf({ client }: Engine) {
   return (await Promise.all(scans)).map(({ Items = [] }, at) => ({ TableName: String(written[at]), Items }));
 }
 
-/** The operations, each with what is stored before its sample event and after it. */
+/** The operations, each with the stored items before and after its sample event. */
 const operations = readOperations().map((operation) => ({
   ...operation,
   functionName: functionBehind(template, operation.method, operation.path).name,
@@ -64,7 +64,7 @@ beforeAll(async () => {
   }
 });
 
-/** An operation's deployed bundle on a database of its own, in which calls go wrong as planned, from a moment on. */
+/** Deploys an operation's bundle with its own database. Calls fail as planned, from init on or after it. */
 async function serviceWith(
   { functionName, folder, before }: Operation,
   plans: Plan[],
@@ -82,8 +82,8 @@ async function serviceWith(
   if (from === 'event') proxy.plan(...plans);
   return {
     lines,
-    /** Nothing goes wrong any more. */
-    mend: () => proxy.plan(),
+    /** Ends all faults. */
+    repairDatabase: () => proxy.plan(),
     closeDatabase: proxy.close,
     items: () => itemsOf(engine),
     /** Invokes the function with a sample event. Returns the body of the response. */
@@ -101,7 +101,7 @@ async function serviceWith(
   };
 }
 
-/** Where a fault may occur: at each call that an operation makes; at a write, before or after it is done. */
+/** The calls that can fail: each of an operation. A write can fail before or after DynamoDB has carried it out. */
 const places = operations.flatMap((operation) =>
   databaseCallsOf(operation.functionName, assembly).flatMap((call) =>
     (/^(Get|Query|Scan|BatchGet)/.test(call) ? [false] : [false, true]).map((applied) => ({
@@ -109,59 +109,62 @@ const places = operations.flatMap((operation) =>
       operationId: operation.operationId,
       call,
       applied,
-      when: applied ? 'after it is done' : 'before it is done',
-      // What is done already is a repeat for the next attempt.
+      when: applied ? 'after it is carried out' : 'before it is carried out',
+      // If the write was carried out, the next attempt repeats it.
       next: applied ? nameOfRepeat(operation.folder) : operation.folder,
     })),
   ),
 );
 
-describe.each(places)('$operationId, its call $call, $when', { concurrent: true }, (place) => {
+describe.each(places)('$operationId, call $call, $when', { concurrent: true }, (place) => {
   const { operation, call, applied, next } = place;
 
-  test.for(rows)('a database that %s is an error %i, and a repeat completes it', async ([fault, error]) => {
+  test.for(rows)('a database that %s: error %i, and a repeated request completes it', async ([fault, error]) => {
     await using service = await serviceWith(operation, [{ call, fault, applied, times: ALWAYS }]);
     const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
     expect(await service.send()).toMatchObject({ error, message });
     expect(await service.items()).toEqual(applied ? operation.after : operation.before);
     expect(service.lines).toHaveLength(1);
-    service.mend();
+    service.repairDatabase();
     expect((await service.send())['error']).toBe(errorOfSample(next));
     expect(await service.items()).toEqual(operation.after);
   });
 
-  // A database that drips uses up all the time; the others leave time for another attempt.
-  test.for(rows.filter(([fault]) => fault !== 'drips'))('a database that %s once is no error', async ([fault]) => {
-    await using service = await serviceWith(operation, [{ call, fault, applied, times: 1 }]);
-    expect((await service.send())['error']).toBe(errorOfSample(next));
-    expect(await service.items()).toEqual(operation.after);
-  });
+  // A database that sends a byte at a time leaves no time for another attempt.
+  test.for(rows.filter(([fault]) => fault !== 'sends a byte at a time'))(
+    'a database that %s once: no error',
+    async ([fault]) => {
+      await using service = await serviceWith(operation, [{ call, fault, applied, times: 1 }]);
+      expect((await service.send())['error']).toBe(errorOfSample(next));
+      expect(await service.items()).toEqual(operation.after);
+    },
+  );
 });
 
-describe.each(operations)('$operationId, whatever happens', { concurrent: true }, (operation) => {
-  test('a database that is not there is a 503', async () => {
+describe.each(operations)('$operationId', { concurrent: true }, (operation) => {
+  test('returns 503 if the database is not reachable', async () => {
     await using service = await serviceWith(operation, []);
     service.closeDatabase();
     expect(await service.send()).toMatchObject({ error: 503 });
   });
 
-  test.for(rows)('a database that %s during init fails no init', async ([fault]) => {
+  test.for(rows)('starts although the database %s during init', async ([fault]) => {
     const plan = { call: READ_TOKEN, fault, times: ALWAYS, applied: false };
     await using service = await serviceWith(operation, [plan], 'init');
-    service.mend();
+    service.repairDatabase();
     expect(await service.send()).not.toHaveProperty('error');
   });
 
-  test('a failed first request leaves nothing behind that breaks the next', async () => {
+  test('succeeds after the first requests failed', async () => {
     const lost: Plan = { call: READ_TOKEN, fault: 'resets the connection', times: ALWAYS, applied: false };
     await using service = await serviceWith(operation, [lost]);
     expect(await service.send()).toMatchObject({ error: 503 });
     expect(await service.send()).toMatchObject({ error: 503 });
-    service.mend();
+    service.repairDatabase();
     expect(await service.send()).not.toHaveProperty('error');
   });
 
-  test('a database that hangs twice at each call is no error', async () => {
+  test('succeeds if the database hangs twice at each call', async () => {
     const calls = databaseCallsOf(operation.functionName, assembly);
     const plans = calls.map((call): Plan => ({ call, fault: 'hangs', times: 2, applied: false }));
     await using service = await serviceWith(operation, plans);
@@ -169,7 +172,7 @@ describe.each(operations)('$operationId, whatever happens', { concurrent: true }
   });
 });
 
-test('a plant put in place of a lost response is a conflict for any other', async () => {
+test('after a write without a response, the id conflicts with a different plant', async () => {
   const createPlant = operations.find(({ operationId }) => operationId === 'createPlant') as Operation;
   const call = `PutItem ${PlantsTableName}`;
   const lost: Plan = { call, fault: 'resets the connection', times: 1, applied: true };

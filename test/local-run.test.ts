@@ -11,8 +11,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { contractBody } from './support/contract.ts';
+import { startFaultProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
-import { startFaultProxy } from './support/fault-proxy.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
 import { post } from './support/service.ts';
 

@@ -8,8 +8,8 @@ import { text } from 'node:stream/consumers';
 const CLIENT = join(import.meta.dirname, 'node_modules/aws-lambda-ric/index.mjs');
 
 /**
- * One execution environment: AWS's runtime client with a bundle, on a Runtime API that serves it one event at a time
- * ("Using the Lambda runtime API for custom runtimes"). Its log holds stderr, and stdout unless that is ignored.
+ * Starts AWS's runtime client with a bundle, and a fake Runtime API that sends it one event at a time ("Using the Lambda
+ * runtime API for custom runtimes"). The log contains stderr, and stdout unless that is ignored.
  */
 export async function startRuntime(
   taskRoot: string,
@@ -17,17 +17,17 @@ export async function startRuntime(
   stdout: 'pipe' | 'ignore' = 'pipe',
 ) {
   let next = Promise.withResolvers<ServerResponse>();
-  let outcome = Promise.withResolvers<string>();
-  let delivered = 0;
+  let result = Promise.withResolvers<string>();
+  let eventCount = 0;
   const initError = Promise.withResolvers<Record<string, unknown>>();
 
   const server = createServer(async (request, response) => {
     const path = request.url ?? '';
     if (path.endsWith('/invocation/next')) return next.resolve(response);
     const body = await text(request);
-    if (path.endsWith('/response')) outcome.resolve(body);
+    if (path.endsWith('/response')) result.resolve(body);
     else if (path.endsWith('/init/error')) initError.resolve(JSON.parse(body));
-    else outcome.reject(new Error(`The function failed: ${body}\n${log}`));
+    else result.reject(new Error(`The function failed: ${body}\n${log}`));
     response.writeHead(202).end('{}');
   });
   server.listen(0, '127.0.0.1');
@@ -58,29 +58,29 @@ export async function startRuntime(
 
   return {
     pid: Number(child.pid),
-    /** When the process was started, by `performance.now()`. */
+    /** When the process was started: `performance.now()`, in milliseconds. */
     spawned,
     initError: initError.promise,
     log: () => log,
 
-    /** Resolves when init is over. */
+    /** Resolves after init. */
     ready: () => Promise.race([next.promise, ended]),
 
-    /** Returns the response to an event as JSON. Throws the error of the function. */
+    /** Returns the response to an event as JSON. Throws the function's error. */
     async invoke(event: unknown, remainingMs = 10_000): Promise<string> {
       const response = await Promise.race([next.promise, ended]);
       next = Promise.withResolvers();
-      outcome = Promise.withResolvers();
-      delivered += 1;
+      result = Promise.withResolvers();
+      eventCount += 1;
       response
         .writeHead(200, {
           'content-type': 'application/json',
-          'lambda-runtime-aws-request-id': String(delivered),
+          'lambda-runtime-aws-request-id': String(eventCount),
           'lambda-runtime-deadline-ms': String(Date.now() + remainingMs),
           'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:local',
         })
         .end(JSON.stringify(event));
-      return Promise.race([outcome.promise, ended]);
+      return Promise.race([result.promise, ended]);
     },
 
     async close(): Promise<void> {

@@ -7,9 +7,9 @@ import { synthesize } from '../../local/synthesize.ts';
 import { type FunctionConfiguration, functionBehind, readTemplate, servedFunctions } from '../../local/template.ts';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../support/certified-provider.ts';
 import { contractBody } from '../support/contract.ts';
+import { type Fault, startFaultProxy } from '../support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { errorOfSample, eventWith, sampleEvent, sampleNames } from '../support/event.ts';
-import { type Fault, startFaultProxy } from '../support/fault-proxy.ts';
 import { newKey, startIssuer } from '../support/issuer.ts';
 import { copyProject } from '../support/project-copy.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
@@ -47,43 +47,43 @@ function runtimeOf({ httpMethod, resource }: APIGatewayProxyEvent): Runtime {
   return runtime;
 }
 
-/** What a function responds, by default the one behind the event's route. */
+/** Returns a function's response to an event; by default, of the function behind the event's route. */
 async function respond(event: APIGatewayProxyEvent, { runtime = runtimeOf(event), remainingMs = 10_000 } = {}) {
   return contractBody(JSON.parse(await runtime.invoke(event, remainingMs)));
 }
 
-const creating = (id: number) => eventWith({ body: `{"id":${id},"name":"x"}` });
+const creationOf = (id: number) => eventWith({ body: `{"id":${id},"name":"x"}` });
 
 function breakDatabase(fault: Fault): void {
   proxy.plan({ call: `PutItem ${engine.plantsTable}`, fault, times: Number.POSITIVE_INFINITY, applied: false });
 }
 
-test('every sample event has its response, each in the environment that the last one left', async () => {
+test('responds correctly to all sample events, one after the other in one execution environment', async () => {
   for (const name of sampleNames) {
     expect((await respond(sampleEvent(name)))['error'], name).toBe(errorOfSample(name));
   }
 });
 
-test('a database that never responds is error 504 before the deadline, and the next event is served', async () => {
-  breakDatabase('drips');
+test('returns 504 before the deadline if the database does not respond, and handles the next event', async () => {
+  breakDatabase('sends a byte at a time');
   const before = performance.now();
-  expect(await respond(creating(101), { remainingMs: 5000 })).toMatchObject({ error: 504 });
+  expect(await respond(creationOf(101), { remainingMs: 5000 })).toMatchObject({ error: 504 });
   expect(performance.now() - before).toBeLessThan(5000);
   proxy.plan();
-  expect(await respond(creating(101))).toEqual({ name: 'x' });
+  expect(await respond(creationOf(101))).toEqual({ name: 'x' });
 });
 
-test('each request is one line of Lambda’s JSON log, an internal error with its stack', async () => {
-  const runtime = runtimeOf(creating(102));
+test('logs one JSON line for each request, with the stack of an internal error', async () => {
+  const runtime = runtimeOf(creationOf(102));
   const lines = () =>
     runtime
       .log()
       .split('\n')
       .filter((line) => line.includes('outcome'));
   const before = lines().length;
-  await respond(creating(102));
-  breakDatabase('answers 500');
-  await respond(creating(103));
+  await respond(creationOf(102));
+  breakDatabase('responds with 500');
+  await respond(creationOf(103));
   await expect.poll(() => lines().length).toBe(before + 2);
   const common = { timestamp: expect.any(String), requestId: expect.any(String) };
   const inner = { name: 'InternalServerError', stack: expect.stringContaining('index.mjs') };
@@ -97,14 +97,14 @@ test('each request is one line of Lambda’s JSON log, an internal error with it
   ]);
 });
 
-test.each(served)('a cold start of $name without a table fails at init with a sentence', async (configuration) => {
+test.each(served)('$name fails at init with a clear message if a table’s name is missing', async (configuration) => {
   const broken = await start(configuration, { ACCESS_TOKENS_TABLE_NAME: '' });
   const errorMessage = 'The environment variable ACCESS_TOKENS_TABLE_NAME is missing: it must be set by the stack.';
   expect(await broken.initError).toMatchObject({ errorMessage });
   await broken.close();
 });
 
-test('tokens of an identity provider are valid in the bundle and at the local run, and error 503 without it', async () => {
+test('accepts tokens of an identity provider in the bundle and at the local run, and returns 503 if it is not reachable', async () => {
   const issuer = await startIssuer();
   const newToken = certifiedProvider(issuer, newKey());
   const project = copyProject();
@@ -118,23 +118,23 @@ test('tokens of an identity provider are valid in the bundle and at the local ru
   const settings = { tokenIssuer: issuer.url, tokenAudience: AUDIENCE, tokenScope: SCOPE };
   const withProvider = readTemplate(await synthesize(join(project.directory, 'cdk.out'), settings));
   const configuration = functionBehind(withProvider, 'POST', '/plants');
-  const fetchedBody = () => issuer.requests.filter((path) => path !== '/token');
+  const keyRequests = () => issuer.requests.filter((path) => path !== '/token');
   const headers = { Authorization: `Bearer ${await newToken()}`, 'Content-Type': 'application/json' };
 
   const runtime = await start(configuration, trusting);
   await runtime.ready();
-  expect(fetchedBody()).toHaveLength(2);
+  expect(keyRequests()).toHaveLength(2);
   for (const _ of 'ab') expect(await respond(eventWith({ headers }), { runtime })).toHaveProperty('name');
-  // The keys were fetchedBody at init, and once.
-  expect(fetchedBody()).toHaveLength(2);
+  // The keys are fetched only once, at init.
+  expect(keyRequests()).toHaveLength(2);
   expect(runtime.log()).toMatch(/"tokenName":"127\.0\.0\.1:\d+\/[0-9a-f]{12}"/);
   await runtime.close();
 
-  // It does not trust the certificate.
-  const alone = await start(configuration);
-  expect(await respond(eventWith({ headers }), { runtime: alone })).toMatchObject({ error: 503 });
-  expect(alone.log()).toContain('self-signed certificate');
-  await alone.close();
+  // This process does not trust the issuer's certificate.
+  const untrusting = await start(configuration);
+  expect(await respond(eventWith({ headers }), { runtime: untrusting })).toMatchObject({ error: 503 });
+  expect(untrusting.log()).toContain('self-signed certificate');
+  await untrusting.close();
 
   const cdkJson = join(project.directory, 'cdk.json');
   const { context, ...app } = JSON.parse(readFileSync(cdkJson, 'utf8'));

@@ -7,9 +7,9 @@ export const AUDIENCE = 'https://plants.example.com';
 export const SCOPE = 'plants/write';
 
 /**
- * Lets a certified OpenID Connect provider answer under an issuer's address, with such keys, the first of which signs.
- * Returns what asks it for an access token as programs do: by client credentials (RFC 6749, 4.4), for this service
- * (RFC 8707), as a JWT (RFC 9068).
+ * Makes the issuer respond as a certified OpenID Connect provider with these keys; the first one signs.
+ * Returns a function that requests an access token: a JWT (RFC 9068) for this service (RFC 8707), with client
+ * credentials (RFC 6749, 4.4).
  */
 export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => Promise<string> {
   const provider = new Provider(issuer.url, {
@@ -38,7 +38,8 @@ export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => 
       body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope: SCOPE }),
     });
     const { access_token } = (await response.json()) as { access_token?: string };
-    if (access_token === undefined) throw new Error(`The provider responded ${response.status}, without a token.`);
+    if (access_token === undefined)
+      throw new Error(`The provider responded with ${response.status} and no token; it must issue one.`);
     return access_token;
   };
 }

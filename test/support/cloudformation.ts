@@ -3,7 +3,7 @@ import { startFakeService } from './fake-service.ts';
 const MISSING =
   '<ErrorResponse><Error><Code>ValidationError</Code><Message>It does not exist</Message></Error></ErrorResponse>';
 
-/** Starts a CloudFormation with one stack, `plants`, that has these outputs, until the test is over. Returns its URL. */
+/** Starts a fake CloudFormation until the test ends. Its only stack, `plants`, has these outputs. Returns its URL. */
 export function startCloudFormation(outputs: Record<string, string>): Promise<string> {
   const members = Object.entries(outputs).map(
     ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,

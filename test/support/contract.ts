@@ -22,7 +22,7 @@ export interface ApiResponse {
 type EventRoute = Pick<APIGatewayProxyEvent, 'httpMethod' | 'resource'>;
 const CREATE_PLANT: EventRoute = { httpMethod: 'POST', resource: '/plants' };
 
-/** The parsed body of a response that the contract has for the route. Throws for any other, or one with more members. */
+/** Returns the parsed body of a response. Throws if the route's contract does not allow it, or a member is not in it. */
 export function contractBody(
   { statusCode, headers, body }: ApiResponse,
   route = CREATE_PLANT,
@@ -41,7 +41,7 @@ export function contractBody(
   return parsed;
 }
 
-/** The same of a response that was fetched. */
+/** Does the same as `contractBody` for a fetched response. */
 export async function fetchedBody(response: Response, route = CREATE_PLANT): Promise<Record<string, unknown>> {
   const headers = Object.fromEntries(response.headers);
   return contractBody({ statusCode: response.status, headers, body: await response.text() }, route);

@@ -1,4 +1,19 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { type FakeResponse, startFakeService } from './fake-service.ts';
+
+const AWS_JSON = 'application/x-amz-json-1.0';
+
+/** The action of a request to DynamoDB, as in `PutItem`. */
+const actionOf = (headers: IncomingHttpHeaders) => String(headers['x-amz-target']).split('.')[1] ?? '';
+
+async function forward(endpoint: string, headers: IncomingHttpHeaders, body: string): Promise<FakeResponse> {
+  const { host: _, connection: __, 'content-length': ___, ...passed } = headers;
+  const response = await fetch(endpoint, { method: 'POST', headers: passed as Record<string, string>, body });
+  return { status: response.status, headers: { 'content-type': AWS_JSON }, body: await response.text() };
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: a request to DynamoDB, whose members depend on the action
 type Input = any;
@@ -10,19 +25,102 @@ export type Between = (
   send: (input: Input) => Promise<FakeResponse>,
 ) => Promise<FakeResponse>;
 
-/** An endpoint in front of a DynamoDB engine, until the test is over. Every request passes `between`. */
+/** Starts a proxy in front of a DynamoDB engine until the test ends. `between` handles each request. Returns its URL. */
 export function startDynamoDbProxy({ endpoint }: { endpoint: string }, between: Between): Promise<string> {
-  return startFakeService(async ({ headers, body }) => {
-    const { host: _, connection: __, 'content-length': ___, ...passed } = headers;
-    const [, action = ''] = String(headers['x-amz-target']).split('.');
-    return await between(action, JSON.parse(body), async (input) => {
-      const request = { method: 'POST', headers: passed as Record<string, string>, body: JSON.stringify(input) };
-      const response = await fetch(endpoint, request);
-      return {
-        status: response.status,
-        headers: { 'content-type': 'application/x-amz-json-1.0' },
-        body: await response.text(),
-      };
-    });
+  return startFakeService(({ headers, body }) =>
+    between(actionOf(headers), JSON.parse(body), (input) => forward(endpoint, headers, JSON.stringify(input))),
+  );
+}
+
+/** A failure of the database, as the client sees it. */
+export type Fault =
+  | 'hangs'
+  | 'stalls in the middle of its response'
+  | 'sends a byte at a time'
+  | 'resets the connection'
+  | 'responds with 500'
+  | 'throttles'
+  | 'denies access'
+  | 'responds with 503 in HTML'
+  | 'responds with 200 in HTML'
+  | 'responds with half a JSON document'
+  | 'responds with an empty body';
+
+/** Makes the next calls of one kind fail. */
+export interface Plan {
+  /** ACTION TABLE, as in `PutItem DataPlants8CBE6BEF`. */
+  call: string;
+  fault: Fault;
+  /** The number of calls that fail. */
+  times: number;
+  /** True if the engine carries out the call before it fails. */
+  applied: boolean;
+}
+
+/** Starts a proxy in front of a DynamoDB engine. Calls fail as planned; all others are passed on. */
+export async function startFaultProxy(engine: string) {
+  let plans: Plan[] = [];
+  const calls: string[] = [];
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    const call = `${actionOf(request.headers)} ${JSON.parse(body).TableName}`;
+    calls.push(call);
+    const plan = plans.find((candidate) => candidate.call === call && candidate.times > 0);
+    if (plan) plan.times -= 1;
+    const correct =
+      plan && !plan.applied
+        ? { status: 200, headers: {}, body: '{"ConsumedCapacity":{"CapacityUnits":1}}' }
+        : await forward(engine, request.headers, body);
+    if (plan) misbehave(plan.fault, correct.body, response);
+    else response.writeHead(correct.status, correct.headers).end(correct.body);
+  }
+
+  const server = createServer((request, response) => {
+    respond(request, response).catch(() => response.destroy());
   });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** The calls, in order, each as ACTION TABLE. */
+    calls,
+    /** Replaces all plans. */
+    plan(...next: Plan[]): void {
+      plans = next.map((plan) => ({ ...plan }));
+    },
+    close(): void {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const failure = (name: string) => JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' });
+const half = (body: string) => body.slice(0, Math.ceil(body.length / 2));
+
+/** The complete but faulty responses. `body` makes the faulty body from the correct one. */
+const responses: Partial<Record<Fault, [status: number, type: string, body: (correct: string) => string]>> = {
+  'responds with 500': [500, AWS_JSON, () => failure('InternalServerError')],
+  throttles: [400, AWS_JSON, () => failure('ThrottlingException')],
+  'denies access': [400, AWS_JSON, () => failure('AccessDeniedException')],
+  'responds with 503 in HTML': [503, 'text/html', () => '<html>busy</html>'],
+  'responds with 200 in HTML': [200, 'text/html', () => '<html>welcome</html>'],
+  'responds with half a JSON document': [200, AWS_JSON, half],
+  'responds with an empty body': [200, AWS_JSON, () => ''],
+};
+
+function misbehave(fault: Fault, correct: string, response: ServerResponse): void {
+  const [status, type, body] = responses[fault] ?? [];
+  if (status) response.writeHead(status, { 'content-type': type }).end(body?.(correct));
+  if (fault === 'resets the connection') response.socket?.resetAndDestroy();
+  if (fault === 'stalls in the middle of its response') {
+    response.writeHead(200, { 'content-type': AWS_JSON, 'content-length': correct.length }).write(half(correct));
+  }
+  if (fault === 'sends a byte at a time') {
+    response.writeHead(200, { 'content-type': AWS_JSON, 'content-length': 1000 });
+    const timer = setInterval(() => response.write(' '), 200);
+    response.once('close', () => clearInterval(timer));
+  }
 }

@@ -15,12 +15,12 @@ declare module 'vitest' {
   }
 }
 
-/** A stored plant; the id in decimal digits. */
+/** A stored plant. The id is in decimal digits. */
 export type StoredPlant = Plant & { id: string };
 
 /**
- * A real engine with the template's tables and the development token, of this test file alone.
- * Points the environment of the function at itself.
+ * Starts a DynamoDB engine for one test file, with the template's tables and the development token.
+ * Sets the function's environment variables to use it.
  */
 export async function startEngine() {
   const { endpoint, close } = await (inject('engine') === 'dynalite' ? startDynalite() : startDynamoDbLocal());
@@ -47,7 +47,7 @@ export async function startEngine() {
     plantsTable,
     accessTokensTable,
 
-    /** The plant that the table has under an id. */
+    /** Returns the stored plant with this id. */
     async stored(id: bigint): Promise<StoredPlant | undefined> {
       const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
       const { Item: { id: key, ...members } = {} } = await client.send(new GetItemCommand(read));
@@ -55,7 +55,7 @@ export async function startEngine() {
       return key && ({ id: key.N, ...Object.fromEntries(values) } as StoredPlant);
     },
 
-    /** Puts a token into the table as `npm run token` would. */
+    /** Stores a token as `npm run token` does. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
       const Item = { digest: { S: digestOf(token) }, name: { S: name }, expiresAt: { N: String(expiresAt) } };
       await client.send(new PutItemCommand({ TableName: accessTokensTable, Item }));
@@ -70,16 +70,16 @@ export async function startEngine() {
 
 async function startDynalite(): Promise<{ endpoint: string; close(): Promise<void> }> {
   const server = dynalite({ createTableMs: 0 });
-  const unanswered = new Set<Promise<void>>();
+  const pending = new Set<Promise<void>>();
   server.prependListener('request', (_, response) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    unanswered.add(promise);
+    pending.add(promise);
     const { end } = response;
     Object.assign(response, {
-      end(...last: Parameters<typeof end>) {
+      end(...args: Parameters<typeof end>) {
         resolve();
-        unanswered.delete(promise);
-        return end.apply(response, last);
+        pending.delete(promise);
+        return end.apply(response, args);
       },
     });
   });
@@ -88,8 +88,8 @@ async function startDynalite(): Promise<{ endpoint: string; close(): Promise<voi
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
-      // What a killed caller has asked for is still carried out, and dynalite throws where its data is closed meanwhile.
-      while (unanswered.size > 0) await Promise.all(unanswered);
+      // dynalite throws if its data is closed while it handles a request, even if the client has disconnected.
+      while (pending.size > 0) await Promise.all(pending);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

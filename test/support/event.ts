@@ -6,12 +6,12 @@ import { projectRoot } from '../../local/synthesize.ts';
 
 const fileOf = (name: string) => join(projectRoot, 'events', `${name}.json`);
 
-/** The names of the sample events that a sample event needs before it, in their order. */
+/** The names of the sample events that must run before a sample event, in order. */
 export const namesBefore = (name: string) => filesBefore(fileOf(name)).map((file) => basename(file, '.json'));
 
 /**
- * The names of the sample events, in an order in which they can run: each again before those that need it. FOLDER and
- * FOLDER-WHAT are a success of the operation in that folder, error-NNN-WHAT is that error.
+ * The names of the sample events, in an order in which they can run: before each one, those that it needs. FOLDER and
+ * FOLDER-WHAT are successes of the operation in that folder; error-NNN-WHAT is an error with that number.
  */
 export const sampleNames = readdirSync(join(projectRoot, 'events'))
   .map((file) => basename(file, '.json'))
@@ -19,12 +19,12 @@ export const sampleNames = readdirSync(join(projectRoot, 'events'))
   .toSorted()
   .flatMap((name) => [...namesBefore(name), name]);
 
-/** The name of the sample event that repeats the plain success of an operation: the same one, if a repeat is a success. */
+/** The name of the sample event for a repeated success of an operation: the same event if a repeat succeeds too. */
 export function nameOfRepeat(folder: string): string {
   return sampleNames.find((name) => new RegExp(`^error-\\d{3}-${folder}-again$`).test(name)) ?? folder;
 }
 
-/** The `error` of the response to a sample event; nothing if it succeeds. */
+/** The expected `error` of the response to a sample event; undefined for a success. */
 export function errorOfSample(name: string): number | undefined {
   const [, error] = /^error-(\d{3})-/.exec(name) ?? [];
   return error === undefined ? undefined : Number(error);
@@ -32,12 +32,12 @@ export function errorOfSample(name: string): number | undefined {
 
 export const sampleEvent = (name: string): APIGatewayProxyEvent => readEvent(fileOf(name));
 
-/** The sample event of a plain success of creating a plant, with what differs. */
+/** The sample event `create-plant` with these changes. */
 export function eventWith(changes: Partial<APIGatewayProxyEvent> = {}): APIGatewayProxyEvent {
   return { ...sampleEvent('create-plant'), ...changes };
 }
 
-/** A context with this much time left, and only the members that the function reads. */
+/** An invocation context with this time left and only the members that the function reads. */
 export function contextWith(remainingMs = 10_000): Context {
   const end = Date.now() + remainingMs;
   return {

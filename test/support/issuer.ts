@@ -6,17 +6,17 @@ import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { generate } from 'selfsigned';
 
-let made = 0;
+let keyCount = 0;
 
 /** A new RSA key, by default of 2048 bits. */
 export function newKey(modulusLength = 2048) {
-  made += 1;
-  return { kid: `key-${made}`, ...generateKeyPairSync('rsa', { modulusLength }) };
+  keyCount += 1;
+  return { kid: `key-${keyCount}`, ...generateKeyPairSync('rsa', { modulusLength }) };
 }
 
 export type SigningKey = ReturnType<typeof newKey>;
 
-/** Trusted by this process. Made once, because a process reads the default certificates only at its first connection. */
+/** This process trusts it. Made once: a process reads the default certificates only at its first connection. */
 const ownCertificate = (async () => {
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'issuer' }], {
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
@@ -43,13 +43,13 @@ export async function startIssuer() {
     listener = next;
   };
   return {
-    /** Its address, which is the issuer of its tokens. */
+    /** The base URL, which is also the issuer in its tokens. */
     url,
     /** The certificate to trust, in PEM. */
     certificate: cert,
     /** The paths of all requests. */
     requests,
-    /** The number of its connections. */
+    /** The numbers of connections. */
     connections: {
       get total() {
         return sockets.length;
@@ -72,34 +72,35 @@ export async function startIssuer() {
 
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
-/** Responds with an issuer's keys, and under a path, by default that of OpenID Connect, with its metadata. */
+/** Responds with an issuer's keys at /keys and with its metadata at a path; by default OpenID Connect's. */
 export function discovery(
   issuer: string,
   keys: object[],
   path = `${new URL(issuer).pathname.replace(/\/$/, '')}/.well-known/openid-configuration`,
 ): RequestListener {
-  const answers: Record<string, object> = {
+  const responses: Record<string, object> = {
     [path]: { issuer, jwks_uri: new URL('/keys', issuer).href },
     '/keys': { keys },
   };
   return (request, response) => {
-    const answer = answers[String(request.url)];
-    response.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    const body = responses[String(request.url)];
+    response.writeHead(body ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
 }
 
+/** A public key as the issuer publishes it (RFC 7517). */
 export function published({ kid, publicKey }: SigningKey): object {
   return { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
 }
 
-/** A JWT with such a header and claims, signed with RS256 whatever its header says. */
+/** A JWT with these claims and header members. It is always signed with RS256, whatever the header's `alg`. */
 export function signed({ kid, privateKey }: SigningKey, claims: object, header: object = {}): string {
   const parts = [{ alg: 'RS256', kid, ...header }, claims].map(part);
   const signature = createSign('sha256').update(parts.join('.')).sign(privateKey, 'base64url');
   return [...parts, signature].join('.');
 }
 
-/** A part of a JWT. */
+/** A part of a JWT: JSON in base64url. */
 export function part(content: object): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }

@@ -6,7 +6,7 @@ import { requestLog } from '../../functions/shared/middleware/request-log.ts';
 import { contextWith, eventWith } from './event.ts';
 import { onlyOf } from './stack.ts';
 
-/** The line that a function logs for a request that succeeds, or fails with an `error`, in Lambda's JSON log format. */
+/** The line, in Lambda's JSON log format, that a function logs for a request that succeeds or fails with `error`. */
 export async function requestLine(operationId: string, error?: ErrorNumber) {
   const level = error !== undefined && error >= 500 ? 'error' : 'info';
   const spy = vi.spyOn(console, level).mockReturnValue();
@@ -24,7 +24,7 @@ export async function requestLine(operationId: string, error?: ErrorNumber) {
   return JSON.parse(JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', level: level.toUpperCase(), message }));
 }
 
-/** The members of a line of the access log. */
+/** The names of the members of a line in the access log. */
 export function accessLogMembers(template: Template): string[] {
   return Object.keys(JSON.parse(onlyOf(template, 'AWS::ApiGateway::Stage').AccessLogSetting.Format));
 }

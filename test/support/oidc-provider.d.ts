@@ -1,4 +1,4 @@
-/** What the tests use of it; its own types bring Express's and Koa's, which the bench's peers must not see. */
+/** Only what the tests use: @types/oidc-provider would add the types of Express and Koa, which must not reach bench/. */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http';
 

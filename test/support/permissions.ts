@@ -12,7 +12,7 @@ interface Resource {
   };
 }
 
-/** The ARNs of a role's managed policies, and the permissions of its own, as in `dynamodb:PutItem PLANTS.Arn`. */
+/** The ARNs of a role's managed policies, and its own permissions as ACTION RESOURCE: `dynamodb:PutItem PLANTS.Arn`. */
 export function permissionsOf(resources: Record<string, Resource>, role: string): string[] {
   const { ManagedPolicyArns = [], ...others } = resources[role]?.Properties ?? {};
   expect(others).toEqual({ AssumeRolePolicyDocument: expect.anything() });
@@ -26,19 +26,19 @@ export function permissionsOf(resources: Record<string, Resource>, role: string)
   return [...ManagedPolicyArns.map(textOf), ...granted].toSorted();
 }
 
-/** What a function's role lets it do with the tables, as ACTION TABLE, the table by its logical id. */
+/** The calls to DynamoDB that a function's role allows, each as ACTION TABLE. TABLE is a logical id. */
 export function databaseCallsOf(functionName: string, assembly: string): string[] {
   const { Resources } = JSON.parse(readFileSync(join(assembly, 'PlantStore.template.json'), 'utf8'));
   const permissions = permissionsOf(Resources, Resources[functionName].Properties.Role['Fn::GetAtt'][0]);
   return permissions.flatMap((permission) => /^dynamodb:(.*)\.Arn$/.exec(permission)?.[1] ?? []);
 }
 
-/** A value of a template as text: `ID` for a Ref, `ID.ATTRIBUTE` for a Fn::GetAtt, the parts of a Fn::Join together. */
+/** A value of a template as text: a Ref as `ID`, a Fn::GetAtt as `ID.ATTRIBUTE`, a Fn::Join as its joined parts. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, never>;
   if (Ref !== undefined) return Ref;
   if (attribute) return (attribute as string[]).join('.');
   if (join) return (join[1] as unknown[]).map(textOf).join(join[0]);
-  throw new Error(`${JSON.stringify(value)} has a function that textOf does not know.`);
+  throw new Error(`${JSON.stringify(value)} must be a string, Ref, Fn::GetAtt or Fn::Join.`);
 }

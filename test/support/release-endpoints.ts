@@ -4,7 +4,7 @@ import type { LifecycleEvent } from '../../checks/pre-traffic-hook.ts';
 import type { FakeResponse, Sent } from './fake-service.ts';
 
 export const FUNCTION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:plants';
-/** The current version, and the one that is about to take the traffic. */
+/** The current version, and the new one that is released. */
 export const CURRENT = 6;
 export const TARGET = 7;
 export const VERSION_ARN = `${FUNCTION_ARN}:${TARGET}`;
@@ -13,33 +13,33 @@ export const LIFECYCLE_EVENT: LifecycleEvent = {
   LifecycleEventHookExecutionId: 'the-execution-id',
 };
 
-/** What a hook needs of what CloudFormation writes ("AppSpec 'resources' section for an AWS Lambda deployment"). */
+/** The members of CloudFormation's AppSpec that the hook reads ("AppSpec 'resources' section for an AWS Lambda deployment"). */
 const APP_SPEC = {
   version: 0,
   Resources: [{ plants: { Properties: { CurrentVersion: String(CURRENT), TargetVersion: String(TARGET) } } }],
 };
-/** What CodeDeploy knows of a deployment. */
+/** A deployment, as CodeDeploy describes it. */
 export const DEPLOYMENT = {
   creator: 'user',
   revision: { revisionType: 'AppSpecContent', appSpecContent: { content: JSON.stringify(APP_SPEC) } },
 };
 
-/** The endpoints of Lambda and CodeDeploy for a pre-traffic hook. `invoke` is what the versions of the function do. */
+/** Fake endpoints of Lambda and CodeDeploy for a pre-traffic hook. `invoke` runs a version of the function. */
 export function releaseEndpoints(
   functionArn: string,
   invoke: (event: APIGatewayProxyEvent, version: number) => unknown,
   deployment: object = DEPLOYMENT,
 ) {
-  const told: { status: string }[] = [];
+  const reports: { status: string }[] = [];
 
-  async function answerTo({ method, path, headers, body }: Sent): Promise<FakeResponse> {
+  async function respond({ method, path, headers, body }: Sent): Promise<FakeResponse> {
     const sent = JSON.parse(body);
     const action = headers['x-amz-target']?.toString().replace('CodeDeploy_20141006.', '');
     if (action === 'GetDeployment' && sent.deploymentId === LIFECYCLE_EVENT.DeploymentId) {
       return { status: 200, headers: {}, body: JSON.stringify({ deploymentInfo: deployment }) };
     }
     if (action === 'PutLifecycleEventHookExecutionStatus') {
-      told.push(sent);
+      reports.push(sent);
       const { lifecycleEventHookExecutionId } = sent;
       return { status: 200, headers: {}, body: JSON.stringify({ lifecycleEventHookExecutionId }) };
     }
@@ -57,13 +57,13 @@ export function releaseEndpoints(
   }
 
   return {
-    answerTo,
-    /** The status that CodeDeploy is told. Fails unless it is told one, of this release. */
+    respond,
+    /** The status that the hook reported. Fails unless it reported exactly one, for this deployment. */
     status(): string {
       const { DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId } =
         LIFECYCLE_EVENT;
-      expect(told).toEqual([{ deploymentId, lifecycleEventHookExecutionId, status: expect.any(String) }]);
-      return String(told[0]?.status);
+      expect(reports).toEqual([{ deploymentId, lifecycleEventHookExecutionId, status: expect.any(String) }]);
+      return String(reports[0]?.status);
     },
   };
 }

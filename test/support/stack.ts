@@ -16,7 +16,7 @@ export const TABLES: Record<TableName, string> = {
   accessTokens: 'DataAccessTokens854BD336',
 };
 
-/** An operation with a path parameter. It has createPlant's sources, because infra only bundles them. */
+/** A second operation, with a path parameter. It uses createPlant's sources, because infra only bundles them. */
 export const waterPlant: GrantedOperation = {
   operationId: 'waterPlant',
   method: 'PUT',
@@ -25,10 +25,10 @@ export const waterPlant: GrantedOperation = {
   grants: { plants: ['GetItem', 'UpdateItem'], accessTokens: ['GetItem'] },
 };
 
-/** The contract's operations and one more. */
+/** The contract's operations and `waterPlant`. */
 export const twoOperations = [...grantedOperations(), waterPlant];
 
-/** The stack with these context keys and operations, without the seconds that bundling takes. */
+/** The stack with these context keys and operations. Skips bundling, which takes seconds. */
 export function stackWith(context: Record<string, unknown>, operations = grantedOperations()): PlantStoreStack {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [], ...context } });
   return new PlantStoreStack(app, { ...readSettings(app).settings, operations });
@@ -69,7 +69,7 @@ export function functionOf(template: Template, { method, path }: Operation) {
   };
 }
 
-/** The resources that deploy an operation's function. The alarms are those that roll a release back. */
+/** The resources that release an operation's function. `alarmIds` are the alarms that roll a release back. */
 export function releaseOf(template: Template, operation: Operation) {
   const { id } = functionOf(template, operation);
   const aliases = template.findResources('AWS::Lambda::Alias', { Properties: { FunctionName: { Ref: id } } });
@@ -81,7 +81,7 @@ export function releaseOf(template: Template, operation: Operation) {
   return {
     aliasId,
     alias,
-    /** The logical id of the version that the alias is moved to. */
+    /** The logical id of the alias's version. */
     versionId: alias['Properties'].FunctionVersion['Fn::GetAtt'][0] as string,
     group,
     groupId: update.DeploymentGroupName.Ref as string,
@@ -96,7 +96,7 @@ export function apiDefinitionOf(template: Template) {
   return onlyOf(template, 'AWS::ApiGateway::RestApi').Body;
 }
 
-/** The API's methods: `ANY` is any other method of its path. */
+/** The API's methods. `ANY` is every method of a path that has no entry of its own. */
 export function methodsOf(template: Template) {
   const paths: Record<string, ReturnType<typeof apiDefinitionOf>> = apiDefinitionOf(template).paths;
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -110,7 +110,7 @@ export function methodsOf(template: Template) {
   );
 }
 
-/** The gateway responses, by their types. */
+/** The gateway responses by type. */
 export function gatewayResponsesOf(template: Template): ReturnType<typeof gatewayResponsesWith> {
   return apiDefinitionOf(template)['x-amazon-apigateway-gateway-responses'];
 }

@@ -6,13 +6,13 @@ import { synthesize } from '../../local/synthesize.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder of the cloud assembly that the whole run tests. */
+    /** The folder of the cloud assembly that all tests share. */
     assembly: string;
   }
 }
 
 export default async function setup(project: TestProject): Promise<() => void> {
-  // For all that the tests run: they are about the stack as it is by default, whatever a user's stages have.
+  // The tests expect the default settings, whatever infra/stages.ts sets.
   process.env['IGNORE_STAGES'] = 'true';
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
   project.provide('assembly', await synthesize(join(directory, 'cdk.out')));

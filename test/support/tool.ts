@@ -1,26 +1,26 @@
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 
-export interface Ended {
+interface CommandResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-/** Runs a command of cli/ in this process, which takes milliseconds instead of a second. */
-export function runToolHere(tool: string, args: string[], variables?: NodeJS.ProcessEnv): Promise<Ended> {
+/** Runs a command of cli/ in this process: that takes milliseconds; a process of its own takes a second. */
+export function runToolHere(tool: string, args: string[], variables?: NodeJS.ProcessEnv): Promise<CommandResult> {
   vi.resetModules();
   return runHere(args, () => import(`../../cli/${tool}.ts`), variables);
 }
 
-/** Runs a function that writes only by the console, with these arguments of the process. One at a time. */
+/** Runs a function with these process arguments. It must write only to the console. Not for concurrent tests. */
 export async function runHere(
   args: string[],
   run: () => Promise<unknown>,
   variables: NodeJS.ProcessEnv = {},
-): Promise<Ended> {
+): Promise<CommandResult> {
   const { argv, exitCode } = process;
-  // A command's listeners would stay after it.
+  // Otherwise the command's listeners would outlive it.
   const listening = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'on').mockReturnValue(stream));
   const [out, err] = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error')];
   for (const spy of [out, err]) spy.mockReset().mockImplementation(() => {});
