@@ -10,7 +10,7 @@ import { contract, contractBody } from './support/contract.ts';
 
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 
-/** The rows of the error table that a Markdown text holds. */
+/** The rows of a Markdown text's error table, by error number. */
 function errorTable(markdown: string): Record<string, string> {
   return Object.fromEntries(
     [...markdown.matchAll(/^\| (\d{3}) \| ([a-z].+) \|$/gm)].map(([, error, when]) => [error, when]),
@@ -23,19 +23,19 @@ test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
   expect(validator.version).toBe('3.1');
 });
 
-test('the server variable has no description, for which orval and swagger-parser refuse the document', () => {
+test('the server variables have no description, because orval and swagger-parser would reject the document', () => {
   for (const { variables } of contract.servers) {
     for (const variable of Object.values(variables)) expect(variable).not.toHaveProperty('description');
   }
 });
 
-test('the contract, the code and the README have the same error table', () => {
+test('openapi.yaml, the code and the README have the same error table', () => {
   const table = Object.fromEntries(Object.entries(errors));
   expect(errorTable(contract.components.schemas.Error.properties.error.description)).toEqual(table);
   expect(errorTable(read('README.md'))).toEqual(table);
 });
 
-test('whatever the gateway answers itself is a 400 with an Error of the table', () => {
+test('each gateway response is a 400 with an error number of the table', () => {
   const { gatewayResponses } = readTemplate(inject('assembly'));
   const numbers = [...gatewayResponses].map(([type, { statusCode, body }]) => [
     type,
@@ -66,7 +66,7 @@ test('whatever the gateway answers itself is a 400 with an Error of the table', 
   });
 });
 
-test('the routes are the contract’s operations', () => {
+test('the API has a route for each operation of the contract, and no other', () => {
   const { routes } = readTemplate(inject('assembly'));
   const operations = readOperations().map(({ method, path }) => `${method} ${path}`);
   const toFunctions = routes.filter(({ integration }) => 'functionName' in integration);

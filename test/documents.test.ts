@@ -18,7 +18,7 @@ const resources: Record<string, { Type: string }> = template.toJSON()['Resources
 
 const captures = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, capture = '']) => capture);
 
-/** What a pattern captures in all documents, each with the document's path before it. */
+/** The matches of a pattern's capture group in all documents. Fails if there are none. */
 function inDocuments(pattern: RegExp): [document: string, capture: string][] {
   const found = documents.flatMap((document) =>
     captures(read(document), pattern).map((capture): [string, string] => [document, capture]),
@@ -27,7 +27,7 @@ function inDocuments(pattern: RegExp): [document: string, capture: string][] {
   return found;
 }
 
-/** The anchors that GitHub gives a document's headings. */
+/** The anchors that GitHub generates for a document's headings. */
 const anchors = (markdown: string) =>
   captures(markdown.replaceAll(/```.*?```/gs, ''), /^#+ (.+)$/gm).map((heading) =>
     heading
@@ -44,7 +44,7 @@ test.each<[string, RegExp, string[]]>([
   expect(inDocuments(pattern).filter(([, name]) => !known.includes(name))).toEqual([]);
 });
 
-test('each link between documents leads to a file and a heading that exist', () => {
+test('each relative link leads to an existing file and heading', () => {
   const dead = inDocuments(/\]\((?!https?:)([^)\s]+)\)/g).filter(([document, link]) => {
     const [path = '', anchor] = link.split('#');
     const target = path === '' ? document : join(dirname(document), path);
@@ -54,9 +54,9 @@ test('each link between documents leads to a file and a heading that exist', () 
   expect(dead).toEqual([]);
 });
 
-test('each file of the project that a document names exists', () => {
+test('each project file that a document names exists', () => {
   const entries = readdirSync(projectRoot, { withFileTypes: true });
-  // Commands make these two.
+  // Commands create these two.
   const folders = entries.filter((entry) => entry.isDirectory() && !['cdk.out', '.local'].includes(entry.name));
   const named = inDocuments(/(?<![\w/.])((?:\.?[\w-]+\/)+[\w.-]*\w)/g);
   const missing = named.filter(([, path]) => {
@@ -65,7 +65,7 @@ test('each file of the project that a document names exists', () => {
   expect(missing).toEqual([]);
 });
 
-test('the policy for deploying names each service of the stack', () => {
+test('the deployment policy allows each AWS service of the stack', () => {
   const [, policy = ''] = /```json\n(\{\s*"Version".*?)```/s.exec(read('docs/deploying.md')) ?? [];
   const actions: string[] = JSON.parse(policy).Statement.flatMap(({ Action }: { Action: string[] }) => Action);
   const allowed = actions.map((action) => action.split(':')[0]);
@@ -73,7 +73,7 @@ test('the policy for deploying names each service of the stack', () => {
   expect(allowed).toEqual(expect.arrayContaining([...new Set(services)]));
 });
 
-/** The IAM actions of AWS CLI commands that are called differently. */
+/** The IAM actions whose name does not follow from the AWS CLI command. */
 const ACTIONS: Record<string, string> = {
   'acm wait certificate-validated': 'acm:DescribeCertificate',
   'apigateway get-account': 'apigateway:GET',
@@ -81,44 +81,44 @@ const ACTIONS: Record<string, string> = {
   'dynamodb wait table-exists': 'dynamodb:DescribeTable',
 };
 
-/** The IAM action of an AWS CLI command: `codedeploy:StopDeployment` of `deploy stop-deployment`. */
+/** The IAM action of an AWS CLI command: `deploy stop-deployment` is `codedeploy:StopDeployment`. */
 function actionOf(command: string): string {
   const [service = '', name = ''] = command.split(' ');
   const action = name.replaceAll(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
   return ACTIONS[command] ?? `${service === 'deploy' ? 'codedeploy' : service}:${action}`;
 }
 
-/** What an administrator does: set up what the stack does not make, and delete what it leaves behind. */
-const ADMINISTRATORS =
+/** The administrator's actions: they create what the stack does not, and delete what it retains. */
+const ADMINISTRATOR =
   /^(acm|iam|kms|s3|sns|wafv2):|^apigateway:(Create|Delete)|^(logs:DeleteLogGroup|cloudformation:DeleteStack)$/;
 
-test('each AWS CLI command of a document is permitted by the table, or an administrator’s', () => {
+test('each AWS CLI command of a document is in the table of permissions, or for administrators', () => {
   const [, section = ''] = /^## Permissions\n(.*?)^#+ /ms.exec(read('docs/deploying.md')) ?? [];
   let service = '';
-  // As in "`lambda:GetAlias`, `GetAccountSettings`": a service is that of all actions up to the next.
+  // As in "`lambda:GetAlias`, `GetAccountSettings`": the service of an action also holds for those after it.
   const permitted = [...section.matchAll(/`(?:(\w+):)?([A-Z]\w+)`/g)].map(([, named, action]) => {
     service = named ?? service;
     return `${service}:${action}`;
   });
   const commands = inDocuments(/\baws ([a-z\d]+ (?:wait )?[a-z]+-[a-z-]+|s3 sync)/g);
-  const ofPeople = commands.filter(([document]) => document.endsWith('.md'));
-  const actions = ofPeople.map(([document, command]) => [document, actionOf(command)] as const);
-  expect(actions.filter(([, action]) => !permitted.includes(action) && !ADMINISTRATORS.test(action))).toEqual([]);
+  const runByPeople = commands.filter(([document]) => document.endsWith('.md'));
+  const actions = runByPeople.map(([document, command]) => [document, actionOf(command)] as const);
+  expect(actions.filter(([, action]) => !permitted.includes(action) && !ADMINISTRATOR.test(action))).toEqual([]);
 });
 
-test('the runbook has a row for each alarm that calls a person, and for no other', () => {
+test('the runbook has a row for each alarm with an action, and for no other', () => {
   const all = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
   const ids = all.filter(([, { Properties }]) => Properties.AlarmActions).map(([id]) => id);
-  // One row is for the functions of all operations: CreatePlantFunctionErrors is a FunctionErrors.
+  // All operations share a row: CreatePlantFunctionErrors is in the row FunctionErrors.
   const names = ids.map((id) => id.replace(/^MonitoringAlarms(?:\w+(?=Function))?(\w+?)[0-9A-F]{8}$/, '$1'));
   const section = runbook.slice(runbook.indexOf('\n## Alarms\n'), runbook.indexOf('\n### What alarms cannot see\n'));
   const rows = captures(section, /^\| (\w+) \|/gm).filter((name) => name !== 'alarm');
   expect(rows.toSorted()).toEqual([...new Set(names)].toSorted());
 });
 
-test('the runbook lists each saved query of the stack, and no document names another', () => {
+test('the runbook lists the saved queries of the stack, and documents name no others', () => {
   const definitions = Object.values(template.findResources('AWS::Logs::QueryDefinition'));
-  // Behind a name, brackets say what to insert.
+  // Some names end with what to insert, in parentheses.
   const queries = definitions.map(({ Properties }) => Properties.Name.replace(/^PlantStore\/([^(]+?)( \(.*)?$/, '$1'));
   const list = /\*\*Saved queries\*\*.*?(?=\n- )/s.exec(runbook)?.[0].replaceAll(/\s+/g, ' ') ?? '';
   expect(captures(list, /"([^"]+)"/g).toSorted()).toEqual(queries.toSorted());
@@ -126,7 +126,7 @@ test('the runbook lists each saved query of the stack, and no document names ano
   expect(named.filter(([, query]) => !queries.includes(query))).toEqual([]);
 });
 
-test('the web ACL responds as the gateway does when it throttles, and keeps no samples of requests', () => {
+test('the web ACL sends the gateway’s response to a throttled request, and stores no sampled requests', () => {
   const { CustomResponseBodies, ...acl } = JSON.parse(read('docs/web-acl.json'));
   for (const { Action } of acl.Rules) {
     const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
@@ -135,6 +135,6 @@ test('the web ACL responds as the gateway does when it throttles, and keeps no s
     expect(JSON.parse(Content)).toEqual(gatewayResponses['THROTTLED']);
     expect(ResponseHeaders).toContainEqual({ Name: 'Retry-After', Value: expect.stringMatching(/^\d+$/) });
   }
-  // A sample would hold the client's token.
+  // A sampled request would contain the client's token.
   for (const { VisibilityConfig } of [acl, ...acl.Rules]) expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
 });

@@ -21,7 +21,7 @@ afterAll(async () => {
   await engine.close();
 });
 
-test('the deployed bundle responds to every sample event as its name says', async () => {
+test('the bundle’s response to each sample event is the one in the event’s name', async () => {
   for (const name of sampleNames) {
     const event = sampleEvent(name);
     const response = (await deployment.invoke(event)) as ApiResponse;
@@ -35,13 +35,13 @@ test('the deployed bundle responds to every sample event as its name says', asyn
   }
 });
 
-test.each(operations)('$operationId has a sample event of a plain success, $folder', ({ folder, method, path }) => {
+test.each(operations)('$operationId has a sample event for a success, $folder', ({ folder, method, path }) => {
   const { httpMethod, resource, headers } = sampleEvent(folder);
   expect({ httpMethod, resource }).toEqual({ httpMethod: method, resource: path });
   expect(headers['Authorization']).toBe(`Bearer ${DEVELOPMENT_TOKEN}`);
 });
 
-test('each sample event is named for an operation or for an error', () => {
+test('each sample event is named after an operation or an error', () => {
   const known = (name: string) =>
     errorOfSample(name) !== undefined || operations.some(({ folder }) => `${name}-`.startsWith(`${folder}-`));
   expect(sampleNames.filter((name) => !known(name))).toEqual([]);

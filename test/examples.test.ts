@@ -8,9 +8,9 @@ import { contract, fetchedBody } from './support/contract.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
 import { type OwnService, startOwnService } from './support/service.ts';
 
-/* The errors of openapi.yaml's examples, and the requests of requests.http that cause them. */
+/* The examples of responses in openapi.yaml, and the requests in requests.http that get them. */
 
-interface Sent {
+interface ExampleRequest {
   name: string;
   method: string;
   /** With its query. */
@@ -21,8 +21,8 @@ interface Sent {
 
 const operations = readOperations();
 const requests = readRequests(readFileSync(join(projectRoot, 'requests.http'), 'utf8'));
-/** Too large for a file. */
-const TOO_LARGE: Sent = {
+/** Too large for requests.http. */
+const TOO_LARGE: ExampleRequest = {
   name: 'error-413-plant-too-large',
   method: 'POST',
   path: '/plants',
@@ -30,14 +30,14 @@ const TOO_LARGE: Sent = {
   body: JSON.stringify({ id: 2, name: 'x'.repeat(400 * 1024) }),
 };
 
-/** The requests of a file as the editors' clients read it: `###` and a name begins one, `#` a comment, `@` a variable. */
-function readRequests(text: string): Sent[] {
-  const [head = '', ...parts] = text.split(/^### /m);
+/** Parses a file for editors' HTTP clients: `### NAME` starts a request, `#` a comment, `@NAME =` sets a variable. */
+function readRequests(text: string): ExampleRequest[] {
+  const [head = '', ...sections] = text.split(/^### /m);
   const variables = Object.fromEntries(
     Array.from(head.matchAll(/^@(\w+) = (.+)$/gm), ([, name, value]) => [name, value]),
   );
-  return parts.map((part) => {
-    const [name = '', ...lines] = part.split('\n').filter((line) => !line.startsWith('#'));
+  return sections.map((section) => {
+    const [name = '', ...lines] = section.split('\n').filter((line) => !line.startsWith('#'));
     const request = lines.join('\n').replaceAll(/\{\{(\w+)\}\}/g, (_, variable: string) => String(variables[variable]));
     const [, start = '', body = ''] = /^(.+?)(?:\n\n(.*))?$/s.exec(request.trimEnd()) ?? [];
     const [target = '', ...headers] = start.split('\n');
@@ -50,16 +50,16 @@ function headersOf(lines: string[]): Record<string, string> {
   return Object.fromEntries(lines.map((line) => /^([\w-]+): (.*)$/.exec(line)?.slice(1) ?? []));
 }
 
-/** The path of a request as the contract has it, with its parameters in braces. */
-const resourceOf = ({ name, path }: Sent) => (sampleNames.includes(name) ? sampleEvent(name).resource : path);
+/** The path of a request in the contract, with its parameters in braces. */
+const resourceOf = ({ name, path }: ExampleRequest) => (sampleNames.includes(name) ? sampleEvent(name).resource : path);
 
 interface MediaType {
   example?: unknown;
   examples?: Record<string, { value: unknown }>;
 }
 
-/** The examples of an operation's responses with a status. */
-function shown(method: string, resource: string, status: number): MediaType {
+/** The examples of an operation's response with this status. */
+function examplesOf(method: string, resource: string, status: number): MediaType {
   return contract.paths[resource][method.toLowerCase()].responses[status].content['application/json'];
 }
 
@@ -69,26 +69,26 @@ beforeAll(async () => {
   return service.close;
 });
 
-test('each request of requests.http gets the response of the contract’s example of its name', async () => {
+test('each request of requests.http gets the response in the contract’s example with its name', async () => {
   for (const request of [...requests, TOO_LARGE]) {
     const { name, method, path, headers, body } = request;
     const resource = resourceOf(request);
     const response = await fetch(service.url + path, { method, headers, ...(body && { body }) });
     const parsed = await fetchedBody(response, { httpMethod: method, resource });
     expect({ name, error: parsed['error'] }).toEqual({ name, error: errorOfSample(name) });
-    const { example, examples } = shown(method, resource, response.status);
-    const isShown = response.status === 400 || operations.some(({ folder }) => folder === name);
-    if (isShown) expect(parsed, name).toEqual(examples?.[name]?.value ?? example);
+    const { example, examples } = examplesOf(method, resource, response.status);
+    const hasExample = response.status === 400 || operations.some(({ folder }) => folder === name);
+    if (hasExample) expect(parsed, name).toEqual(examples?.[name]?.value ?? example);
   }
 });
 
-test('each example of an error has a request that causes it', () => {
-  const named = operations.flatMap(({ method, path }) => Object.keys(shown(method, path, 400).examples ?? {}));
+test('each example of an error has a request that gets it', () => {
+  const named = operations.flatMap(({ method, path }) => Object.keys(examplesOf(method, path, 400).examples ?? {}));
   expect(named).toContain('error-409-id-in-use');
   expect([...requests, TOO_LARGE].map(({ name }) => name)).toEqual(expect.arrayContaining(named));
 });
 
-test('each request of requests.http sends what the sample event of its name does', () => {
+test('each request of requests.http is the same as the sample event with its name', () => {
   for (const { name, method, path, headers, body } of requests) {
     expect(sampleNames).toContain(name);
     const event = sampleEvent(name);

@@ -6,34 +6,37 @@ import { parse } from 'yaml';
 import { projectRoot } from '../local/synthesize.ts';
 import { copyProject } from './support/project-copy.ts';
 
-/* What runs with rights or secrets: the workflows, and the packages' install scripts. */
+/* Code that runs with permissions or secrets: the workflows, and the install scripts of packages. */
 
 const directory = join(projectRoot, '.github/workflows');
 const text = (name: string) => readFileSync(join(directory, name), 'utf8');
 
-test.each(readdirSync(directory))('%s pins each action, and has no more rights and secrets than it uses', (name) => {
-  const actions = [...text(name).matchAll(/uses: (?!\.\/)(.+)/g)].map(([, action]) => action);
-  expect(actions.length).toBeGreaterThan(0);
-  for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
-  expect(parse(text(name))).toMatchObject({ permissions: { contents: 'read' } });
-  expect(text(name)).not.toMatch(/aws-access-key/i);
-  const secrets = [...text(name).matchAll(/secrets\.(\w+)/g)].map(([, secret]) => secret);
-  expect(secrets).toEqual(name === 'smoke.yml' ? ['SMOKE_TOKEN'] : []);
-});
+test.each(readdirSync(directory))(
+  '%s pins each action, and has only the permissions and secrets that it uses',
+  (name) => {
+    const actions = [...text(name).matchAll(/uses: (?!\.\/)(.+)/g)].map(([, action]) => action);
+    expect(actions.length).toBeGreaterThan(0);
+    for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    expect(parse(text(name))).toMatchObject({ permissions: { contents: 'read' } });
+    expect(text(name)).not.toMatch(/aws-access-key/i);
+    const secrets = [...text(name).matchAll(/secrets\.(\w+)/g)].map(([, secret]) => secret);
+    expect(secrets).toEqual(name === 'smoke.yml' ? ['SMOKE_TOKEN'] : []);
+  },
+);
 
-test('a pull request’s diff reads only this stack’s template from AWS', () => {
+test('the diff of a pull request reads only this stack’s template from AWS', () => {
   const { diff } = parse(text('deploy.yml')).jobs;
   const commands: string[] = diff.steps.flatMap(
     ({ run = '' }: { run?: string }) => run.match(/(aws|npx cdk) .+/g) ?? [],
   );
   expect(commands).toEqual([
     expect.stringMatching(/^aws cloudformation get-template --stack-name PlantStore .* > deployed.json$/),
-    // With a template to compare with, it needs no credentials.
+    // With --template it needs no credentials.
     expect.stringMatching(/^npx cdk diff --template deployed.json PlantStore /),
   ]);
 });
 
-test('main is checked and synthesized once, and production is deployed only if staging did not fail', () => {
+test('checks and synthesizes main once, and deploys production only if staging did not fail', () => {
   const { jobs } = parse(text('deploy.yml'));
   expect(jobs.synthesize.needs).toBe('check');
   expect(jobs.staging.needs).toBe('synthesize');
@@ -61,14 +64,14 @@ test.each([
   expect(spawnSync('bash', ['-eo', 'pipefail', '-c', script], { env }).status).toBe(status);
 });
 
-test('a release runs alone, and its AWS credentials outlast the hour for which CodeDeploy waits for a hook', () => {
+test('runs one release at a time, with AWS credentials that last longer than the hour that CodeDeploy waits for a hook', () => {
   expect(release.concurrency).toMatch(/^deploy-/);
   expect(credentialsAt).toBeGreaterThan(headAt);
   expect(release['timeout-minutes']).toBe(120);
   expect(releaseSteps[credentialsAt]?.with).toMatchObject({ 'role-duration-seconds': 120 * 60 });
 });
 
-test('the job that may deploy runs no install script, and elsewhere only those that package.json names run', () => {
+test('the release job runs no install scripts, other jobs only those that package.json allows', () => {
   expect(text('release.yml').match(/npm (ci|install|i)\b.*/g)).toEqual(['npm ci --ignore-scripts']);
   const [{ packages }, { allowScripts, scarfSettings }] = ['package-lock.json', 'package.json'].map((name) =>
     JSON.parse(readFileSync(join(projectRoot, name), 'utf8')),
@@ -76,11 +79,11 @@ test('the job that may deploy runs no install script, and elsewhere only those t
   const scripted = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
   const names = scripted.map((path) => path.replace(/.*node_modules\//, ''));
   expect(Object.keys(allowScripts)).toEqual(expect.arrayContaining(names));
-  // It reports each installation of swagger-ui-dist. npm 11 skips its script; with an older npm the setting turns it off.
+  // Its script reports each installation to a server. npm 11 skips the script; for older versions the setting disables it.
   expect([allowScripts['@scarf/scarf'], scarfSettings.enabled]).toEqual([false, false]);
 });
 
-test('the smoke test runs where no package is installed, as the hourly one does', async () => {
+test('the smoke test runs without installed packages, as in smoke.yml', async () => {
   const copy = copyProject();
   rmSync(join(copy.directory, 'node_modules'));
   const { code, stderr } = await copy.run(`${process.execPath} cli/smoke.ts http://127.0.0.1:1 --token any`);

@@ -16,14 +16,14 @@ import { copyProject, type ProjectCopy } from '../support/project-copy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 /*
- * The reference page as a user opens it: at the local run, and as a folder on a static host, which calls an API that
- * allows that host's origin.
+ * The reference page in a browser: at the local run, and as a folder on a static host, with an API that allows the host's
+ * origin.
  */
 
 const LARGEST = 2n ** 63n - 1n;
 const PLANT = `{"id":${LARGEST},"name":"Sequoia"}`;
 const FIND_CHROMIUM = 'command -v chromium || command -v chromium-browser || command -v google-chrome';
-/** Ends a hang, on a slow machine too. */
+/** Long enough for a slow machine. */
 const TIMEOUT = { timeout: 60_000 };
 
 let browser: Browser;
@@ -43,9 +43,9 @@ beforeAll(async () => {
   browser = await launch({
     executablePath: process.env['CHROMIUM'] || execSync(FIND_CHROMIUM, { encoding: 'utf8' }).trim(),
     args: [
-      // It reaches only this machine: no other host has an address.
+      // Reaches only this machine: other host names are not resolved.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-      // As root it does not start otherwise.
+      // Chromium does not start as root with a sandbox.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
     ],
   });
@@ -74,35 +74,35 @@ afterAll(async () => {
 describe.each(['local run', 'static folder'] as const)('the page of the %s', (place) => {
   let page: Page;
   /** The URLs of all requests. */
-  let asked: string[];
+  let requestedUrls: string[];
   /** Errors and warnings of the browser and the page. */
-  let complaints: string[];
+  let warnings: string[];
   beforeEach(async () => {
     const Key = { id: { N: String(LARGEST) } };
     await engine.client.send(new DeleteItemCommand({ TableName: engine.plantsTable, Key }));
-    asked = [];
-    complaints = [];
-    // Without what another page has stored.
+    requestedUrls = [];
+    warnings = [];
+    // A context of its own, without the stored data of another page.
     page = await (await browser.createBrowserContext()).newPage();
     page.setDefaultTimeout(TIMEOUT.timeout);
-    page.on('request', (request) => asked.push(request.url()));
-    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('request', (request) => requestedUrls.push(request.url()));
+    page.on('pageerror', (error) => warnings.push(String(error)));
     page.on('console', (message) => {
       // A browser logs each response with the status 400 as an error.
       const is400 = message.text().includes('status of 400') && message.location().url?.endsWith('/plants');
-      if (!is400 && ['error', 'warn'].includes(message.type())) complaints.push(message.text());
+      if (!is400 && ['error', 'warn'].includes(message.type())) warnings.push(message.text());
     });
     await page.evaluateOnNewDocument(
-      `addEventListener('securitypolicyviolation', ({ blockedURI }) => console.error('refused: ' + blockedURI))`,
+      `addEventListener('securitypolicyviolation', ({ blockedURI }) => console.error('blocked: ' + blockedURI))`,
     );
     await page.goto(pageUrls[place]);
     await page.waitForSelector('.opblock-body');
   });
   afterEach(async () => {
     await page.browserContext().close();
-    const elsewhere = asked.filter((url) => !/^(data:|http:\/\/127\.0\.0\.1:)/.test(url));
-    expect({ elsewhere, complaints }).toEqual({ elsewhere: [], complaints: [] });
-    expect(asked).toContainEqual(expect.stringContaining('/swagger-ui-bundle.js'));
+    const external = requestedUrls.filter((url) => !/^(data:|http:\/\/127\.0\.0\.1:)/.test(url));
+    expect({ external, warnings }).toEqual({ external: [], warnings: [] });
+    expect(requestedUrls).toContainEqual(expect.stringContaining('/swagger-ui-bundle.js'));
   });
 
   const text = (selector: string) => page.$eval(selector, (element) => element.textContent ?? '');
@@ -114,7 +114,7 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
     await page.click('.close-modal');
   }
 
-  /** Sends createPlant with a body. Returns what is shown of the response. */
+  /** Sends createPlant with a body. Returns the response that the page shows. */
   async function send(body: string): Promise<{ status: string; response: unknown; shown: string }> {
     await (await page.$('.btn-clear'))?.click();
     await page.locator('#operations-plants-createPlant .body-param__text').fill(body);
@@ -127,7 +127,7 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
     };
   }
 
-  /** What axe finds to be serious or critical, as soon as the page has come to rest. */
+  /** Fails if axe finds a serious or critical violation in light or dark mode. Waits for the page's transitions to end. */
   async function expectAccessible(state: string): Promise<void> {
     await page.evaluate(axe.source);
     for (const scheme of ['light', 'dark']) {
@@ -143,7 +143,7 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
     }
   }
 
-  test('shows the contract, with the errors by number', async () => {
+  test('shows the contract, with an example for each error', async () => {
     expect(await page.title()).toBe('Plant Store');
     expect(await text('.info .title')).toContain('Plant Store');
     expect(await text('#operations-plants-createPlant')).toContain('Safe to repeat');
@@ -153,7 +153,7 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
     await expect.poll(() => text(shown), TIMEOUT).toContain('The id 1 is in use by a different plant');
   });
 
-  test('offers the development token at the local run alone', async () => {
+  test('shows the development token only at the local run', async () => {
     await page.click('.btn.authorize');
     await page.waitForSelector('.modal-ux input');
     expect((await text('.modal-ux')).includes(DEVELOPMENT_TOKEN)).toBe(place === 'local run');
@@ -176,20 +176,20 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
     expect(conflict).toMatchObject({ status: '400', response: { error: 409, message: inUse } });
   });
 
-  test('has nothing serious for axe to find, in light and dark, read, authorized or tried', async () => {
-    await expectAccessible('read');
+  test('has no serious accessibility violation in any state, in light and dark mode', async () => {
+    await expectAccessible('opened');
     await page.click('.btn.authorize');
     await page.waitForSelector('.modal-ux input');
-    await expectAccessible('to be authorized');
+    await expectAccessible('authorization dialog');
     await page.type('.modal-ux input', DEVELOPMENT_TOKEN);
     await page.click('.modal-btn.authorize');
     await expectAccessible('authorized');
     await page.click('.close-modal');
     await send('{"id":1}');
-    await expectAccessible('tried');
+    await expectAccessible('response shown');
   });
 
-  test('is no wider than a phone', async () => {
+  test('fits the width of a phone', async () => {
     await page.setViewport({ width: 375, height: 800 });
     await send('{"id":1}');
     await expect.poll(() => page.evaluate('document.documentElement.scrollWidth'), TIMEOUT).toBeLessThanOrEqual(375);

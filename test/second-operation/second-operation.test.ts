@@ -6,9 +6,8 @@ import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from '../support/project-copy.ts';
 
 /*
- * Adds DELETE /plants/{id}, GET /plants and an optional number `height` of Plant to a copy of the project, as someone new
- * to it would write them: the contract, a folder in functions/, a line in infra/, sample events, and checks for the smoke
- * test. The copy's own tests must hold for all operations.
+ * Adds DELETE /plants/{id}, GET /plants and an optional number `height` of Plant to a copy of the project, as
+ * docs/changing.md describes it: in the contract, in functions/, infra/, events/ and checks/. The copy's tests must pass.
  */
 
 const fixture = import.meta.dirname;
@@ -57,7 +56,7 @@ function addToContract(): void {
   writeFileSync(file, String(contract));
 }
 
-/** Inserts a text into a file of the copy, at the place that a pattern finds. */
+/** Inserts a text into a file of the copy, in place of what the pattern matches. */
 function change(file: string, place: RegExp, inserted: string): void {
   const path = join(project.directory, file);
   const text = readFileSync(path, 'utf8');
@@ -65,7 +64,7 @@ function change(file: string, place: RegExp, inserted: string): void {
   writeFileSync(path, text.replace(place, inserted));
 }
 
-/** Writes a sample event: createPlant's with these changes, and the name of the event before it. */
+/** Writes a sample event: create-plant with these changes, which needs the event `before` before it. */
 function addEvent(name: string, before: string, changes: object): void {
   const eventFile = (event: string) => join(project.directory, 'events', `${event}.json`);
   const sample = JSON.parse(readFileSync(eventFile('create-plant'), 'utf8'));
@@ -84,14 +83,14 @@ async function send(method: string, path: string, body?: string): Promise<unknow
 const create = (body: string) => send('POST', '/plants', body);
 
 test.each(['npm test', 'npx vitest run --project local-run --project dynamodb-local'])(
-  'with all operations, the copy passes %s',
+  'the copy with three operations passes %s',
   async (command) => {
     const { code, stdout, stderr } = await project.run(command, { VITEST: '', NODE_ENV: '' });
     expect(code, `${stdout.slice(-5000)}\n${stderr.slice(-5000)}`).toBe(0);
   },
 );
 
-test('the smoke test passes, with the checks of all operations', async () => {
+test('the smoke test runs the checks of all operations, and passes', async () => {
   const { code, stdout } = await project.run(`npm run --silent smoke -- ${new URL(run.url).origin} --json`, {
     PLANT_STORE_TOKEN: DEVELOPMENT_TOKEN,
   });
@@ -102,7 +101,7 @@ test('the smoke test passes, with the checks of all operations', async () => {
   }
 });
 
-test('a plant is deleted once; an id without a plant is error 404, one that is no int64 error 400', async () => {
+test('deletes a plant once, then returns 404; returns 400 for an id that is not an int64', async () => {
   await create('{"id":4611686018427387904,"name":"Monstera","tag":"climber"}');
   expect(await send('DELETE', '/plants/4611686018427387904')).toEqual({ name: 'Monstera', tag: 'climber' });
   const message = 'There is no plant with the id 4611686018427387904.';
@@ -111,7 +110,7 @@ test('a plant is deleted once; an id without a plant is error 404, one that is n
   expect(await send('GET', '/plants/1')).toMatchObject({ error: 404 });
 });
 
-test('plants are listed in pages', async () => {
+test('lists plants in pages', async () => {
   for (let id = 201; id <= 203; id += 1) await create(`{"id":${id},"name":"listed ${id}"}`);
   const names: string[] = [];
   let cursor: string | undefined;
@@ -126,7 +125,7 @@ test('plants are listed in pages', async () => {
   expect(await send('GET', '/plants?limit=0')).toMatchObject({ error: 400 });
 });
 
-test('a new member is checked, stored, in the response, and compared when a creation is repeated', async () => {
+test('validates, stores and returns a new member, and compares it when a creation is repeated', async () => {
   const body = '{"id":101,"name":"Monstera","height":1.5}';
   for (let times = 0; times < 2; times += 1) expect(await create(body)).toEqual({ name: 'Monstera', height: 1.5 });
   for (const height of ['', ',"height":1.25']) {
@@ -139,7 +138,7 @@ test('a new member is checked, stored, in the response, and compared when a crea
   expect(await send('DELETE', '/plants/101')).toEqual({ name: 'Monstera', height: 1.5 });
 });
 
-test('a plant stored without the new member is still what it was', async () => {
+test('a plant stored without the new member does not change', async () => {
   for (let times = 0; times < 2; times += 1) {
     expect(await create('{"id":103,"name":"Monstera"}')).toEqual({ name: 'Monstera' });
   }

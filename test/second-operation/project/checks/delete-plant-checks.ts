@@ -14,7 +14,7 @@ export const deletePlantChecks: Check[] = [
         [deletion, error(404)],
       ];
     }),
-    // It takes createPlant too.
+    // It needs createPlant too.
     byGateway: true,
   },
 ];

@@ -4,7 +4,7 @@ import { PlantStoreError } from '../shared/errors.ts';
 import { success } from '../shared/success.ts';
 import { type DeletePlantEvent, type DeletePlantResponse, plantMembers } from './contract.generated.js';
 
-/** Deletes the plant of an id, and responds with it (openapi.yaml, `deletePlant`). Throws 404 if there is none. */
+/** Deletes the plant with an id and responds with it (openapi.yaml, `deletePlant`). Throws 404 if there is none. */
 export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ pathParameters }: DeletePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const { id } = pathParameters;
@@ -12,7 +12,7 @@ export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
     const { Attributes: item } = await dynamoDb.send('DeleteItem', deletion, context);
     if (!item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
     const members = plantMembers.map((member) => [member, memberValue(item[member])]);
-    // createPlant has validated what the table has.
+    // createPlant validated it before it was stored.
     return success(Object.fromEntries(members) as DeletePlantResponse);
   };
 }

@@ -3,7 +3,7 @@ import { type DynamoDb, memberValue } from '../shared/dynamodb/dynamodb.ts';
 import { success } from '../shared/success.ts';
 import { type ListPlantsEvent, type ListPlantsResponse, plantMembers } from './contract.generated.js';
 
-/** Responds with a page of plants (openapi.yaml, `listPlants`): 20, if the request has no limit. */
+/** Responds with a page of plants (openapi.yaml, `listPlants`); by default of 20 plants. */
 export function listPlants(dynamoDb: DynamoDb, tableName: string) {
   return async ({ queryStringParameters }: ListPlantsEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const { limit = 20, cursor } = queryStringParameters;
@@ -15,7 +15,7 @@ export function listPlants(dynamoDb: DynamoDb, tableName: string) {
     );
     const plants = Items.map((item) => {
       const members = plantMembers.map((member) => [member, memberValue(item[member])]);
-      // createPlant has validated what the table has.
+      // createPlant validated it before it was stored.
       return Object.fromEntries(members) as ListPlantsResponse['plants'][number];
     });
     const next = LastEvaluatedKey && { cursor: String(LastEvaluatedKey['id']?.N) };
