@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, inject, test } from 'vitest';
-import { readOperations } from '../contract/operations.ts';
 import { errors } from '../functions/shared/errors.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
@@ -64,11 +63,4 @@ test('each gateway response is a 400 with an error number of the table', () => {
     UNSUPPORTED_MEDIA_TYPE: 404,
     WAF_FILTERED: 401,
   });
-});
-
-test('the API has a route for each operation of the contract, and no other', () => {
-  const { routes } = readTemplate(inject('assembly'));
-  const operations = readOperations().map(({ method, path }) => `${method} ${path}`);
-  const toFunctions = routes.filter(({ integration }) => 'functionName' in integration);
-  expect(toFunctions.map(({ method, resource }) => `${method} ${resource}`).toSorted()).toEqual(operations.toSorted());
 });
