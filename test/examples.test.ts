@@ -40,14 +40,11 @@ function readRequests(text: string): ExampleRequest[] {
     const [name = '', ...lines] = section.split('\n').filter((line) => !line.startsWith('#'));
     const request = lines.join('\n').replaceAll(/\{\{(\w+)\}\}/g, (_, variable: string) => String(variables[variable]));
     const [, start = '', body = ''] = /^(.+?)(?:\n\n(.*))?$/s.exec(request.trimEnd()) ?? [];
-    const [target = '', ...headers] = start.split('\n');
+    const [target = '', ...headerLines] = start.split('\n');
+    const headers = Object.fromEntries(headerLines.map((line) => /^([\w-]+): (.*)$/.exec(line)?.slice(1) ?? []));
     const [method = '', url = ''] = target.split(' ');
-    return { name, method, path: url.replace(/^http:\/\/127\.0\.0\.1:3000/, ''), headers: headersOf(headers), body };
+    return { name, method, path: url.replace(/^http:\/\/127\.0\.0\.1:3000/, ''), headers, body };
   });
-}
-
-function headersOf(lines: string[]): Record<string, string> {
-  return Object.fromEntries(lines.map((line) => /^([\w-]+): (.*)$/.exec(line)?.slice(1) ?? []));
 }
 
 /** The path of a request in the contract, with its parameters in braces. */

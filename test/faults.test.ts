@@ -64,7 +64,7 @@ beforeAll(async () => {
   }
 });
 
-/** Deploys an operation's bundle with its own database. Calls fail as planned, from init on or after it. */
+/** Deploys an operation's bundle with its own database. Calls fail as planned, also during init if `from` is 'init'. */
 async function serviceWith(
   { functionName, folder, before }: Operation,
   plans: Plan[],

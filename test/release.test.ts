@@ -23,14 +23,11 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** Environment variables to replace. */
-interface Changes {
-  ofVersion?: Record<string, string>;
-  ofHook?: Record<string, string>;
-}
+/** Environment variables to replace, of the new version and of the hook. */
+type Variables = { version?: Record<string, string>; hook?: Record<string, string> };
 
 /** Runs the hook for a new version. Returns the reported status and the log. Fails if the hook leaves a token behind. */
-async function release(operationId: string, { ofVersion, ofHook }: Changes = {}) {
+async function runHook(operationId: string, variables: Variables = {}) {
   const { operation } = checksOfFunction(operationId, { expiredToken: '' });
   const hook = template.functions.find(({ environment }) => environment['OPERATION_ID'] === operationId);
   if (!hook) throw new Error(`The template has no pre-traffic hook for ${operationId}.`);
@@ -52,10 +49,10 @@ async function release(operationId: string, { ofVersion, ofHook }: Changes = {})
     };
     return startFunction({ ...configuration, environment }, (line) => lines.push(line));
   };
-  const version = start(functionBehind(template, operation.method, operation.path), ofVersion);
+  const version = start(functionBehind(template, operation.method, operation.path), variables.version);
   // A version that fails at init fails each invocation.
   version.catch(() => {});
-  const startedHook = await start(hook, ofHook);
+  const startedHook = await start(hook, variables.hook);
   await startedHook.invoke(LIFECYCLE_EVENT);
   await startedHook.close();
   await (await version.catch(() => undefined))?.close();
@@ -69,28 +66,28 @@ async function release(operationId: string, { ofVersion, ofHook }: Changes = {})
 }
 
 test.each(operations)('a correct version of $operationId passes the pre-traffic check', async ({ operationId }) => {
-  const { status, lines, log } = await release(operationId);
+  const { status, lines, log } = await runHook(operationId);
   expect(status, log).toBe('Succeeded');
   expect(lines.filter(({ level }) => level === 'ERROR')).toEqual([]);
   const message = { operation: operationId, version: expect.stringMatching(/:7$/), passed: expect.any(Number) };
   expect(lines).toContainEqual(expect.objectContaining({ message }));
 });
 
-test.each<[string, Changes, string, string]>([
+test.each<[string, Variables, string, string]>([
   [
     'crashes at init',
-    { ofVersion: { PLANTS_TABLE_NAME: '' } },
+    { version: { PLANTS_TABLE_NAME: '' } },
     'POST /plants without Authorization header is error 401, with a challenge',
     'the function failed: ',
   ],
   [
     'does not send CORS headers for the stack’s origins',
-    { ofHook: { ALLOW_ORIGINS: 'https://a.example,https://b.example' } },
+    { hook: { ALLOW_ORIGINS: 'https://a.example,https://b.example' } },
     'pages of https://a.example can read the responses to POST /plants',
     'Access-Control-Allow-Origin',
   ],
-])('a version that %s fails the pre-traffic check', async (_, changes, check, seen) => {
-  const { status, lines } = await release('createPlant', changes);
+])('a version that %s fails the pre-traffic check', async (_, variables, check, seen) => {
+  const { status, lines } = await runHook('createPlant', variables);
   const errors = lines.filter(({ level }) => level === 'ERROR').map(({ message }) => message);
   expect(errors).toContainEqual({ check, seen: expect.stringContaining(seen) });
   expect(status).toBe('Failed');

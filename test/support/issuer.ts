@@ -25,7 +25,7 @@ const ownCertificate = (async () => {
   return { cert, key };
 })();
 
-/** Starts an identity provider: an HTTPS server whose responses the test chooses. */
+/** Starts an identity provider: an HTTPS server that responds with the test's listener. */
 export async function startIssuer() {
   const { cert, key } = await ownCertificate;
   const requests: string[] = [];

@@ -13,7 +13,7 @@ export const LIFECYCLE_EVENT: LifecycleEvent = {
   LifecycleEventHookExecutionId: 'the-execution-id',
 };
 
-/** The members of CloudFormation's AppSpec that the hook reads ("AppSpec 'resources' section for an AWS Lambda deployment"). */
+/** The part of CloudFormation's AppSpec that the hook reads ("AppSpec 'resources' section for an AWS Lambda deployment"). */
 const APP_SPEC = {
   version: 0,
   Resources: [{ plants: { Properties: { CurrentVersion: String(CURRENT), TargetVersion: String(TARGET) } } }],

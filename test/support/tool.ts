@@ -1,24 +1,14 @@
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
 
-interface CommandResult {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
 /** Runs a command of cli/ in this process: that takes milliseconds; a process of its own takes a second. */
-export function runToolHere(tool: string, args: string[], variables?: NodeJS.ProcessEnv): Promise<CommandResult> {
+export function runToolHere(tool: string, args: string[], variables?: NodeJS.ProcessEnv) {
   vi.resetModules();
   return runHere(args, () => import(`../../cli/${tool}.ts`), variables);
 }
 
 /** Runs a function with these process arguments. It must write only to the console. Not for concurrent tests. */
-export async function runHere(
-  args: string[],
-  run: () => Promise<unknown>,
-  variables: NodeJS.ProcessEnv = {},
-): Promise<CommandResult> {
+export async function runHere(args: string[], run: () => Promise<unknown>, variables: NodeJS.ProcessEnv = {}) {
   const { argv, exitCode } = process;
   // Otherwise the command's listeners would outlive it.
   const listening = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'on').mockReturnValue(stream));
