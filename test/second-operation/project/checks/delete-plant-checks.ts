@@ -14,7 +14,7 @@ export const deletePlantChecks: Check[] = [
         [deletion, error(404)],
       ];
     }),
-    // It needs createPlant too.
+    // It takes createPlant too.
     byGateway: true,
   },
 ];
