@@ -42,7 +42,7 @@ export default defineConfig({
         { include: [`${mutated}/**/*.test.ts`, 'contract/generate.test.ts'], exclude: COMMANDS }
       : {
           projects: [
-            project('dynalite', ['{checks,cli,contract,functions,local,scripts,test}/**/*.test.ts'], {
+            project('dynalite', ['{checks,cli,contract,functions,local,test}/**/*.test.ts'], {
               exclude: OWN_PROJECT,
             }),
             // Only reads; to load CDK for each file would take a third of its time.

@@ -1,10 +1,10 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { deploy } from '../local/deploy.ts';
 import { createTables, openLocalDynamoDb, putDevelopmentToken } from '../local/dynamodb.ts';
+import { filesBefore, readEvent } from '../local/event.ts';
+import { deploy } from '../local/lambda.ts';
 import { withOwnAssembly } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { command } from './command.ts';
-import { filesBefore, readEvent } from './event-file.ts';
 
 /*
  * npm run invoke -- events/NAME.json: invokes the function behind an event's route. Prints the response to stdout and the

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { runChecks } from '../checks/check.ts';
 import { checks } from '../checks/checks.ts';
-import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
 import { type OwnService, startOwnService } from '../test/support/service.ts';
 import { runToolHere } from '../test/support/tool.ts';

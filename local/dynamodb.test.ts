@@ -7,8 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
-import { createTables, type LocalDynamoDb, openLocalDynamoDb, putDevelopmentToken } from './dynamodb.ts';
+import {
+  createTables,
+  DEVELOPMENT_TOKEN,
+  type LocalDynamoDb,
+  openLocalDynamoDb,
+  putDevelopmentToken,
+} from './dynamodb.ts';
 import { readTemplate } from './template.ts';
 
 /** A temporary folder in place of the project's, so that no data of the user is touched. */

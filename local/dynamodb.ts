@@ -13,9 +13,11 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { projectRoot } from './synthesize.ts';
 import { LOCAL_REGION, type Template } from './template.ts';
+
+/** The token of the local run and of the sample events. No real table ever holds its digest. */
+export const DEVELOPMENT_TOKEN = 'plantstore_LocalDevelopmentTokenValidNowhereElse000000';
 
 /** dynalite and DynamoDB Local accept any credentials. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };

@@ -3,9 +3,8 @@ import { type IncomingMessage, type RequestListener, type ServerResponse, valida
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { render } from 'velocityjs';
-import type { Deployment } from './deploy.ts';
 import { createEvent, type GatewayRequest } from './event.ts';
-import { EventTooLarge } from './lambda.ts';
+import { type Deployment, EventTooLarge } from './lambda.ts';
 import type { GatewayResponse, MockIntegration, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */

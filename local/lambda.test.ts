@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { deploy, lambdaEnvironment } from './deploy.ts';
-import { EventTooLarge, type LogLine, startFunction } from './lambda.ts';
+import { deploy, EventTooLarge, type LogLine, lambdaEnvironment, startFunction } from './lambda.ts';
 import { type FunctionConfiguration, readTemplate } from './template.ts';
 
 /** A function with a handler's source. A handler may wait for the file `gate` in its folder. */

@@ -7,7 +7,7 @@ import { projectRoot } from './synthesize.ts';
 
 /*
  * The contract as a page to read and to try in a browser: Swagger UI with the settings of reference-page/page.js. The
- * local run serves its files and `npm run docs` writes them. None of them loads anything from elsewhere.
+ * local run serves its files and `npm run reference-page` writes them. None of them loads anything from elsewhere.
  */
 
 /** The page's path in the local run. */

@@ -3,17 +3,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
-import { type Deployment, deploy } from './deploy.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import {
   createTables,
+  DEVELOPMENT_TOKEN,
   LOCAL_CREDENTIALS,
   openLocalDynamoDb,
   putDevelopmentToken,
   SERVICE_ASSEMBLY,
 } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
-import type { LogLine } from './lambda.ts';
+import { type Deployment, deploy, type LogLine } from './lambda.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
 import { LOCAL_REGION, readTemplate } from './template.ts';

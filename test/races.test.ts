@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Deployment, deploy } from '../local/deploy.ts';
+import { type Deployment, deploy } from '../local/lambda.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { eventWith } from './support/event.ts';

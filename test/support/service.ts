@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { deploy } from '../../local/deploy.ts';
-import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { createGateway } from '../../local/gateway.ts';
+import { deploy } from '../../local/lambda.ts';
 import type { Template } from '../../local/template.ts';
 import { contractBody } from './contract.ts';
 import { startEngine } from './engine.ts';

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 
 export interface Ended {
   code: number;

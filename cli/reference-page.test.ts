@@ -10,12 +10,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const docs = (...args: string[]) => runToolHere('docs', args);
+const writePage = (...args: string[]) => runToolHere('reference-page', args);
 
 test('writes the page for a base URL, and again over itself', async () => {
   const out = join(directory, 'page');
   for (const url of ['https://a.example/v1/', 'http://127.0.0.1:3000']) {
-    const { code, stdout } = await docs('--url', url, '--out', out);
+    const { code, stdout } = await writePage('--url', url, '--out', out);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`is in ${out}: 9 files`) });
     expect(readFileSync(join(out, 'openapi.yaml'), 'utf8')).toContain(`servers:\n  - url: ${url.replace(/\/$/, '')}\n`);
   }
@@ -29,16 +29,16 @@ test.each([
   [['--url', 'https://a.example/?x'], '--url was "https://a.example/?x"; it must be an https URL as in '],
   [['--url', 'https://a.example;b'], '--url was "https://a.example;b"; it must be an https URL as in '],
 ])('rejects %j with a sentence and the usage', async (args, sentence) => {
-  const { code, stderr } = await docs(...args, '--out', directory);
+  const { code, stderr } = await writePage(...args, '--out', directory);
   expect(code).toBe(1);
   expect(stderr).toContain(sentence);
-  expect(stderr).toContain('Usage: npm run docs -- --url URL [--out DIR]');
+  expect(stderr).toContain('Usage: npm run reference-page -- --url URL [--out DIR]');
   expect(readdirSync(directory)).toEqual([]);
 });
 
 test('rejects a folder that has something else in it', async () => {
   writeFileSync(join(directory, 'mine.txt'), 'x');
-  const { code, stderr } = await docs('--url', 'https://a.example', '--out', directory);
+  const { code, stderr } = await writePage('--url', 'https://a.example', '--out', directory);
   expect(code).toBe(1);
   expect(stderr).toContain(`--out was "${directory}", which holds mine.txt; it must be a folder for the page alone.`);
   expect(readdirSync(directory)).toEqual(['mine.txt']);

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { referencePage } from '../local/reference-page.ts';
 import { checked, command, WrongArguments } from './command.ts';
 
-/* npm run docs: writes the page that `npm start` serves at /docs as a folder for a static host. */
+/* npm run reference-page: writes the page that `npm start` serves at /docs as a folder for a static host. */
 
-const USAGE = `Usage: npm run docs -- --url URL [--out DIR]
+const USAGE = `Usage: npm run reference-page -- --url URL [--out DIR]
 
 Writes the reference page of openapi.yaml as a folder for any static host. URL is the base URL that its console calls:
 the output ApiUrl of a deployed stack, or that of a local run. DIR is reference-page/ by default.`;
