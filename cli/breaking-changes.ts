@@ -1,25 +1,28 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
+import { command } from './command.ts';
 
-/*
- * npm run breaking-changes -- --since COMMIT: lists what has changed in openapi.yaml since a commit. Whatever is removed
- * or changed may break clients; only texts for people and some additions cannot. Exit status 1 if a change may.
- */
+/* npm run breaking-changes: lists the changes of openapi.yaml since a commit that may break clients, and the others. */
 
-/** Keywords that only people read. */
+const USAGE = `Usage: npm run breaking-changes -- [--since COMMIT]
+
+Lists the changes of openapi.yaml since COMMIT, by default main. Only a change of a description, or an addition that
+clients need not know, is harmless. The exit status is 1 if any other change may break clients.`;
+
+/** Keywords that are only for human readers. */
 const TEXTS = ['info', 'title', 'summary', 'description', 'example', 'examples', 'deprecated'];
-/** Keywords whose value has names as keys. Clients need not know a new name. */
+/** Keywords with a map of names as their value. Clients need not know a new name. */
 const NAMED = ['paths', 'properties', 'headers', 'parameters', 'securitySchemes'];
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 type Node = Record<string, unknown>;
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
 
-/** The changes from one text of the contract to another. A component is compared where it is used. */
-export function changesOf(before: string, after: string): string[] {
-  return compare(resolved(before), resolved(after), [], false);
+/** Compares two texts of the contract. Returns a line for each change. Compares a component where it is used. */
+export function findChanges(before: string, after: string): string[] {
+  return compare(dereference(before), dereference(after), [], false);
 }
 
 function compare(before: Node, after: Node, path: string[], keysAreNames: boolean): string[] {
@@ -37,9 +40,10 @@ function compare(before: Node, after: Node, path: string[], keysAreNames: boolea
   });
 }
 
-/** The contract with each reference replaced by its target, and with parameters keyed by their place and name. */
-function resolved(text: string): Node {
+/** Parses the contract. Replaces each reference by its target, and each list of parameters by a map. */
+function dereference(text: string): Node {
   const { components, ...contract } = parse(text);
+  /** `followed` has the references that led here: a schema may contain itself. */
   function copy(value: unknown, key: string, followed: string[]): unknown {
     if (!isNode(value)) return value;
     if (Array.isArray(value)) {
@@ -51,7 +55,7 @@ function resolved(text: string): Node {
     if (typeof $ref === 'string' && !followed.includes($ref)) {
       const [, , kind = '', name = ''] = $ref.split('/');
       const target = components?.[kind]?.[name];
-      if (!target) throw new Error(`The $ref was "${$ref}"; it must be a component of the same document.`);
+      if (!target) throw new Error(`The $ref was "${$ref}"; it must be a component of openapi.yaml.`);
       return copy({ ...target, ...rest }, key, [...followed, $ref]);
     }
     return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, copy(child, name, followed)]));
@@ -60,9 +64,11 @@ function resolved(text: string): Node {
 }
 
 if (import.meta.main) {
-  const { since = 'main' } = parseArgs({ options: { since: { type: 'string' } } }).values;
-  const before = execFileSync('git', ['show', `${since}:openapi.yaml`], { encoding: 'utf8' });
-  const changes = changesOf(before, readFileSync('openapi.yaml', 'utf8'));
-  console.log(changes.join('\n') || `openapi.yaml has no changes since ${since}.`);
-  if (changes.some((change) => change.startsWith('MAY BREAK'))) process.exitCode = 1;
+  const options = { since: { type: 'string', default: 'main' } } as const;
+  await command({ usage: USAGE, options }, async ({ since }) => {
+    const before = execFileSync('git', ['show', `${since}:openapi.yaml`], { encoding: 'utf8' });
+    const changes = findChanges(before, readFileSync('openapi.yaml', 'utf8'));
+    console.log(changes.join('\n') || `openapi.yaml has no changes since ${since}.`);
+    if (changes.some((change) => change.startsWith('MAY BREAK'))) process.exitCode = 1;
+  });
 }

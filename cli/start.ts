@@ -8,17 +8,17 @@ import { checkedNumber, command } from './command.ts';
 
 const USAGE = `Usage: npm start, or npm run dev
 
-The service listens on the port in the variable PORT, 3000 by default; 0 is any free port.`;
+Serves the API on 127.0.0.1, on the port in the environment variable PORT: 3000 by default, 0 for any free port.`;
 
 const OPTIONS = { watch: { type: 'boolean', default: false } } as const;
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ watch }) => {
   const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
   const { instructions, close } = await startService(port, watch);
-  // npm passes on a signal that the terminal has already sent, so a second one must not end the process at once.
+  // On Ctrl-C, the terminal and npm each send a signal. The second one must not interrupt `close`.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => close().then(() => process.exit()));
-  // A reader may send a signal at once.
+  // Printed last, because a program that reads it may send a signal immediately.
   console.log(instructions);
 });
-// What a failed start has opened would keep the process running.
+// After a failed start, open handles would keep the process running.
 if (process.exitCode) process.exit();

@@ -37,7 +37,7 @@ export async function synthesize(assembly: string, context: Record<string, strin
 }
 
 /** Synthesizes into a temporary folder that exists until `use` ends: two runs in one folder would mix their files. */
-export async function withOwnAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
+export async function withTemporaryAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'plant-store-'));
   return await use(await synthesize(directory.path));
 }
