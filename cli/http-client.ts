@@ -25,8 +25,8 @@ export class HttpClient extends Client {
   }
 
   /**
-   * Checks that the service is at the base URL and accepts the token. Repeats the check for up to `waitSeconds`, because
-   * a new domain name can take minutes to work everywhere.
+   * Checks that the service is at the base URL and accepts the token. Repeats the check for up to `waitSeconds`: a new
+   * domain name can take minutes to work everywhere.
    *
    * @throws if the last check fails, or at once if the service rejects the token
    */

@@ -13,8 +13,8 @@ import { command } from './command.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT
 
-EVENT is a JSON file with an API Gateway event, such as events/create-plant.json. If before.json in the same folder names
-another event for it, that one is invoked first.`;
+EVENT is a JSON file with an API Gateway event, such as events/create-plant.json. If before.json in the same folder
+names another event for it, that one is invoked first.`;
 
 await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   const events = [...filesBefore(String(file)), String(file)].map(readEvent);

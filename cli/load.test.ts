@@ -1,7 +1,7 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, inject, test, vi } from 'vitest';
 import { type Respond, type Sent, startFakeService } from '../test/support/fake-service.ts';
-import { type OwnService, startOwnService } from '../test/support/service.ts';
+import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import type { Item } from './table.ts';
 
@@ -11,9 +11,9 @@ vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   SERVICE_ASSEMBLY: inject('assembly'),
 }));
 
-let service: OwnService;
+let service: ServiceWithEngine;
 beforeAll(async () => {
-  service = await startOwnService();
+  service = await startServiceWithEngine();
   return service.close;
 });
 

@@ -12,8 +12,8 @@ import { plantsById, type Table, withTable } from './table.ts';
 const USAGE = `Usage: npm run load -- BASE_URL --token TOKEN [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
 
 Creates plants for --duration seconds over --connections connections, at most N per second in total. TOKEN is by default
-the environment variable PLANT_STORE_TOKEN. Ctrl+C ends the load test early. With --stack or --local, it then checks that
-the plants table contains every plant whose response was a 200. The plants are not deleted; their ids are from
+the environment variable PLANT_STORE_TOKEN. Ctrl+C ends the load test early. With --stack or --local, it then checks
+that the plants table contains every plant whose response was a 200. The plants are not deleted; their ids are from
 8000000000000000000 to 8999999999999999999.`;
 
 const OPTIONS = {

@@ -70,7 +70,7 @@ test.each<[string[], number, Plants]>([
   expect(await readPlants(from)).toEqual(BACKUP);
 });
 
-test('restores more plants than fit in a page, with at most 100 requests at a time, and prints ten different ones', async () => {
+test('restores several pages, with at most 100 requests at a time, and prints ten of the different plants', async () => {
   const from = await createTable(plantsFrom(0, 230, 'before'));
   const to = await createTable({ ...plantsFrom(0, 15, 'changed'), ...plantsFrom(1000, 120, 'new') });
   let concurrent = 0;

@@ -13,7 +13,7 @@ import { type Item, idOf, plantsById, type Table, withTable } from './table.ts';
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 
 Copies the plants of TABLE that are missing in the stack's plants table; with --overwrite, also those that are
-different there. Deletes nothing. --dry-run only counts. REGION is the region of TABLE, by default the same as the stack's.
+different there. Deletes nothing. --dry-run only counts. REGION is the region of TABLE, by default that of the stack.
 Without --stack, it copies to the local run's plants table.`;
 
 const OPTIONS = {

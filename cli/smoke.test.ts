@@ -3,16 +3,16 @@ import { runChecks } from '../checks/check.ts';
 import { checks } from '../checks/checks.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
-import { type OwnService, startOwnService } from '../test/support/service.ts';
+import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import { HttpClient } from './http-client.ts';
 
 // Ends a smoke test that hangs. A complete one takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-let service: OwnService;
+let service: ServiceWithEngine;
 beforeAll(async () => {
-  service = await startOwnService();
+  service = await startServiceWithEngine();
   return service.close;
 });
 

@@ -13,8 +13,8 @@ const USAGE = `Usage: npm run smoke -- BASE_URL --token TOKEN [--wait SECONDS] [
 
 BASE_URL is the deployed stack's ApiUrl, or http://127.0.0.1:3000 for the local run. TOKEN is by default the environment
 variable PLANT_STORE_TOKEN. If the first request fails, --wait repeats it for up to SECONDS, for example until DNS knows
-a new domain name. --json prints the report as JSON. The plants that the checks create are not deleted; their ids are from
-${CHECK_IDS}, positive or negative, and the same for each run with the same token.`;
+a new domain name. --json prints the report as JSON. The plants that the checks create are not deleted. Their ids are
+from ${CHECK_IDS}, positive or negative, and the same for each run with the same token.`;
 
 const OPTIONS = {
   token: { type: 'string' },

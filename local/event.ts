@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { LOCAL_ACCOUNT, type Template } from './template.ts';
 
-/** A request that the gateway has read. */
+/** A request with its complete body. */
 export interface GatewayRequest {
   message: IncomingMessage;
   method: string;
@@ -13,12 +13,12 @@ export interface GatewayRequest {
   path: string;
   query: string;
   body: Buffer;
-  /** The response headers `x-amzn-requestid` and `x-amz-apigw-id`. */
+  /** Sent in the response headers `x-amzn-requestid` and `x-amz-apigw-id`. */
   ids: { requestId: string; extendedRequestId: string };
 }
 
 /**
- * Returns the event that API Gateway sends for a request. Header names keep the client's casing.
+ * Creates the event that API Gateway sends to the function. Header names keep the client's casing.
  *
  * Source: "Input format of a Lambda function for proxy integration in API Gateway".
  */
@@ -30,7 +30,7 @@ export function createEvent(
   const now = new Date();
   const [, day, month, year, time] = now.toUTCString().split(' ');
   const sourceIp = String(message.socket.remoteAddress);
-  // Names and values alternate.
+  // Names and values alternate, as in Node's `rawHeaders`.
   const rawHeaders = [
     ...message.rawHeaders,
     ...[
@@ -46,7 +46,7 @@ export function createEvent(
   );
   const parameters = [...new URLSearchParams(query)];
   const isBase64Encoded = body.length > 0 && hasBinaryBodies;
-  // Not a literal in the event: its type lacks `deploymentId`.
+  // A variable, because the type of a literal in the event would not allow `deploymentId`.
   const requestContext = {
     accountId: LOCAL_ACCOUNT,
     apiId: 'local',
@@ -102,7 +102,7 @@ function multiValues(entries: [name: string, value: string][]): Record<string, s
   return Object.fromEntries([...byName].map(([name, group]) => [name, group.map(([, value]) => value)]));
 }
 
-/** Reads an event of API Gateway. Throws a sentence if there is none. */
+/** Reads an API Gateway event from a JSON file. Throws if the file is not a REST proxy event. */
 export function readEvent(file: string): APIGatewayProxyEvent {
   let event: APIGatewayProxyEvent | null;
   try {
@@ -114,10 +114,13 @@ export function readEvent(file: string): APIGatewayProxyEvent {
   throw new Error(`The event ${file} must be a REST proxy event, with httpMethod and resource.`);
 }
 
-/** The files of the events that an event needs before it, in their order: `before.json` of its folder names the last. */
+/**
+ * Returns the event files to invoke before an event file, in order. `before.json` in the same folder maps each event's
+ * name to the name of the event before it.
+ */
 export function filesBefore(file: string): string[] {
-  const list = join(dirname(file), 'before.json');
-  const names: Record<string, string> = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : {};
+  const map = join(dirname(file), 'before.json');
+  const names: Record<string, string> = existsSync(map) ? JSON.parse(readFileSync(map, 'utf8')) : {};
   const name = names[basename(file, '.json')];
   if (name === undefined) return [];
   const before = join(dirname(file), `${name}.json`);

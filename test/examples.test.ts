@@ -6,7 +6,7 @@ import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { contract, fetchedBody } from './support/contract.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
-import { type OwnService, startOwnService } from './support/service.ts';
+import { type ServiceWithEngine, startServiceWithEngine } from './support/service.ts';
 
 /* The errors of openapi.yaml's examples, and the requests of requests.http that cause them. */
 
@@ -63,9 +63,9 @@ function shown(method: string, resource: string, status: number): MediaType {
   return contract.paths[resource][method.toLowerCase()].responses[status].content['application/json'];
 }
 
-let service: OwnService;
+let service: ServiceWithEngine;
 beforeAll(async () => {
-  service = await startOwnService();
+  service = await startServiceWithEngine();
   return service.close;
 });
 

@@ -8,7 +8,7 @@ import type { Template } from '../../local/template.ts';
 import { contractBody } from './contract.ts';
 import { startEngine } from './engine.ts';
 
-/** The template's functions behind its routes, on an engine's tables, over real HTTP. */
+/** Serves the template's routes and functions over HTTP, with the tables of the engine. */
 export async function startTestService(template: Template, engine: { endpoint: string }) {
   const deployment = await deploy(template, engine, () => {});
   const gateway = createGateway(
@@ -29,8 +29,8 @@ export async function startTestService(template: Template, engine: { endpoint: s
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
-/** The service as it is deployed by default, on an engine of its own. */
-export async function startOwnService() {
+/** Starts an engine, and serves the synthesized template with it. */
+export async function startServiceWithEngine() {
   const engine = await startEngine();
   const service = await startTestService(engine.template, engine);
   return {
@@ -43,9 +43,9 @@ export async function startOwnService() {
   };
 }
 
-export type OwnService = Awaited<ReturnType<typeof startOwnService>>;
+export type ServiceWithEngine = Awaited<ReturnType<typeof startServiceWithEngine>>;
 
-/** Sends a body to POST /plants at this URL. Returns the response's body, if the contract allows the response. */
+/** Sends a body to the URL of POST /plants. Returns the response's body. Fails if the contract forbids the response. */
 export async function post(url: string, body: string, token = DEVELOPMENT_TOKEN): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers, body });
