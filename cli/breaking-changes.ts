@@ -4,12 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import { command } from './command.ts';
 
-/* npm run breaking-changes: lists the changes of openapi.yaml since a commit that may break clients, and the others. */
-
 const USAGE = `Usage: npm run breaking-changes -- [--since COMMIT]
 
-Lists the changes of openapi.yaml since COMMIT, by default main. Only a change of a description, or an addition that
-clients need not know, is harmless. The exit status is 1 if any other change may break clients.`;
+Lists the changes of openapi.yaml since COMMIT, by default main, and says of each if it may break clients. Changes of
+descriptions, and additions that clients can ignore, are harmless. The exit status is 1 if a change may break clients.`;
 
 /** Keywords that are only for human readers. */
 const TEXTS = ['info', 'title', 'summary', 'description', 'example', 'examples', 'deprecated'];
@@ -17,22 +15,22 @@ const TEXTS = ['info', 'title', 'summary', 'description', 'example', 'examples',
 const NAMED = ['paths', 'properties', 'headers', 'parameters', 'securitySchemes'];
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-type Node = Record<string, unknown>;
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
+type JsonObject = Record<string, unknown>;
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
 /** Compares two texts of the contract. Returns a line for each change. Compares a component where it is used. */
 export function findChanges(before: string, after: string): string[] {
   return compare(dereference(before), dereference(after), [], false);
 }
 
-function compare(before: Node, after: Node, path: string[], keysAreNames: boolean): string[] {
+function compare(before: JsonObject, after: JsonObject, path: string[], keysAreNames: boolean): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) => {
     const isNamed = !keysAreNames && NAMED.includes(key);
     const isText = !keysAreNames && TEXTS.includes(key);
-    const [old, current] = [before, after].map((node) => node[key] ?? (isNamed ? {} : undefined));
+    const [old, current] = [before, after].map((object) => object[key] ?? (isNamed ? {} : undefined));
     if (isDeepStrictEqual(old, current)) return [];
-    if (isNode(old) && isNode(current) && !isText) return compare(old, current, [...path, key], isNamed);
-    const isOptional = keysAreNames && isNode(current) && current['required'] !== true;
+    if (isObject(old) && isObject(current) && !isText) return compare(old, current, [...path, key], isNamed);
+    const isOptional = keysAreNames && isObject(current) && current['required'] !== true;
     const isOperation = path[0] === 'paths' && path.length === 2 && METHODS.includes(key);
     const isHarmless = isText || (old === undefined && (isOptional || isOperation));
     const action = old === undefined ? 'add' : current === undefined ? 'remove' : 'replace';
@@ -41,14 +39,15 @@ function compare(before: Node, after: Node, path: string[], keysAreNames: boolea
 }
 
 /** Parses the contract. Replaces each reference by its target, and each list of parameters by a map. */
-function dereference(text: string): Node {
+function dereference(text: string): JsonObject {
   const { components, ...contract } = parse(text);
   /** `followed` has the references that led here: a schema may contain itself. */
   function copy(value: unknown, key: string, followed: string[]): unknown {
-    if (!isNode(value)) return value;
+    if (!isObject(value)) return value;
     if (Array.isArray(value)) {
       const items = value.map((item) => copy(item, '', followed));
-      const byName = () => Object.fromEntries((items as Node[]).map((item) => [`${item['in']} ${item['name']}`, item]));
+      const byName = () =>
+        Object.fromEntries((items as JsonObject[]).map((item) => [`${item['in']} ${item['name']}`, item]));
       return key === 'parameters' ? byName() : items;
     }
     const { $ref, ...rest } = value;
@@ -60,7 +59,7 @@ function dereference(text: string): Node {
     }
     return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, copy(child, name, followed)]));
   }
-  return copy({ ...contract, securitySchemes: components?.securitySchemes }, '', []) as Node;
+  return copy({ ...contract, securitySchemes: components?.securitySchemes }, '', []) as JsonObject;
 }
 
 if (import.meta.main) {

@@ -39,11 +39,7 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/**
- * Returns the value if it matches the pattern.
- *
- * @param expected completes the message of the UsageError: "it must be …"
- */
+/** Returns the value if it matches the pattern. If not, throws a UsageError that says what is expected. */
 export function checked(name: string, value: string, pattern: RegExp, expected: string): string {
   if (pattern.test(value)) return value;
   throw new UsageError(`${name} was "${value}"; it must be ${expected}.`);

@@ -205,7 +205,7 @@ test('uses its token or PLANT_STORE_TOKEN, and throws if there is neither', () =
   expect(new HttpClient('http://a.example', 'argument').token).toBe('argument');
   for (const missing of ['', undefined]) {
     vi.stubEnv('PLANT_STORE_TOKEN', missing);
-    const error = new UsageError('The token is missing; use --token or the environment variable PLANT_STORE_TOKEN.');
+    const error = new UsageError('There is no token; set --token or the environment variable PLANT_STORE_TOKEN.');
     expect(() => new HttpClient('http://a.example', missing)).toThrow(error);
   }
   vi.unstubAllEnvs();

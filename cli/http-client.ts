@@ -12,23 +12,19 @@ export class HttpClient extends Client {
   readonly baseUrl: string;
 
   /**
-   * @param token default: the environment variable PLANT_STORE_TOKEN; other users of the machine can read a command's
-   * arguments, but not its variables
-   * @throws UsageError if there is no token, or the base URL is not valid
+   * The token is by default the environment variable PLANT_STORE_TOKEN: other users of the machine can see a command's
+   * arguments, but not its variables. Throws a UsageError if there is no token, or the base URL is not valid.
    */
   constructor(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']) {
-    if (!token)
-      throw new UsageError('The token is missing; use --token or the environment variable PLANT_STORE_TOKEN.');
+    if (!token) throw new UsageError('There is no token; set --token or the environment variable PLANT_STORE_TOKEN.');
     const base = checked('BASE_URL', baseUrl, /^https?:\/\/[^/]/i, 'an http or https URL').replace(/\/+$/, '');
     super(token, (request) => sendOverHttp(base, request));
     this.baseUrl = base;
   }
 
   /**
-   * Checks that the service is at the base URL and accepts the token. Repeats the check for up to `waitSeconds`: a new
-   * domain name can take minutes to work everywhere.
-   *
-   * @throws if the last check fails, or at once if the service rejects the token
+   * Throws if the service is not at the base URL or rejects the token. Repeats the request for up to `waitSeconds`,
+   * because a new domain name can take minutes to work everywhere.
    */
   async checkAccess(waitSeconds = 0): Promise<void> {
     const deadline = Date.now() + waitSeconds * 1000;
@@ -45,7 +41,6 @@ export class HttpClient extends Client {
     }
   }
 
-  /** Returns a message if this is not a response of the service's POST /plants. */
   #accessProblem(response: ClientResponse | Error): string | undefined {
     if (response instanceof Error) {
       const { name, message, cause } = response;

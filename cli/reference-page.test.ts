@@ -43,6 +43,8 @@ test('rejects a folder that contains another file', async () => {
   writeFileSync(join(directory, 'mine.txt'), 'x');
   const { code, stderr } = await writePage('--url', 'https://a.example', '--out', directory);
   expect(code).toBe(1);
-  expect(stderr).toContain(`--out was "${directory}", which contains mine.txt; it must be an empty or new folder.`);
+  expect(stderr).toContain(
+    `--out was "${directory}", which contains mine.txt; it must contain nothing except the page.`,
+  );
   expect(readdirSync(directory)).toEqual(['mine.txt']);
 });

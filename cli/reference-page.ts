@@ -24,7 +24,7 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ url, out }) => {
   mkdirSync(out, { recursive: true });
   const otherFile = readdirSync(out).find((name) => !Object.keys(files).includes(name));
   if (otherFile !== undefined) {
-    throw new UsageError(`--out was "${out}", which contains ${otherFile}; it must be an empty or new folder.`);
+    throw new UsageError(`--out was "${out}", which contains ${otherFile}; it must contain nothing except the page.`);
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(out, name), text);
   console.log(`The reference page for ${baseUrl} is in ${out}: index.html and ${Object.keys(files).length - 1} other files.

@@ -17,12 +17,7 @@ export type Item = Record<string, AttributeValue>;
 /** Maximum number of keys in a BatchGetItem request. */
 const MAX_KEYS = 100;
 
-/**
- * Calls `use` with a table of a deployed stack, or of the local run if `stack` is undefined.
- *
- * @param output the stack output with the table's name
- * @throws if the stack cannot be read, or does not have the output
- */
+/** Calls `use` with the table that an output of the stack names. Without a stack, it is a table of the local run. */
 export async function withTable(
   stack: string | undefined,
   output: 'PlantsTableName' | 'AccessTokensTableName',
@@ -30,8 +25,7 @@ export async function withTable(
 ): Promise<void> {
   if (stack !== undefined) return await use(await findTable(stack, output));
   // Any synthesized template has the same tables, and synthesizing takes seconds.
-  const isSynthesized = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'));
-  const template = isSynthesized
+  const template = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'))
     ? readTemplate(SERVICE_ASSEMBLY)
     : await withTemporaryAssembly(async (assembly) => readTemplate(assembly));
   const dynamoDb = await openLocalDynamoDb();

@@ -30,20 +30,17 @@ export function createEvent(
   const now = new Date();
   const [, day, month, year, time] = now.toUTCString().split(' ');
   const sourceIp = String(message.socket.remoteAddress);
-  // Names and values alternate, as in Node's `rawHeaders`.
-  const rawHeaders = [
-    ...message.rawHeaders,
-    ...[
-      'X-Amzn-Trace-Id',
-      `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`,
-    ],
-    ...['X-Forwarded-For', sourceIp],
-    ...['X-Forwarded-Port', String(message.socket.localPort)],
-    ...['X-Forwarded-Proto', 'http'],
-  ];
-  const headers = rawHeaders.flatMap((value, index): [string, string][] =>
-    index % 2 === 1 ? [[String(rawHeaders[index - 1]), value]] : [],
+  // In rawHeaders, names and values alternate.
+  const received = message.rawHeaders.flatMap((name, index, all): [string, string][] =>
+    index % 2 === 0 ? [[name, String(all[index + 1])]] : [],
   );
+  const headers: [string, string][] = [
+    ...received,
+    ['X-Amzn-Trace-Id', `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`],
+    ['X-Forwarded-For', sourceIp],
+    ['X-Forwarded-Port', String(message.socket.localPort)],
+    ['X-Forwarded-Proto', 'http'],
+  ];
   const parameters = [...new URLSearchParams(query)];
   const isBase64Encoded = body.length > 0 && hasBinaryBodies;
   // A variable, because the type of a literal in the event would not allow `deploymentId`.

@@ -19,15 +19,9 @@ const BODY_TOO_LARGE: GatewayResponse = {
 };
 
 /** API Gateway renames these headers of a function, for example `Date` to `x-amzn-Remapped-Date` (same page). */
-const REMAPPED_HEADERS =
-  /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
+const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
 
-/**
- * Responds to requests as the REST API of a deployment does.
- *
- * @param current returns the deployment for the next request
- * @param log is called with a line for each response
- */
+/** Responds as the REST API of the current deployment does. Calls `log` with a line for each response. */
 export function createGateway(current: () => Deployment, log: (line: string) => void): RequestListener {
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const start = performance.now();
@@ -127,7 +121,7 @@ function toGatewayResponse(response: unknown): GatewayResponse {
   for (const [name, group] of Map.groupBy(entries, ([name]) => name.toLowerCase())) {
     const values = group.flatMap(([, value]) => value).map(String);
     for (const value of values) validateHeaderValue(name, value);
-    sent[REMAPPED_HEADERS.test(name) ? `x-amzn-remapped-${name}` : name] = [...new Set(values)];
+    sent[REMAPPED_HEADER.test(name) ? `x-amzn-remapped-${name}` : name] = [...new Set(values)];
   }
   return { statusCode: Number(statusCode), headers: sent, body };
 }

@@ -20,7 +20,7 @@ import { LOCAL_REGION, readTemplate } from './template.ts';
 /** Time for requests in progress to end when the service closes. */
 const GRACE_MS = 500;
 /** Time to wait after a change, because an editor can change a file several times when it saves. */
-const SAVE_MS = 50;
+const DEBOUNCE_MS = 50;
 
 /**
  * Serves the synthesized stack on 127.0.0.1. Returns instructions for the terminal, and a function that closes it.
@@ -97,7 +97,7 @@ async function onChange(rebuild: () => Promise<void>): Promise<void> {
   let isScheduled = false;
 
   async function rebuildSoon(): Promise<void> {
-    await sleep(SAVE_MS);
+    await sleep(DEBOUNCE_MS);
     isScheduled = false;
     await rebuild().catch((error: Error) => console.error(error.message));
   }

@@ -54,6 +54,11 @@ export interface Template {
   outputs: Record<string, string>;
 }
 
+/** The parts of a cloud assembly's manifest that the local run reads. */
+interface Manifest {
+  artifacts: Record<string, { type: string; properties: { templateFile: string } }>;
+}
+
 /** The parts of a CloudFormation template that the local run reads. */
 interface CloudFormationTemplate {
   Resources: Record<string, { Type: string; Properties: object; Metadata: { 'aws:asset:path': string } }>;
@@ -82,10 +87,8 @@ interface ResponseDefinition {
 export function readTemplate(assembly: string): Template {
   const read = (file: string, reviver?: typeof resolve) =>
     JSON.parse(readFileSync(join(assembly, file), 'utf8'), reviver);
-  const artifacts: { type: string; properties: { templateFile: string } }[] = Object.values(
-    read('manifest.json').artifacts,
-  );
-  const stacks = artifacts.filter(({ type }) => type === 'aws:cloudformation:stack');
+  const { artifacts }: Manifest = read('manifest.json');
+  const stacks = Object.values(artifacts).filter(({ type }) => type === 'aws:cloudformation:stack');
   const { templateFile } = onlyItem('stack', stacks).properties;
   const { Resources, Outputs }: CloudFormationTemplate = read(templateFile, resolve);
 
@@ -102,6 +105,7 @@ export function readTemplate(assembly: string): Template {
     MemorySize: number;
     Environment: { Variables: Record<string, string> };
   }>('AWS::Lambda::Function');
+  const tables = ofType<CreateTableCommandInput>('AWS::DynamoDB::Table');
   const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
 
   function toIntegration(integration: Integration): Route['integration'] {
@@ -121,6 +125,7 @@ export function readTemplate(assembly: string): Template {
       integration: toIntegration(integration),
     })),
   );
+  const gatewayResponses = Object.entries(api['x-amazon-apigateway-gateway-responses']);
   return {
     stage: onlyItem('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
     hasBinaryBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
@@ -132,30 +137,20 @@ export function readTemplate(assembly: string): Template {
       memoryMegabytes: MemorySize,
       environment: Environment.Variables,
     })),
-    tables: ofType<CreateTableCommandInput>('AWS::DynamoDB::Table').map((table) => ({
-      TableName: table.name,
-      AttributeDefinitions: table.AttributeDefinitions,
-      KeySchema: table.KeySchema,
-      BillingMode: table.BillingMode,
-    })),
+    tables: tables.map(({ name: TableName, AttributeDefinitions, KeySchema, BillingMode }) => {
+      return { TableName, AttributeDefinitions, KeySchema, BillingMode };
+    }),
     routes: routes.toSorted((a, b) => sortKey(a).localeCompare(sortKey(b))),
-    gatewayResponses: new Map(
-      Object.entries(api['x-amazon-apigateway-gateway-responses']).map(([type, response]) => [
-        type,
-        toGatewayResponse(response),
-      ]),
-    ),
+    gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, toGatewayResponse(response)])),
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, Value])),
   };
 }
 
-/**
- * Returns the function of a route.
- *
- * @throws if the stack has no such route to a function
- */
+type Routing = Pick<Template, 'routes' | 'functions'>;
+
+/** Returns the function of a route. Throws if the stack has no such route to a function. */
 export function functionBehind(
-  { routes, functions }: Pick<Template, 'routes' | 'functions'>,
+  { routes, functions }: Routing,
   method: string,
   resource: string,
 ): FunctionConfiguration {
@@ -166,10 +161,7 @@ export function functionBehind(
 }
 
 /** Returns the functions of the routes, without the stack's other functions, which run during a release. */
-export function servedFunctions({
-  functions,
-  routes,
-}: Pick<Template, 'routes' | 'functions'>): FunctionConfiguration[] {
+export function servedFunctions({ functions, routes }: Routing): FunctionConfiguration[] {
   const names = routes.map(({ integration }) => 'functionName' in integration && integration.functionName);
   return functions.filter(({ name }) => names.includes(name));
 }
