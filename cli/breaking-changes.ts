@@ -11,7 +11,7 @@ descriptions, and additions that clients can ignore, are harmless. The exit stat
 
 /** Keywords that are only for human readers. */
 const TEXTS = ['info', 'title', 'summary', 'description', 'example', 'examples', 'deprecated'];
-/** Keywords with a map of names as their value. Clients need not know a new name. */
+/** Keywords with a map of names as their value. Clients can ignore a new name. */
 const NAMED = ['paths', 'properties', 'headers', 'parameters', 'securitySchemes'];
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
@@ -46,9 +46,8 @@ function dereference(text: string): JsonObject {
     if (!isObject(value)) return value;
     if (Array.isArray(value)) {
       const items = value.map((item) => copy(item, '', followed));
-      const byName = () =>
-        Object.fromEntries((items as JsonObject[]).map((item) => [`${item['in']} ${item['name']}`, item]));
-      return key === 'parameters' ? byName() : items;
+      if (key !== 'parameters') return items;
+      return Object.fromEntries((items as JsonObject[]).map((item) => [`${item['in']} ${item['name']}`, item]));
     }
     const { $ref, ...rest } = value;
     if (typeof $ref === 'string' && !followed.includes($ref)) {

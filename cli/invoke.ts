@@ -6,15 +6,11 @@ import { withTemporaryAssembly } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { command } from './command.ts';
 
-/*
- * npm run invoke -- events/NAME.json: invokes the function of an event's route. Prints the response to stdout and the
- * function's log to stderr. The exit status is 0 for a 200, and 1 for any other response.
- */
-
 const USAGE = `Usage: npm run invoke -- EVENT
 
-EVENT is a JSON file with an API Gateway event, such as events/create-plant.json. If before.json in the same folder
-names another event for it, that one is invoked first.`;
+Invokes the function of an event's route, without a server. EVENT is a JSON file with an API Gateway event, such as
+events/create-plant.json. If before.json in the same folder names another event for it, that one is invoked first.
+Prints the response to stdout and the function's log to stderr. The exit status is 0 for a 200, and 1 otherwise.`;
 
 await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   const events = [...filesBefore(String(file)), String(file)].map(readEvent);

@@ -7,13 +7,12 @@ import { checkedNumber, command } from './command.ts';
 import { HttpClient } from './http-client.ts';
 import { plantsById, type Table, withTable } from './table.ts';
 
-/* npm run load: a load test. Creates plants as fast as a deployment or the local run allows, and prints statistics. */
-
 const USAGE = `Usage: npm run load -- BASE_URL --token TOKEN [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
 
-Creates plants for --duration seconds over --connections connections, at most N per second in total. TOKEN is by default
-the environment variable PLANT_STORE_TOKEN. Ctrl+C ends the load test early. With --stack or --local, it then checks
-that the plants table contains every plant whose response was a 200. The plants are not deleted; their ids are from
+A load test: creates plants for --duration seconds over --connections connections, as fast as the responses come or
+at most N per second in total, and prints the rate, the latency and the failures. TOKEN is by default the environment
+variable PLANT_STORE_TOKEN. Ctrl+C ends the load test early. With --stack or --local, it then checks that the plants
+table contains every plant whose response was a 200. The plants are not deleted; their ids are from
 8000000000000000000 to 8999999999999999999.`;
 
 const OPTIONS = {

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { referencePage } from '../local/reference-page.ts';
 import { checked, command, UsageError } from './command.ts';
 
-/* npm run reference-page: writes the page that `npm start` serves at /docs to a folder for a static host. */
-
 const USAGE = `Usage: npm run reference-page -- --url URL [--out DIR]
 
-Writes the reference page of openapi.yaml to the folder DIR, for any static host. The page sends its requests to URL,
-the base URL of the API: the output ApiUrl of a deployed stack, or http://127.0.0.1:3000 for the local run.
+Writes the page that npm start serves at /docs to the folder DIR, for any static host. The page sends its requests to
+URL, the base URL of the API: the output ApiUrl of a deployed stack, or http://127.0.0.1:3000 for the local run.
 DIR is reference-page by default.`;
 
 const OPTIONS = { url: { type: 'string' }, out: { type: 'string', default: 'reference-page' } } as const;

@@ -8,13 +8,11 @@ import {
 import { command, UsageError } from './command.ts';
 import { type Item, idOf, plantsById, type Table, withTable } from './table.ts';
 
-/* npm run restore: copies plants from another table, such as one restored from a backup, into the service's table. */
-
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 
-Copies the plants of TABLE that are missing in the stack's plants table; with --overwrite, also those that are
-different there. Deletes nothing. --dry-run only counts. REGION is the region of TABLE, by default that of the stack.
-Without --stack, it copies to the local run's plants table.`;
+Copies the plants of TABLE, such as one restored from a backup, that are missing in the stack's plants table; with
+--overwrite, also those that are different there. Deletes nothing. --dry-run only counts. REGION is the region of
+TABLE, by default that of the stack. Without --stack, it copies to the local run's plants table.`;
 
 const OPTIONS = {
   from: { type: 'string' },

@@ -1,14 +1,10 @@
 import { startService } from '../local/service.ts';
 import { checkedNumber, command } from './command.ts';
 
-/*
- * npm start: serves the synthesized stack on this machine until Ctrl-C or SIGTERM.
- * npm run dev: the same, and rebuilds it after each change to the contract, the stack or a function.
- */
-
 const USAGE = `Usage: npm start, or npm run dev
 
-Serves the API on 127.0.0.1, on the port in the environment variable PORT: 3000 by default, 0 for any free port.`;
+Serves the synthesized stack on this machine until Ctrl-C. npm run dev also rebuilds it after each change to the
+contract, the stack or a function. The environment variable PORT is the port: 3000 by default, 0 for any free port.`;
 
 const OPTIONS = { watch: { type: 'boolean', default: false } } as const;
 

@@ -3,15 +3,13 @@ import { type AccessTokenItem, newToken } from '../functions/shared/access-token
 import { checked, command, UsageError } from './command.ts';
 import { type Table, withTable } from './table.ts';
 
-/* npm run token: creates, lists and revokes access tokens. */
-
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]
   npm run token -- list [--stack STACK]
   npm run token -- revoke NAME [--stack STACK]
 
---expires is the token's lifetime in minutes, hours or days: 30m, 12h, 90d. Without --stack, the tokens are those of the
-local run.`;
+Creates, lists and revokes access tokens. --expires is the token's lifetime in minutes, hours or days: 30m, 12h, 90d.
+Without --stack, the tokens are those of the local run.`;
 
 const OPTIONS = {
   name: { type: 'string' },

@@ -39,7 +39,7 @@ export function referencePage(baseUrl: string, token?: string): Record<string, s
   // Without intAsBigInt, ids beyond 2^53 in an example would be rounded.
   const contract = parseDocument(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8'), { intAsBigInt: true });
   const [error] = contract.errors;
-  if (error) throw new Error(`The page cannot be made from openapi.yaml: ${error.message}`);
+  if (error) throw new Error(`The reference page cannot be generated from openapi.yaml: ${error.message}`);
   contract.set('servers', [{ url: baseUrl }]);
   const description = ['components', 'securitySchemes', 'bearerToken', 'description'];
   if (token) contract.setIn(description, `The token of the local run, valid nowhere else: \`${token}\``);

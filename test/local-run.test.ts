@@ -259,7 +259,7 @@ describe('with another DynamoDB of this machine', () => {
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
     const page = await fetch(new URL('/docs/', dev.url));
     expect(page.status).toBe(500);
-    expect(await page.text()).toContain('The page cannot be made from openapi.yaml: ');
+    expect(await page.text()).toContain('The reference page cannot be generated from openapi.yaml: ');
     undoContract();
 
     edit('openapi.yaml', (source) => source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));
