@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { type ClientRequest, parseResponse } from '../checks/client.ts';
 import { contractBody } from '../test/support/contract.ts';
 import { type FakeResponse, type Sent, startFakeService } from '../test/support/fake-service.ts';
@@ -8,6 +8,7 @@ import { UsageError } from './command.ts';
 import { HttpClient } from './http-client.ts';
 
 vi.mock('node:timers/promises', { spy: true });
+beforeEach(() => void vi.mocked(sleep).mockReset());
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -23,7 +24,7 @@ test.each<[string | undefined, number]>([
   ['3 s', 1000],
   [undefined, 1000],
 ])('repeats a request that is throttled with Retry-After %s after %d ms', async (retryAfter, ms) => {
-  vi.mocked(sleep).mockClear().mockResolvedValueOnce(undefined);
+  vi.mocked(sleep).mockResolvedValueOnce(undefined);
   let requests = 0;
   const url = await startFakeService(() => {
     requests += 1;
@@ -36,7 +37,7 @@ test.each<[string | undefined, number]>([
 });
 
 test('gives up after five repeats of a throttled request', async () => {
-  vi.mocked(sleep).mockClear().mockResolvedValue(undefined);
+  vi.mocked(sleep).mockResolvedValue(undefined);
   let requests = 0;
   const url = await startFakeService(() => {
     requests += 1;
@@ -44,7 +45,6 @@ test('gives up after five repeats of a throttled request', async () => {
   });
   expect(await new HttpClient(url, 'token').send({ body: '{}' })).toMatchObject({ status: 400, error: 429 });
   expect(requests).toBe(6);
-  vi.mocked(sleep).mockReset();
 });
 
 test.each<[string, ClientRequest, Partial<Sent>, Record<string, string | undefined>]>([
@@ -162,7 +162,7 @@ test.each<[string, FakeResponse | undefined, string | undefined]>([
 });
 
 test('repeats the check of the access for the given time, but not with an invalid token', async () => {
-  vi.mocked(sleep).mockClear().mockResolvedValue(undefined);
+  vi.mocked(sleep).mockResolvedValue(undefined);
   const forbidden = { status: 403, headers: {}, body: '' };
   const responses = [forbidden, ...[404, 400, 404, 404].map(errorResponse)];
   const url = await startFakeService(() => responses.shift() ?? errorResponse(401));
@@ -174,7 +174,6 @@ test('repeats the check of the access for the given time, but not with an invali
   vi.mocked(Date.now).mockRestore();
   await expect(client.checkAccess(60)).rejects.toThrow('The token is not valid');
   expect(vi.mocked(sleep)).toHaveBeenCalledTimes(3);
-  vi.mocked(sleep).mockReset();
 });
 
 test('ends a request without a response after 30 s', async () => {

@@ -31,19 +31,19 @@ const withApi = (members: Record<string, unknown>) =>
 const methodWith = (integration: unknown) => ({ 'x-amazon-apigateway-integration': integration });
 
 test.each([
-  ['stack', 0, ['Assets']],
-  ['stack', 2, ['PlantStore', 'Second']],
-])('fails without exactly one %s (%i)', (kind, count, names) => {
+  [0, ['Assets']],
+  [2, ['PlantStore', 'Second']],
+])('fails with %i stacks', (count, names) => {
   const read = () =>
     templateWith('manifest.json', (manifest) => {
       const { PlantStore } = manifest['artifacts'] ?? {};
       const artifacts = names.map((name) => [name, name === 'Assets' ? { type: 'cdk:asset-manifest' } : PlantStore]);
       manifest['artifacts'] = Object.fromEntries(artifacts);
     });
-  expect(read).toThrow(`The local run needs exactly one ${kind}; there are ${count}.`);
+  expect(read).toThrow(`The local run needs exactly one stack; there are ${count}.`);
 });
 
-test.each(['RestApi', 'Stage'])('fails without exactly one %s', (kind) => {
+test.each(['RestApi', 'Stage'])('fails with two resources of type %s', (kind) => {
   const Type = `AWS::ApiGateway::${kind}`;
   const second = () => withResources((resources) => Object.assign(resources, { Second: { Type, Properties: {} } }));
   expect(second).toThrow(`The local run needs exactly one ${kind}; there are 2.`);

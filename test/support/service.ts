@@ -10,12 +10,9 @@ import { startEngine } from './engine.ts';
 
 /** Serves the template's routes and functions over HTTP, with the tables of the engine. */
 export async function startTestService(template: Template, engine: { endpoint: string }) {
-  const deployment = await deploy(template, engine, () => {});
-  const gateway = createGateway(
-    () => deployment,
-    () => {},
-  );
-  const server = createServer(gateway).listen(0, '127.0.0.1');
+  const ignore = () => {};
+  const deployment = await deploy(template, engine, ignore);
+  const server = createServer(createGateway(() => deployment, ignore)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -34,8 +31,8 @@ export async function startServiceWithEngine() {
   const engine = await startEngine();
   const service = await startTestService(engine.template, engine);
   return {
+    ...service,
     engine,
-    url: service.url,
     close: async () => {
       await service.close();
       await engine.close();
