@@ -41,7 +41,7 @@ export default defineConfig({
         { include: [`${mutated}/**/*.test.ts`, 'contract/generate.test.ts'], exclude: COMMANDS }
       : {
           projects: [
-            project('dynalite', ['{checks,cli,contract,functions,local,scripts,test}/**/*.test.ts'], {
+            project('dynalite', ['{checks,cli,contract,functions,local,test}/**/*.test.ts'], {
               exclude: OWN_PROJECT,
             }),
             // The tests only read. Isolated files would load CDK again, a third of the time.

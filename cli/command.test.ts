@@ -5,25 +5,24 @@ import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { projectRoot } from '../local/synthesize.ts';
 import { runHere } from '../test/support/tool.ts';
-import { checked, checkedNumber, command, WrongArguments } from './command.ts';
+import { checked, checkedNumber, command, UsageError } from './command.ts';
 
 const usage = 'Usage: npm run tool';
 const options = { name: { type: 'string' }, fast: { type: 'boolean', default: false } } as const;
-const operands = ['FROM', '[TO]'];
 
-/** Runs a tool with these arguments. Returns how it ended, and the values and operands that its body received. */
-async function runWith(args: string[], run = async () => {}) {
-  const body = vi.fn(run);
-  const ended = await runHere(args, () => command({ usage, options, operands }, body));
-  return { ...ended, received: body.mock.calls.at(0) };
+/** Runs a command with these arguments. Returns its exit status and output, and the arguments of its `run`. */
+async function runWith(argv: string[], body = async () => {}) {
+  const run = vi.fn(body);
+  const ended = await runHere(argv, () => command({ usage, options, args: ['FROM', '[TO]'] }, run));
+  return { ...ended, received: run.mock.calls.at(0) };
 }
 
 test.each([
   [['a'], { fast: false }, ['a']],
   [['a', 'b'], { fast: false }, ['a', 'b']],
   [['--fast', 'a', '--name', 'x', 'b'], { fast: true, name: 'x' }, ['a', 'b']],
-])('passes on the arguments %j', async (args, values, positionals) => {
-  expect(await runWith(args)).toEqual({ code: 0, stdout: '', stderr: '', received: [values, positionals] });
+])('parses the arguments %j', async (args, values, others) => {
+  expect(await runWith(args)).toEqual({ code: 0, stdout: '', stderr: '', received: [values, others] });
 });
 
 test.each([
@@ -39,7 +38,7 @@ test.each([
   expect(stderr.endsWith(`\n\n${usage}\n`)).toBe(true);
 });
 
-test('prints the usage for --help, whatever the other arguments are', async () => {
+test('prints only the usage for --help, even with invalid arguments', async () => {
   expect(await runWith(['--slow', '--help'])).toEqual({
     code: 0,
     stdout: `${usage}\n`,
@@ -51,24 +50,24 @@ test('prints the usage for --help, whatever the other arguments are', async () =
 test.each<[Error, string]>([
   [new TypeError('The table is gone.'), 'The table is gone.\n'],
   [Object.assign(new Error('No space left.'), { code: 'ENOSPC' }), 'No space left.\n'],
-  [new WrongArguments('--table was "x".'), `--table was "x".\n\n${usage}\n`],
-])('if the tool throws %s, prints its message and sets exit status 1', async (error, stderr) => {
+  [new UsageError('--table was "x".'), `--table was "x".\n\n${usage}\n`],
+])('if the command throws %s, prints the message and sets exit status 1', async (error, stderr) => {
   expect(await runWith(['a'], () => Promise.reject(error))).toMatchObject({ code: 1, stdout: '', stderr });
 });
 
 test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
   ['stdout', 'stderr', ['--help']],
   ['stderr', 'stdout', []],
-])('ends without a stack trace if nobody reads its %s', async (closed, other, args) => {
+])('ends without a stack trace if its %s is closed', async (closed, other, args) => {
   const child = spawn(process.execPath, [join('cli', 'smoke.ts'), ...args], { cwd: projectRoot });
   child[closed].destroy();
   expect(await Promise.all([text(child[other]), once(child, 'exit')])).toEqual(['', [1, null]]);
 });
 
-test('accepts a value that matches, and rejects others', () => {
+test('accepts a value that matches the pattern, and rejects others', () => {
   expect(checked('--name', 'ci', /^\w+$/, 'a word')).toBe('ci');
-  const sentence = '--name was "c i"; it must be a word.';
-  expect(() => checked('--name', 'c i', /^\w+$/, 'a word')).toThrow(new WrongArguments(sentence));
+  const error = new UsageError('--name was "c i"; it must be a word.');
+  expect(() => checked('--name', 'c i', /^\w+$/, 'a word')).toThrow(error);
 });
 
 test.each([['5'], ['9'], ['007']])('accepts the number %s', (value) => {
@@ -78,7 +77,7 @@ test.each([['5'], ['9'], ['007']])('accepts the number %s', (value) => {
 test.each(['4', '10', '', ' 5', '5 ', '5s', '+5', '-5', '5.0', '5e0', '0x5', '٥', 'five'])(
   'rejects the number "%s"',
   (value) => {
-    const sentence = `--rate was "${value}"; it must be a number from 5 to 9.`;
-    expect(() => checkedNumber('--rate', value, 5, 9)).toThrow(new WrongArguments(sentence));
+    const error = new UsageError(`--rate was "${value}"; it must be a number from 5 to 9.`);
+    expect(() => checkedNumber('--rate', value, 5, 9)).toThrow(error);
   },
 );

@@ -1,54 +1,53 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
-/** An error in the arguments. Its message is printed with the usage. */
-export class WrongArguments extends Error {}
+/** An error in the command line. `command` prints its message, then the usage. */
+export class UsageError extends Error {}
 
 interface CommandLine<Options extends ParseArgsOptionsConfig> {
-  /** Printed for `--help` and after an error in the arguments. */
+  /** Printed for `--help` and after a UsageError. */
   usage: string;
-  /** The options, as `parseArgs` of node:util has them. Default: none. */
+  /** In the format of `parseArgs` of node:util. Default: none. */
   options?: Options;
-  /** The names of the other arguments, in order. Those in brackets are optional. Default: none. */
-  operands?: string[];
+  /** The names of the positional arguments, in order; optional ones in brackets, as in `[NAME]`. Default: none. */
+  args?: string[];
 }
 
 type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >['values'];
 
-/** Runs a command-line tool with its arguments. If it throws, prints the error's message and sets exit status 1. */
+/** Parses the command line and calls `run`. If that throws, prints the error's message and sets exit status 1. */
 export async function command<const Options extends ParseArgsOptionsConfig>(
-  { usage, options, operands = [] }: CommandLine<Options>,
-  run: (values: Values<Options>, operands: string[]) => Promise<void>,
+  { usage, options, args = [] }: CommandLine<Options>,
+  run: (values: Values<Options>, positionals: string[]) => Promise<void>,
 ): Promise<void> {
-  // Without a listener, a closed pipe, as in `| head`, ends the process with a stack trace.
+  // Without a listener, a pipe that is closed early, as by `| head`, would end the process with a stack trace.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1));
   try {
     if (process.argv.includes('--help')) return console.log(usage);
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    const missing = operands.slice(positionals.length).find((operand) => !operand.startsWith('['));
-    if (missing !== undefined) throw new WrongArguments(`${missing} is missing.`);
-    const [unexpected] = positionals.slice(operands.length);
-    if (unexpected !== undefined) throw new WrongArguments(`Unexpected argument "${unexpected}".`);
+    const missing = args.slice(positionals.length).find((name) => !name.startsWith('['));
+    if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
+    const [unexpected] = positionals.slice(args.length);
+    if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}".`);
     await run(values, positionals);
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    const isUsageError = error instanceof WrongArguments || String(code).startsWith('ERR_PARSE_ARGS_');
+    const isUsageError = error instanceof UsageError || String(code).startsWith('ERR_PARSE_ARGS_');
     console.error(isUsageError ? `${message}\n\n${usage}` : message);
     process.exitCode = 1;
   }
 }
 
-/** Returns the value if it matches. Throws what is expected if not. */
+/** Returns the value if it matches the pattern. If not, throws a UsageError that says what is expected. */
 export function checked(name: string, value: string, pattern: RegExp, expected: string): string {
   if (pattern.test(value)) return value;
-  throw new WrongArguments(`${name} was "${value}"; it must be ${expected}.`);
+  throw new UsageError(`${name} was "${value}"; it must be ${expected}.`);
 }
 
-/** Returns the value as a number. Throws if it is not one in digits, from `min` to `max`. */
+/** Parses decimal digits. Throws a UsageError if the number is not from `min` to `max`. */
 export function checkedNumber(name: string, value: string, min: number, max: number): number {
-  const expected = `a number from ${min} to ${max}`;
-  const number = Number(checked(name, value, /^\d+$/, expected));
+  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (number >= min && number <= max) return number;
-  throw new WrongArguments(`${name} was "${value}"; it must be ${expected}.`);
+  throw new UsageError(`${name} was "${value}"; it must be a number from ${min} to ${max}.`);
 }

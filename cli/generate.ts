@@ -1,6 +1,8 @@
 import { writeGenerated } from '../contract/generate.ts';
 import { command } from './command.ts';
 
-/* npm run generate: writes the files that openapi.yaml determines. */
+const USAGE = `Usage: npm run generate
 
-await command({ usage: 'Usage: npm run generate' }, async () => writeGenerated());
+Writes the files that are generated from openapi.yaml.`;
+
+await command({ usage: USAGE }, async () => writeGenerated());

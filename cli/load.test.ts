@@ -1,19 +1,19 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, inject, test, vi } from 'vitest';
-import { type FakeResponse, openFakeService, type Sent, startFakeService } from '../test/support/fake-service.ts';
-import { type OwnService, startOwnService } from '../test/support/service.ts';
+import { type Respond, type Sent, startFakeService } from '../test/support/fake-service.ts';
+import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import type { Item } from './table.ts';
 
-// The assembly that all tests share: synthesizing another one takes seconds.
+// Uses the assembly that all tests share, because synthesizing takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
   SERVICE_ASSEMBLY: inject('assembly'),
 }));
 
-let service: OwnService;
+let service: ServiceWithEngine;
 beforeAll(async () => {
-  service = await startOwnService();
+  service = await startServiceWithEngine();
   return service.close;
 });
 
@@ -24,28 +24,28 @@ const nameOf = ({ body }: Sent): string => JSON.parse(body).name;
 const idOf = (sent: Sent): string => nameOf(sent).replace('load ', '');
 const created = (sent: Sent) => ok(nameOf(sent));
 
-/** Runs a load over one connection. The service responds so, in turn; the last request interrupts the load. */
-async function loadWith(responses: ((sent: Sent) => FakeResponse | Promise<FakeResponse>)[], ...args: string[]) {
+/** Runs a load test over one connection. Each request gets the next response; the last one interrupts the load test. */
+async function loadWith(responses: Respond[], ...args: string[]) {
   const sent: Sent[] = [];
   const url = await startFakeService((request) => {
-    // The check of access.
+    // The check of the access.
     if (request.body === '{}') return error(400);
     sent.push(request);
     if (sent.length >= responses.length) process.emit('SIGINT');
-    return responses[sent.length - 1]?.(request) ?? created(request);
+    return (responses[sent.length - 1] ?? created)(request);
   });
   const { code, stdout, stderr } = await runToolHere('load', [url, '--connections', '1', ...args]);
   return { sent, code, lines: stdout.trimEnd().split('\n'), stderr };
 }
 
-test('prints progress, rate and latency, and that each plant that got a 200 is stored', async () => {
+test('prints progress, rate and latency, and that each created plant is stored', async () => {
   const args = [service.url, '--duration=2', '--rate=20', '--local'];
   const { code, stdout, stderr } = await runToolHere('load', args);
   expect(stderr).toMatch(/^\d+ plants created in [\d.]+ s, \d+ per second, 0 failed\n/);
   const summary = /^(\d+) plants created in ([\d.]+) s, \d+ per second, 0 failed\.\n/;
   const [, plants, seconds] = summary.exec(stdout) ?? [];
   expect(Number(plants)).toBeGreaterThan(2);
-  // The seconds are rounded.
+  // The output rounds the seconds.
   expect(Number(plants)).toBeLessThanOrEqual(20 * (Number(seconds) + 0.1));
   expect(stdout.split('\n').slice(1)).toEqual([
     expect.stringMatching(/^Latency in ms: p50 [1-9]\d*, p90 \d+, p99 \d+, p99\.9 \d+, longest \d+\.$/),
@@ -85,18 +85,12 @@ test.each([
 });
 
 test('counts a request without a response as a failure', async () => {
-  const { url, close } = await openFakeService(({ body }) => {
-    if (body === '{}') return error(400);
-    process.emit('SIGINT');
-    close();
-    return error(400);
-  });
-  const { code, stdout } = await runToolHere('load', [url, '--connections', '1']);
-  expect(stdout).toMatch(/^no response, .+: 1$/m);
+  const { code, lines } = await loadWith([() => undefined]);
+  expect(lines.at(-1)).toMatch(/^no response, .+: 1$/);
   expect(code).toBe(1);
 });
 
-test('names five of the plants that got a 200 and are not stored exactly', async () => {
+test('prints the ids of five created plants that are not stored exactly', async () => {
   const { client, plantsTable: TableName } = service.engine;
   const storedWith = (members: Item) => async (sent: Sent) => {
     const Item = { id: { N: idOf(sent) }, name: { S: nameOf(sent) }, ...members };
@@ -110,7 +104,7 @@ test('names five of the plants that got a 200 and are not stored exactly', async
   expect(code).toBe(1);
 });
 
-test('sends each plant under an id of its own, in a range of its own in each run', async () => {
+test('uses each id once, and other ids in each run', async () => {
   const runs = [await loadWith(Array(20).fill(created)), await loadWith(Array(20).fill(created))];
   const ids = runs.map(({ sent }) =>
     sent.map(({ body }) => BigInt(/^\{"id":(\d+),"name":"load \1"\}$/.exec(body)?.[1] ?? 0)),
@@ -129,21 +123,23 @@ test('sends ten requests at the same time by default', async () => {
   const url = await startFakeService(async (sent) => {
     if (sent.body === '{}') return error(400);
     requests += 1;
-    if (requests === 10) resolve();
-    if (requests === 10) process.emit('SIGINT');
+    if (requests === 10) {
+      resolve();
+      process.emit('SIGINT');
+    }
     await promise;
     return created(sent);
   });
   expect((await runToolHere('load', [url])).stdout).toMatch(/^10 plants created/);
 });
 
-test('does not begin if the token is not valid', async () => {
+test('creates no plant if the token is not valid', async () => {
   const { code, stdout, stderr } = await runToolHere('load', [service.url, '--token', 'wrong']);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^The token is not valid at .+\.\n$/);
 });
 
-test('looks for the plants in the table of the stack that is given', async () => {
+test('looks for the plants in the table of the stack with --stack', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', 'http://127.0.0.1:9');
   vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
   expect((await loadWith([created], '--stack', 'plants')).stderr).toContain('The stack plants cannot be read: ');

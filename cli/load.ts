@@ -7,14 +7,13 @@ import { checkedNumber, command } from './command.ts';
 import { HttpClient } from './http-client.ts';
 import { plantsById, type Table, withTable } from './table.ts';
 
-/* npm run load: creates plants as fast as a deployment or the local run allows, and prints the results. */
-
 const USAGE = `Usage: npm run load -- BASE_URL --token TOKEN [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
 
-Creates plants for 10 s over 10 connections, or as --duration and --connections say, and at most N per second in total.
-The default of TOKEN is the variable PLANT_STORE_TOKEN. Ctrl+C ends the load early. With --stack or --local, it then
-checks that the plants table has every plant that got a 200. Plants with ids from 8000000000000000000 to
-8999999999999999999 are left behind.`;
+A load test: creates plants for --duration seconds over --connections connections, as fast as the responses come or
+at most N per second in total, and prints the rate, the latency and the failures. TOKEN is by default the environment
+variable PLANT_STORE_TOKEN. Ctrl+C ends the load test early. With --stack or --local, it then checks that the plants
+table contains every plant whose response was a 200. The plants are not deleted; their ids are from
+8000000000000000000 to 8999999999999999999.`;
 
 const OPTIONS = {
   token: { type: 'string' },
@@ -26,19 +25,19 @@ const OPTIONS = {
 } as const;
 
 const FIRST_ID = 8_000_000_000_000_000_000n;
-/** Each run begins at a random multiple of this, so that two runs do not use the same ids. */
+/** Each run begins at a random multiple of this number, so that two runs do not use the same ids. */
 const IDS_PER_RUN = 1_000_000n;
 const MAX_RUNS = 999_999_000_000;
-/** The most reasons, and the most ids, that are printed. */
+/** Maximum number of failure reasons, and of ids, in the output. */
 const MAX_EXAMPLES = 5;
 
-await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async (values, [baseUrl]) => {
+await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (values, [baseUrl]) => {
   const client = new HttpClient(baseUrl, values.token);
-  const count = (option: 'duration' | 'connections' | 'rate') =>
+  const numberOf = (option: 'duration' | 'connections' | 'rate') =>
     checkedNumber(`--${option}`, values[option], 1, 999_999);
-  const duration = count('duration');
-  const connections = count('connections');
-  const rate = count('rate');
+  const duration = numberOf('duration');
+  const connections = numberOf('connections');
+  const rate = numberOf('rate');
   await client.checkAccess();
 
   const interruption = new AbortController();
@@ -47,14 +46,15 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   const end = AbortSignal.any([AbortSignal.timeout(duration * 1000), interruption.signal]);
   const startedAt = performance.now();
   const latency = createHistogram();
-  /** The ids of the plants that got a 200. */
+  /** The ids of the plants whose response was a 200. */
   const created: string[] = [];
-  /** Why the other requests created no plant. */
+  /** The reasons why the other requests failed. */
   const failures: string[] = [];
   let nextId = FIRST_ID + BigInt(randomInt(MAX_RUNS)) * IDS_PER_RUN;
   let nextAt = 0;
 
-  async function createPlantsInTurn(): Promise<void> {
+  /** Uses one connection until the end: sends a request after each response. */
+  async function createPlants(): Promise<void> {
     for (;;) {
       nextAt = Math.max(nextAt + 1000 / rate, performance.now());
       const wait = nextAt - performance.now();
@@ -74,7 +74,7 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
     return `${created.length} plants created in ${seconds.toFixed(1)} s, ${(created.length / seconds).toFixed(0)} per second, ${failures.length} failed`;
   };
   const progress = setInterval(() => console.error(summary()), 1000);
-  await Promise.all(Array.from({ length: connections }, createPlantsInTurn));
+  await Promise.all(Array.from({ length: connections }, createPlants));
   clearInterval(progress);
   process.off('SIGINT', interrupt);
 
@@ -88,7 +88,7 @@ await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async 
   await withTable(values.stack, 'PlantsTableName', (table) => checkStored(table, created));
 });
 
-/** Creates a plant once. Returns why it failed, or nothing if the response is a 200 with the plant. */
+/** Sends one request. Returns the reason if it failed, or undefined if the response is a 200 with the plant. */
 async function createPlant(client: HttpClient, id: string): Promise<string | undefined> {
   const name = `load ${id}`;
   try {
@@ -102,7 +102,7 @@ async function createPlant(client: HttpClient, id: string): Promise<string | und
   }
 }
 
-/** Prints how many of the created plants the table has, with the same members. */
+/** Prints how many of the created plants the table contains with exactly the same members. */
 async function checkStored(table: Table, created: string[]): Promise<void> {
   const stored = await plantsById(table, created);
   const isStored = (id: string) => isDeepStrictEqual(stored.get(id), { id: { N: id }, name: { S: `load ${id}` } });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** The names of plants by id; with a tag, name#tag. */
+/** Plants by id: `name`, or `name#tag`. */
 type Plants = Record<string, string>;
 
 const plantsFrom = (first: number, count: number, name: string): Plants =>
@@ -30,7 +30,7 @@ function itemOf(id: string, plant: string) {
 }
 
 /** Creates a table with these plants. Returns its name. */
-async function tableOf(plants: Plants): Promise<string> {
+async function createTable(plants: Plants): Promise<string> {
   const { client, template, plantsTable } = engine;
   const table = `restore-${crypto.randomUUID()}`;
   const [like] = template.tables.filter(({ TableName }) => TableName === plantsTable);
@@ -44,13 +44,14 @@ async function tableOf(plants: Plants): Promise<string> {
   return table;
 }
 
-async function plantsOf(table: string): Promise<Plants> {
+/** Reads all plants of a table. */
+async function readPlants(table: string): Promise<Plants> {
   const pages = await Array.fromAsync(paginateScan({ client: engine.client }, { TableName: table }));
   const items = pages.flatMap(({ Items = [] }) => Items);
   return Object.fromEntries(items.map(({ id, name, tag }) => [id?.N, [name?.S, ...(tag ? [tag.S] : [])].join('#')]));
 }
 
-/** Restores the table `from` into the table `to` of a stack. Every request to DynamoDB passes `between`. */
+/** Restores the table `from` into the table `to` of a stack. `between` sees every request to DynamoDB. */
 async function restore(from: string, to: string, args: string[] = [], between?: Between) {
   const variables = {
     AWS_ENDPOINT_URL_CLOUDFORMATION: await startCloudFormation({ PlantsTableName: to }),
@@ -68,56 +69,57 @@ test.each<[string[], number, Plants]>([
   [['--overwrite'], 5, { ...CURRENT, ...BACKUP }],
   [['--dry-run'], 0, CURRENT],
   [['--dry-run', '--overwrite'], 0, CURRENT],
-])('with %j, counts the plants exactly, writes %i, and deletes none', async (args, written, expected) => {
-  const [from, to] = [await tableOf(BACKUP), await tableOf(CURRENT)];
+])('with %j, counts the plants, writes %i, and deletes none', async (args, written, expected) => {
+  const [from, to] = [await createTable(BACKUP), await createTable(CURRENT)];
   const { code, stdout, stderr } = await restore(from, to, args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const [, examples = ''] = /^\n2 the same, 2 missing, 3 different, such as (.*)\.\n/.exec(stdout) ?? [];
   expect(examples.split(', ').toSorted()).toEqual(['2', '3', '5']);
   expect(stdout.split('\n').slice(2)).toEqual([`Plants written to ${to}: ${written}.`, '']);
-  expect(await plantsOf(to)).toEqual(expected);
-  expect(await plantsOf(from)).toEqual(BACKUP);
+  expect(await readPlants(to)).toEqual(expected);
+  expect(await readPlants(from)).toEqual(BACKUP);
 });
 
-test('restores more plants than a page has, at most 100 at the same time, and names ten that are different', async () => {
-  const from = await tableOf(plantsFrom(0, 230, 'before'));
-  const to = await tableOf({ ...plantsFrom(0, 15, 'changed'), ...plantsFrom(1000, 120, 'new') });
-  const atOnce = { now: 0, most: 0 };
+test('restores several pages, with at most 100 requests at a time, and prints ten of the different plants', async () => {
+  const from = await createTable(plantsFrom(0, 230, 'before'));
+  const to = await createTable({ ...plantsFrom(0, 15, 'changed'), ...plantsFrom(1000, 120, 'new') });
+  let concurrent = 0;
+  let maxConcurrent = 0;
   const inconsistent: string[] = [];
   const { stdout } = await restore(from, to, [], async (action, input, send) => {
     const read = input.RequestItems?.[to] ?? input;
     if (action !== 'PutItem' && !read.ConsistentRead) inconsistent.push(action);
-    atOnce.now += 1;
-    atOnce.most = Math.max(atOnce.most, atOnce.now);
+    concurrent += 1;
+    maxConcurrent = Math.max(maxConcurrent, concurrent);
     return await send(input).finally(() => {
-      atOnce.now -= 1;
+      concurrent -= 1;
     });
   });
   expect(stdout).toMatch(/^\n0 the same, 215 missing, 15 different, such as (\d+, ){9}\d+\.\n/);
-  expect(await plantsOf(to)).toEqual({
+  expect(await readPlants(to)).toEqual({
     ...plantsFrom(0, 230, 'before'),
     ...plantsFrom(0, 15, 'changed'),
     ...plantsFrom(1000, 120, 'new'),
   });
-  expect(atOnce.most).toBeLessThanOrEqual(100);
+  expect(maxConcurrent).toBeLessThanOrEqual(100);
   expect(inconsistent).toEqual([]);
 });
 
-test.each([[[]], [['--overwrite']]])('with %j, keeps plants that are created while it runs', async (args) => {
-  const [from, to] = [await tableOf(plantsFrom(0, 9, 'before')), await tableOf({})];
+test.each([[[]], [['--overwrite']]])('with %j, keeps plants that are created during the run', async (args) => {
+  const [from, to] = [await createTable(plantsFrom(0, 9, 'before')), await createTable({})];
   await restore(from, to, args, async (action, input, send) => {
     const response = await send(input);
-    const meanwhile = action === 'BatchGetItem' ? ['3', '5'] : [];
-    for (const id of meanwhile) {
+    const newIds = action === 'BatchGetItem' ? ['3', '5'] : [];
+    for (const id of newIds) {
       await engine.client.send(new PutItemCommand({ TableName: to, Item: itemOf(id, 'meanwhile') }));
     }
     return response;
   });
-  expect(await plantsOf(to)).toEqual({ ...plantsFrom(0, 9, 'before'), 3: 'meanwhile', 5: 'meanwhile' });
+  expect(await readPlants(to)).toEqual({ ...plantsFrom(0, 9, 'before'), 3: 'meanwhile', 5: 'meanwhile' });
 });
 
-test('ends with a sentence if a write fails, and can be run again', async () => {
-  const [from, to] = [await tableOf(plantsFrom(0, 9, 'before')), await tableOf({})];
+test('prints why a write failed, and can be run again', async () => {
+  const [from, to] = [await createTable(plantsFrom(0, 9, 'before')), await createTable({})];
   const body = '{"__type":"com.amazon.coral.service#AccessDeniedException","message":"Not allowed"}';
   const { code, stdout, stderr } = await restore(from, to, [], async (action, input, send) =>
     action === 'PutItem' && input.Item.id.N === '4' ? { status: 400, headers: {}, body } : await send(input),
@@ -129,7 +131,7 @@ test('ends with a sentence if a write fails, and can be run again', async () => 
 });
 
 test.each([true, false])('prints its progress only on a terminal (%s)', async (isTTY) => {
-  const [from, to] = [await tableOf(BACKUP), await tableOf(CURRENT)];
+  const [from, to] = [await createTable(BACKUP), await createTable(CURRENT)];
   const before = process.stderr.isTTY;
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   onTestFinished(() => {
@@ -144,7 +146,7 @@ test.each([true, false])('prints its progress only on a terminal (%s)', async (i
 test.each([
   [[], 'sa-east-1'],
   [['--from-region', 'eu-central-1'], 'eu-central-1'],
-])('with %j, reads the source in %s', async (args, region) => {
+])('with %j, reads the source table in %s', async (args, region) => {
   const regions: (string | undefined)[] = [];
   const variables = {
     AWS_REGION: 'sa-east-1',
@@ -159,10 +161,12 @@ test.each([
   expect(regions).toEqual([region]);
 });
 
-test('rejects a source that is missing, or not given', async () => {
-  const to = await tableOf({});
+test('fails if the source table does not exist or is not given', async () => {
+  const to = await createTable({});
   const { code, stderr } = await restore('none', to);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^none could not be restored: .*not found.*\. It is safe to run this again\.\n$/);
-  expect((await runToolHere('restore', [])).stderr).toMatch(/^--from is missing\.\n\nUsage: npm run restore -- --from/);
+  expect((await runToolHere('restore', [])).stderr).toMatch(
+    /^--from is missing; it must be the name of the table to copy from\.\n\nUsage: npm run restore -- --from/,
+  );
 });

@@ -5,16 +5,14 @@ import {
   PutItemCommand,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
-import { command, WrongArguments } from './command.ts';
+import { command, UsageError } from './command.ts';
 import { type Item, idOf, plantsById, type Table, withTable } from './table.ts';
-
-/* npm run restore: copies plants from another table, such as one restored from a backup, into the service's table. */
 
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 
-Writes the plants of TABLE that are missing in the stack's plants table; with --overwrite, also those that are
-different. Deletes nothing. --dry-run only counts. --from-region is the region of TABLE, by default the stack's.
-Without --stack, it writes to the local run's plants table.`;
+Copies the plants of TABLE, such as one restored from a backup, that are missing in the stack's plants table; with
+--overwrite, also those that are different there. Deletes nothing. --dry-run only counts. REGION is the region of
+TABLE, by default that of the stack. Without --stack, it copies to the local run's plants table.`;
 
 const OPTIONS = {
   from: { type: 'string' },
@@ -25,12 +23,12 @@ const OPTIONS = {
 } as const;
 
 const MAX_EXAMPLES = 10;
-/** The number of plants that are compared, and written, at the same time. */
+/** Number of plants that are read, compared and written at the same time. */
 const PAGE_SIZE = 100;
 
 await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   const { from, stack, overwrite, 'from-region': region, 'dry-run': dryRun } = values;
-  if (from === undefined) throw new WrongArguments('--from is missing.');
+  if (from === undefined) throw new UsageError('--from is missing; it must be the name of the table to copy from.');
   await withTable(stack, 'PlantsTableName', async (target) => {
     const source = { client: region === undefined ? target.client : new DynamoDBClient({ region }), tableName: from };
     await restore(source, target, dryRun, overwrite).catch((error: Error) => {
@@ -39,7 +37,7 @@ await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   });
 });
 
-/** Compares the tables page by page, writes what the options say, and prints the counts. */
+/** Compares the tables page by page, writes the plants that the options select, and prints the counts. */
 async function restore(source: Table, target: Table, dryRun: boolean, overwrite: boolean): Promise<void> {
   const counts = { same: 0, missing: 0, different: 0 };
   const examples: string[] = [];
@@ -53,8 +51,8 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
         const state = !current ? 'missing' : isDeepStrictEqual(current, item) ? 'same' : 'different';
         counts[state] += 1;
         if (state === 'different' && examples.length < MAX_EXAMPLES) examples.push(idOf(item));
-        const isWritten = state === 'missing' || (state === 'different' && overwrite);
-        if (isWritten && !dryRun) await put(target, item, state === 'missing');
+        const mustWrite = state === 'missing' || (state === 'different' && overwrite);
+        if (mustWrite && !dryRun) await put(target, item, state === 'missing');
       }),
     );
     if (process.stderr.isTTY) process.stderr.write(`\r${summary()}`);
@@ -64,7 +62,7 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
   console.log(`Plants written to ${target.tableName}: ${written}.`);
 }
 
-/** Writes a plant. If it was missing, does not overwrite one that the service has created since the comparison. */
+/** Writes a plant. If it was missing, keeps a plant that the service has created under its id since then. */
 async function put({ client, tableName }: Table, item: Item, wasMissing: boolean): Promise<void> {
   const ConditionExpression = wasMissing ? 'attribute_not_exists(id)' : undefined;
   await client.send(new PutItemCommand({ TableName: tableName, Item: item, ConditionExpression })).catch((error) => {

@@ -1,22 +1,22 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { runChecks } from '../checks/check.ts';
 import { checks } from '../checks/checks.ts';
-import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
-import { type OwnService, startOwnService } from '../test/support/service.ts';
+import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import { HttpClient } from './http-client.ts';
 
-// A whole smoke test takes long on a busy machine; this ends one that hangs.
+// Ends a smoke test that hangs. A complete one takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-let service: OwnService;
+let service: ServiceWithEngine;
 beforeAll(async () => {
-  service = await startOwnService();
+  service = await startServiceWithEngine();
   return service.close;
 });
 
-test('all checks pass on a correct service, also in two smoke tests at once', async () => {
+test('all checks pass on a correct service, even in two smoke tests at the same time', async () => {
   const client = new HttpClient(service.url, DEVELOPMENT_TOKEN);
   const [results, { code, stdout, stderr }] = await Promise.all([
     Array.fromAsync(runChecks(checks, client)),
@@ -30,7 +30,7 @@ test('all checks pass on a correct service, also in two smoke tests at once', as
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('ends before the first check if the token is not valid', async () => {
+test('runs no check if the token is not valid', async () => {
   const { code, stdout, stderr } = await runToolHere('smoke', [service.url, '--token', 'wrong']);
   expect({ code, stdout, stderr }).toEqual({
     code: 1,
@@ -42,13 +42,13 @@ test('ends before the first check if the token is not valid', async () => {
 test.each([
   [[], 'BASE_URL is missing.'],
   [['http://a.example', '--wait', 'long'], '--wait was "long"; it must be a number from 0 to 3600.'],
-])('shows what is wrong with the arguments %j', async (args, sentence) => {
+])('rejects the arguments %j', async (args, message) => {
   const { code, stdout, stderr } = await runToolHere('smoke', args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`${sentence}\n\nUsage: npm run smoke -- BASE_URL --token TOKEN [--wait SECONDS] [--json]\n`);
+  expect(stderr).toContain(`${message}\n\nUsage: npm run smoke -- BASE_URL --token TOKEN [--wait SECONDS] [--json]\n`);
 });
 
-test('reports failed checks to a person and to a program', async () => {
+test('prints failed checks as text and as JSON', async () => {
   const url = await startFakeService(({ path }) => ({
     status: 400,
     headers: { 'content-type': 'application/json' },
@@ -63,8 +63,8 @@ test('reports failed checks to a person and to a program', async () => {
   expect(code).toBe(1);
 
   const before = Date.now();
-  const asked = await runToolHere('smoke', [url, '--json']);
-  const report = JSON.parse(asked.stdout);
+  const json = await runToolHere('smoke', [url, '--json']);
+  const report = JSON.parse(json.stdout);
   expect(report).toMatchObject({ baseUrl: url, passed, failed, notChecked: [429, 500, 503, 504] });
   expect(report.checks).toHaveLength(passed + failed);
   expect(report.checks).toContainEqual({ title: expect.any(String), state: 'failed', seen: expect.any(String) });
@@ -72,6 +72,6 @@ test('reports failed checks to a person and to a program', async () => {
   expect(Date.parse(report.startedAt)).toBeGreaterThanOrEqual(before);
   expect(report.durationMs).toBeGreaterThanOrEqual(0);
   expect(report.durationMs).toBeLessThanOrEqual(Date.now() - before);
-  expect(asked.stdout).not.toContain(DEVELOPMENT_TOKEN);
-  expect(asked.code).toBe(1);
+  expect(json.stdout).not.toContain(DEVELOPMENT_TOKEN);
+  expect(json.code).toBe(1);
 });

@@ -4,17 +4,16 @@ import { CHECK_IDS } from '../checks/client.ts';
 import { checkedNumber, command } from './command.ts';
 import { HttpClient } from './http-client.ts';
 
-/* npm run smoke: checks from outside that a deployment, or the local run, keeps the contract. */
-
-/** The errors that this test does not cause. */
+/** The errors that the checks cannot cause. */
 const NOT_CHECKED = [429, 500, 503, 504];
 
 const USAGE = `Usage: npm run smoke -- BASE_URL --token TOKEN [--wait SECONDS] [--json]
 
-BASE_URL is the deployed stack's ApiUrl, or http://127.0.0.1:3000 for the local run. The default of TOKEN is the variable
-PLANT_STORE_TOKEN. --wait repeats the first request for as long as it fails, for example while a new domain name is not
-known everywhere. --json prints a report for programs. Plants with ids from ${CHECK_IDS}, and the same ids with a
-minus, are left behind, the same for each run with the same token.`;
+The smoke test: checks over HTTP that a deployment, or the local run, keeps the contract. BASE_URL is the deployed
+stack's ApiUrl, or http://127.0.0.1:3000 for the local run. TOKEN is by default the environment variable
+PLANT_STORE_TOKEN. If the first request fails, --wait repeats it for up to SECONDS, for example until DNS knows a new
+domain name. --json prints the report as JSON. The plants that the checks create are not deleted. Their ids are from
+${CHECK_IDS}, positive or negative, and the same for each run with the same token.`;
 
 const OPTIONS = {
   token: { type: 'string' },
@@ -22,7 +21,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
 } as const;
 
-await command({ usage: USAGE, options: OPTIONS, operands: ['BASE_URL'] }, async ({ token, wait, json }, [baseUrl]) => {
+await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async ({ token, wait, json }, [baseUrl]) => {
   const client = new HttpClient(baseUrl, token);
   const waitSeconds = checkedNumber('--wait', wait, 0, 3600);
   const startedAt = new Date();

@@ -1,12 +1,12 @@
 import { BatchWriteItemCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { withOwnAssembly } from '../local/synthesize.ts';
+import { withTemporaryAssembly } from '../local/synthesize.ts';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { plantsById, withTable } from './table.ts';
 
-/** The local run's assembly: by default the one that all tests share. */
+/** The local run's assembly. By default it is the one that all tests share. */
 const local = vi.hoisted(() => ({ assembly: '' }));
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
@@ -14,10 +14,10 @@ vi.mock(import('../local/dynamodb.ts'), async (original) => ({
     return local.assembly || inject('assembly');
   },
 }));
-// Synthesizing takes seconds, and would make the same assembly.
+// Synthesizing takes seconds and would produce the same assembly.
 vi.mock(import('../local/synthesize.ts'), async (original) => ({
   ...(await original()),
-  withOwnAssembly: vi.fn((use) => use(inject('assembly'))),
+  withTemporaryAssembly: vi.fn((use) => use(inject('assembly'))),
 }));
 
 let engine: Engine;
@@ -32,7 +32,7 @@ async function useCloudFormation(outputs: Record<string, string>): Promise<void>
 }
 
 test.each(['PlantsTableName', 'AccessTokensTableName'] as const)(
-  'opens the table that the output %s of a stack names',
+  'opens the table in the output %s of a stack',
   async (output) => {
     await useCloudFormation({
       Other: 'x',
@@ -49,8 +49,8 @@ test.each(['PlantsTableName', 'AccessTokensTableName'] as const)(
 
 test.each([
   ['other', {}, 'The stack other cannot be read: It does not exist'],
-  ['plants', { PlantsTableName: '' }, 'The stack plants has no output PlantsTableName. Is it a stack of this service'],
-  ['plants', {}, 'The stack plants has no output PlantsTableName. Is it a stack of this service'],
+  ['plants', { PlantsTableName: '' }, 'The stack plants has no output PlantsTableName; it must be a deployed stack'],
+  ['plants', {}, 'The stack plants has no output PlantsTableName; it must be a deployed stack'],
 ])('rejects the stack %s with the outputs %j', async (stack, outputs, message) => {
   await useCloudFormation(outputs);
   const use = vi.fn(async () => {});
@@ -59,9 +59,9 @@ test.each([
 });
 
 test.each([
-  ['the last synthesized template', '', 0],
-  ['a template that is synthesized if there is none yet', '/nowhere', 1],
-])('without a stack, opens a table of the local run by %s', async (_, assembly, synthesized) => {
+  ['uses the last synthesized template', '', 0],
+  ['synthesizes a template if there is none', '/nowhere', 1],
+])('%s to open a table of the local run', async (_, assembly, synthesized) => {
   local.assembly = assembly;
   onTestFinished(() => {
     local.assembly = '';
@@ -69,10 +69,10 @@ test.each([
   const use = vi.fn(async () => {});
   await withTable(undefined, 'PlantsTableName', use);
   expect(use).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ tableName: engine.plantsTable }));
-  expect(withOwnAssembly).toHaveBeenCalledTimes(synthesized);
+  expect(withTemporaryAssembly).toHaveBeenCalledTimes(synthesized);
 });
 
-test('reads more plants than one request may ask for, and those that DynamoDB leaves unprocessed', async () => {
+test('reads more plants than one request can have, and those that DynamoDB returns as unprocessed', async () => {
   const ids = Array.from({ length: 205 }, (_, index) => String(9_223_372_036_854_775_000n + BigInt(index)));
   const items = ids.filter((_, index) => index % 3 > 0).map((id) => ({ id: { N: id }, name: { S: `plant ${id}` } }));
   for (let index = 0; index < items.length; index += 25) {

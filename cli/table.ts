@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createTables, openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
-import { withOwnAssembly } from '../local/synthesize.ts';
+import { withTemporaryAssembly } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 
-/** A table's name, and a client that reaches it. */
+/** A table, and a client for its account and region. */
 export interface Table {
   client: DynamoDBClient;
   tableName: string;
@@ -14,25 +14,20 @@ export interface Table {
 
 export type Item = Record<string, AttributeValue>;
 
-/** The most keys that a BatchGetItem request may have. */
+/** Maximum number of keys in a BatchGetItem request. */
 const MAX_KEYS = 100;
 
-/**
- * Opens a table of a deployed stack, or of the local run if `stack` is undefined, until `use` ends.
- *
- * @throws if the stack cannot be read, or has no such output
- */
+/** Calls `use` with the table that an output of the stack names. Without a stack, it is a table of the local run. */
 export async function withTable(
   stack: string | undefined,
   output: 'PlantsTableName' | 'AccessTokensTableName',
   use: (table: Table) => Promise<void>,
 ): Promise<void> {
-  if (stack !== undefined) return await use(await tableOf(stack, output));
-  // The last synthesized template will do, because the tables are the same. Synthesizing takes seconds.
-  const isSynthesized = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'));
-  const template = isSynthesized
+  if (stack !== undefined) return await use(await findTable(stack, output));
+  // Any synthesized template has the same tables, and synthesizing takes seconds.
+  const template = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'))
     ? readTemplate(SERVICE_ASSEMBLY)
-    : await withOwnAssembly(async (assembly) => readTemplate(assembly));
+    : await withTemporaryAssembly(async (assembly) => readTemplate(assembly));
   const dynamoDb = await openLocalDynamoDb();
   try {
     await createTables(dynamoDb, template);
@@ -42,17 +37,17 @@ export async function withTable(
   }
 }
 
-async function tableOf(stack: string, output: string): Promise<Table> {
+async function findTable(stack: string, output: string): Promise<Table> {
   const command = new DescribeStacksCommand({ StackName: stack });
   const { Stacks } = await new CloudFormationClient().send(command).catch((error: Error) => {
     throw new Error(`The stack ${stack} cannot be read: ${error.message}`);
   });
   const tableName = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
   if (tableName) return { client: new DynamoDBClient(), tableName };
-  throw new Error(`The stack ${stack} has no output ${output}. Is it a stack of this service, completely deployed?`);
+  throw new Error(`The stack ${stack} has no output ${output}; it must be a deployed stack of this service.`);
 }
 
-/** Reads the plants with these ids. Returns the items of those that exist, by id. */
+/** Reads the plants with these ids. Returns a map from id to item, without the plants that do not exist. */
 export async function plantsById({ client, tableName }: Table, ids: string[]): Promise<Map<string, Item>> {
   const found = new Map<string, Item>();
   const keys: Item[] = ids.map((id) => ({ id: { N: id } }));

@@ -5,7 +5,7 @@ import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { runToolHere } from '../test/support/tool.ts';
 
-// The assembly that all tests share: synthesizing another one takes seconds.
+// Uses the assembly that all tests share, because synthesizing takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
   SERVICE_ASSEMBLY: inject('assembly'),
@@ -37,7 +37,7 @@ function setTime(time: string): void {
   });
 }
 
-test('prints a new token once, alone on stdout, and stores only its digest', async () => {
+test('prints only the new token to stdout, and stores only its digest', async () => {
   setTime('2031-01-01T00:00:00Z');
   const { code, stdout, stderr } = await token('create', '--name', 'ci', '--expires', '1h');
   expect(code).toBe(0);
@@ -60,26 +60,26 @@ test.each<[string[], number]>([
   expect(Number(item?.['expiresAt']) - Number(item?.['createdAt'])).toBe(seconds);
 });
 
-const MUST_BE_TIME = 'it must be a number of minutes, hours or days, as in 30m, 12h or 90d.';
-const MUST_BE_NAME = 'it must be 1 to 64 letters, digits, dots, dashes or underscores.';
+const EXPIRES_EXPECTED = 'it must be a number of minutes, hours or days, such as 30m, 12h or 90d.';
+const NAME_EXPECTED = 'it must be 1 to 64 letters, digits, dots, dashes or underscores.';
 
 test.each([
   ...['0d', '-1d', '1', 'd', '1s', '1D', '1.5h', '01h', '1 h', ' 1h', '1hh', '1000000d', ''].map((value) => ({
     args: ['--name=ci', `--expires=${value}`],
-    problem: `--expires was "${value}"; ${MUST_BE_TIME}`,
+    message: `--expires was "${value}"; ${EXPIRES_EXPECTED}`,
   })),
   ...['', 'x'.repeat(65), 'a b', 'a/b', 'a,b', 'é', '１', '🌱', 'x\n'].map((value) => ({
     args: [`--name=${value}`],
-    problem: `--name was "${value}"; ${MUST_BE_NAME}`,
+    message: `--name was "${value}"; ${NAME_EXPECTED}`,
   })),
-])('rejects $args', async ({ args, problem }) => {
+])('rejects $args', async ({ args, message }) => {
   const { code, stdout, stderr } = await token('create', ...args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`${problem}\n\nUsage:`);
+  expect(stderr).toContain(`${message}\n\nUsage:`);
   expect(await storedItems()).toEqual([]);
 });
 
-test('lists the names and times of all tokens by name, over all pages of the table', async () => {
+test('lists the names and times of all tokens, sorted by name, from all pages of the table', async () => {
   setTime('2031-01-01T00:00:00Z');
   const names = ['zeta', 'alpha', `Beta.b-${'x'.repeat(55)}_0`];
   for (const [index, name] of names.entries()) await token('create', '--name', name, '--expires', `${index + 1}h`);
@@ -101,7 +101,7 @@ test('lists the names and times of all tokens by name, over all pages of the tab
   expect(scans.every(({ ConsistentRead }) => ConsistentRead)).toBe(true);
 });
 
-test('revokes every token of a name, and no other', async () => {
+test('revokes every token with a name, and no other', async () => {
   await token('create', '--name', 'ci');
   await token('create', '--name', 'ci-2');
   await engine.putToken('created at the same time', 'ci', 2_000_000_000);
@@ -113,7 +113,7 @@ test('revokes every token of a name, and no other', async () => {
   expect((await storedItems()).map(({ name }) => name)).toEqual(['ci-2']);
 });
 
-test('rejects a name that is in use, and the revocation of one that is not', async () => {
+test('rejects a new token with a name in use, and a revocation of an unknown name', async () => {
   await token('create', '--name', 'ci');
   const before = await storedItems();
   expect((await token('create', '--name', 'ci')).stderr).toBe(
@@ -126,5 +126,5 @@ test('rejects a name that is in use, and the revocation of one that is not', asy
 test.each([['create'], ['create ci --name ci'], ['list ci'], ['revoke'], ['drop ci']])('rejects %j', async (args) => {
   const { code, stdout, stderr } = await token(...args.split(' '));
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^The arguments fit none of these commands\.\n\nUsage:\n {2}npm run token -- create/);
+  expect(stderr).toMatch(/^The arguments match none of these commands\.\n\nUsage:\n {2}npm run token -- create/);
 });

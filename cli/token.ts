@@ -1,16 +1,15 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { type AccessTokenItem, newToken } from '../functions/shared/access-tokens/token.ts';
-import { checked, command, WrongArguments } from './command.ts';
+import { checked, command, UsageError } from './command.ts';
 import { type Table, withTable } from './table.ts';
-
-/* npm run token: creates, lists and revokes access tokens. */
 
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]
   npm run token -- list [--stack STACK]
   npm run token -- revoke NAME [--stack STACK]
 
---expires is a number of minutes, hours or days: 30m, 12h, 90d. Without --stack, the tokens are those of the local run.`;
+Creates, lists and revokes access tokens. --expires is the token's lifetime in minutes, hours or days: 30m, 12h, 90d.
+Without --stack, the tokens are those of the local run.`;
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -18,27 +17,27 @@ const OPTIONS = {
   stack: { type: 'string' },
 } as const;
 
-const SECONDS_OF_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
+const SECONDS_PER_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
 
-const commandLine = { usage: USAGE, options: OPTIONS, operands: ['create, list or revoke', '[NAME]'] };
+const commandLine = { usage: USAGE, options: OPTIONS, args: ['create, list or revoke', '[NAME]'] };
 
-await command(commandLine, async ({ name, expires, stack }, [action, operand]) => {
+await command(commandLine, async ({ name, expires, stack }, [action, nameToRevoke]) => {
   const withTokens = (use: (table: Table) => Promise<void>) => withTable(stack, 'AccessTokensTableName', use);
-  if (action === 'create' && operand === undefined && name !== undefined) {
+  if (action === 'create' && nameToRevoke === undefined && name !== undefined) {
     checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
-    checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, 'a number of minutes, hours or days, as in 30m, 12h or 90d');
-    const lifetime = Number.parseInt(expires, 10) * (SECONDS_OF_UNIT[expires.slice(-1)] ?? 0);
+    checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
+    const lifetime = Number.parseInt(expires, 10) * (SECONDS_PER_UNIT[expires.slice(-1)] ?? 0);
     await withTokens((table) => createToken(table, name, lifetime));
-  } else if (action === 'list' && operand === undefined) {
-    await withTokens(async (table) => print(await readTokens(table)));
-  } else if (action === 'revoke' && operand !== undefined) {
-    await withTokens((table) => revokeTokens(table, operand));
+  } else if (action === 'list' && nameToRevoke === undefined) {
+    await withTokens(async (table) => printTokens(await readTokens(table)));
+  } else if (action === 'revoke' && nameToRevoke !== undefined) {
+    await withTokens((table) => revokeTokens(table, nameToRevoke));
   } else {
-    throw new WrongArguments('The arguments fit none of these commands.');
+    throw new UsageError('The arguments match none of these commands.');
   }
 });
 
-/** Stores a new token and prints it. Throws if the name is in use. */
+/** Creates a token and prints it. Throws if the name is in use. `lifetime` is in seconds. */
 async function createToken(table: Table, name: string, lifetime: number): Promise<void> {
   if ((await readTokens(table)).some((token) => token.name === name)) {
     throw new Error(`The name "${name}" is in use; revoke that token first, or choose another name.`);
@@ -51,7 +50,7 @@ async function createToken(table: Table, name: string, lifetime: number): Promis
   console.error(`Token "${name}" is valid until ${isoTime(expiresAt)}. It is not shown again.`);
 }
 
-/** Reads all tokens, by name. Expired tokens are among them until the table's TTL removes them. */
+/** Reads all tokens, sorted by name. Includes expired tokens until the table's time to live (TTL) deletes them. */
 async function readTokens({ client, tableName }: Table): Promise<AccessTokenItem[]> {
   const pages = await Array.fromAsync(paginateScan({ client }, { TableName: tableName, ConsistentRead: true }));
   return pages
@@ -65,7 +64,7 @@ async function readTokens({ client, tableName }: Table): Promise<AccessTokenItem
     .toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Deletes the tokens of a name: two, if two commands created them at the same time. Throws if there is none. */
+/** Deletes each token with this name; two commands at the same time can create two. Throws if there is none. */
 async function revokeTokens(table: Table, name: string): Promise<void> {
   const tokens = (await readTokens(table)).filter((token) => token.name === name);
   if (tokens.length === 0) throw new Error(`There is no token named "${name}".`);
@@ -75,7 +74,7 @@ async function revokeTokens(table: Table, name: string): Promise<void> {
   console.error(`Token "${name}" is revoked; it is rejected everywhere within 60 s.`);
 }
 
-function print(tokens: AccessTokenItem[]): void {
+function printTokens(tokens: AccessTokenItem[]): void {
   const width = Math.max('NAME'.length, ...tokens.map(({ name }) => name.length));
   console.log('NAME'.padEnd(width), 'CREATED'.padEnd(20), 'EXPIRES');
   for (const { name, createdAt, expiresAt } of tokens) {

@@ -7,11 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
-import { createTables, type LocalDynamoDb, openLocalDynamoDb, putDevelopmentToken } from './dynamodb.ts';
+import {
+  createTables,
+  DEVELOPMENT_TOKEN,
+  type LocalDynamoDb,
+  openLocalDynamoDb,
+  putDevelopmentToken,
+} from './dynamodb.ts';
 import { readTemplate } from './template.ts';
 
-/** A temporary folder in place of the project's, so that no data of the user is touched. */
+/** Replaces the project's folder by a temporary one, to keep the user's data. */
 const { root } = vi.hoisted(() => ({ root: { path: '' } }));
 vi.mock(import('./synthesize.ts'), async (original) => {
   root.path = mkdtempSync(join(tmpdir(), 'plant-store-'));
@@ -57,21 +62,21 @@ test.each([
   'ftp://localhost',
   'httpx://localhost',
   ' ',
-])('rejects the endpoint %j, which is not on this machine', async (endpoint) => {
+])('rejects the endpoint %j, because it is not on this machine', async (endpoint) => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
   await expect(openLocalDynamoDb()).rejects.toThrow(
-    `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http address of this machine (127.0.0.1, localhost or [::1]).`,
+    `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http URL of this machine (127.0.0.1, localhost or [::1]).`,
   );
 });
 
-test('fails at once if the DynamoDB at the endpoint cannot be reached', async () => {
+test('fails immediately if nothing listens at the endpoint', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', UNREACHABLE);
   await expect(createTables(await openLocalDynamoDb(), template())).rejects.toThrow(
     `The DynamoDB at ${UNREACHABLE} cannot be used: connect ECONNREFUSED 127.0.0.1:1`,
   );
 });
 
-test('lets a command use the running service’s DynamoDB, which stays open', async () => {
+test('connects a command to the running service’s DynamoDB, and keeps that open', async () => {
   const service = closedAtEnd(await openService());
   const command = await openLocalDynamoDb();
   expect(command.endpoint).toBe(service.endpoint);
@@ -82,7 +87,7 @@ test('lets a command use the running service’s DynamoDB, which stays open', as
   expect(TableNames?.toSorted()).toEqual(names.toSorted());
 });
 
-test('rejects a second service until the first has ended', async () => {
+test('rejects a second service until the first one has ended', async () => {
   const first = await openService();
   await expect(openService()).rejects.toThrow(
     `Another npm start or npm run dev of this folder is running and has its data, .local/, open (process ${process.pid}). End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine.`,
@@ -94,25 +99,22 @@ test('rejects a second service until the first has ended', async () => {
 test.each([
   ['service', true],
   ['command', false],
-])(
-  'lets a %s wait for a command that has the data open, despite the file of a killed service',
-  async (_, isService) => {
-    mkdirSync(join(root.path, '.local'), { recursive: true });
-    writeFileSync(join(root.path, '.local/service.json'), JSON.stringify({ endpoint: UNREACHABLE, pid: 1 }));
-    const first = await openLocalDynamoDb();
-    let isOpen = false;
-    const second = openLocalDynamoDb({ isService }).then((dynamoDb) => {
-      isOpen = true;
-      return closedAtEnd(dynamoDb);
-    });
-    await sleep(150);
-    expect(isOpen).toBe(false);
-    await first.close();
-    expect((await second).endpoint).not.toBe(UNREACHABLE);
-  },
-);
+])('makes a %s wait for a running command, and ignores the file of a killed service', async (_, isService) => {
+  mkdirSync(join(root.path, '.local'), { recursive: true });
+  writeFileSync(join(root.path, '.local/service.json'), JSON.stringify({ endpoint: UNREACHABLE, pid: 1 }));
+  const first = await openLocalDynamoDb();
+  let isOpen = false;
+  const second = openLocalDynamoDb({ isService }).then((dynamoDb) => {
+    isOpen = true;
+    return closedAtEnd(dynamoDb);
+  });
+  await sleep(150);
+  expect(isOpen).toBe(false);
+  await first.close();
+  expect((await second).endpoint).not.toBe(UNREACHABLE);
+});
 
-test('waits for another command for 15 s', async () => {
+test('waits 15 s for another command', async () => {
   closedAtEnd(await openLocalDynamoDb());
   const now = vi.spyOn(Date, 'now').mockReturnValue(0);
   onTestFinished(() => void now.mockRestore());
@@ -127,7 +129,7 @@ test('waits for another command for 15 s', async () => {
   );
 });
 
-test('listens on 127.0.0.1 only, and survives a client that disconnects while it sends its body', async () => {
+test('listens only on 127.0.0.1, and keeps running if a client disconnects while it sends its body', async () => {
   const { endpoint, client } = closedAtEnd(await openService());
   const { hostname, port } = new URL(endpoint);
   await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
@@ -139,7 +141,7 @@ test('listens on 127.0.0.1 only, and survives a client that disconnects while it
   await client.send(new ListTablesCommand());
 });
 
-test('keeps its data, with the development token valid for a year', async () => {
+test('keeps its data, and stores the development token for a year', async () => {
   rmSync(join(root.path, '.local'), { recursive: true, force: true });
   const first = await openLocalDynamoDb();
   await createTables(first, template());

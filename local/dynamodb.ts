@@ -13,20 +13,22 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { projectRoot } from './synthesize.ts';
 import { LOCAL_REGION, type Template } from './template.ts';
+
+/** The token of the local run and of the sample events. It is public, so it must never be in a real table. */
+export const DEVELOPMENT_TOKEN = 'plantstore_LocalDevelopmentTokenValidNowhereElse000000';
 
 /** dynalite and DynamoDB Local accept any credentials. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 const dataDirectory = join(projectRoot, '.local');
-/** The running service's cloud assembly; not `cdk.out`, which a deployment may be reading. */
+/** The running service's cloud assembly. It is not in `cdk.out`, because a deployment may be reading that. */
 export const SERVICE_ASSEMBLY = join(dataDirectory, 'cdk.out');
-/** Where commands find the DynamoDB of the running service. Written and removed only by who has the lock. */
+/** Tells commands the endpoint of the running service's DynamoDB. Only the process with the lock changes this file. */
 const serviceFile = join(dataDirectory, 'service.json');
 
-/** How long to wait for another command to end. */
+/** Maximum time to wait for another command to end. */
 const MAX_WAIT_MS = 15_000;
 const POLL_MS = 50;
 
@@ -37,17 +39,18 @@ export interface LocalDynamoDb {
 }
 
 /**
- * Opens the local DynamoDB: AWS_ENDPOINT_URL_DYNAMODB, the running service's, or the embedded one.
+ * Opens the local DynamoDB: the one at AWS_ENDPOINT_URL_DYNAMODB, or that of the running service, or the embedded one.
  *
- * @throws if `isService` and another service has the data open
+ * @param isService true for the service, which other commands connect to; false for a command
+ * @throws if `isService` is true and another service is running
  */
 export async function openLocalDynamoDb({ isService = false } = {}): Promise<LocalDynamoDb> {
   const endpoint = loopbackEndpoint();
   if (endpoint !== undefined) return connect(endpoint);
   mkdirSync(dataDirectory, { recursive: true });
   for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
-    const lock = takeLock();
-    if (lock) return await embed(lock, isService);
+    const lock = acquireLock();
+    if (lock) return await startEmbedded(lock, isService);
     const service = runningService();
     if (service && !isService) return connect(service.endpoint);
     if (service) {
@@ -61,7 +64,7 @@ export async function openLocalDynamoDb({ isService = false } = {}): Promise<Loc
   );
 }
 
-/** Creates the template's tables that do not exist. */
+/** Creates the tables of the template that do not exist yet. */
 export async function createTables({ client, endpoint }: LocalDynamoDb, { tables }: Template): Promise<void> {
   try {
     for (const table of tables) {
@@ -75,7 +78,7 @@ export async function createTables({ client, endpoint }: LocalDynamoDb, { tables
   }
 }
 
-/** Makes the development token valid for a year from now. */
+/** Stores the development token, valid for a year from now. */
 export async function putDevelopmentToken({ client }: LocalDynamoDb, { outputs }: Template): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   const Item = {
@@ -90,7 +93,7 @@ export async function putDevelopmentToken({ client }: LocalDynamoDb, { outputs }
 /**
  * Returns AWS_ENDPOINT_URL_DYNAMODB, if it is set.
  *
- * @throws if it is not on this machine: the development token is public and must not be put into a real table
+ * @throws if it is not on this machine, because the public development token would be stored in a real table
  */
 function loopbackEndpoint(): string | undefined {
   const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
@@ -98,7 +101,7 @@ function loopbackEndpoint(): string | undefined {
   const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
   if (/^https?:$/.test(protocol) && /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname)) return value;
   throw new Error(
-    `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http address of this machine (127.0.0.1, localhost or [::1]).`,
+    `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http URL of this machine (127.0.0.1, localhost or [::1]).`,
   );
 }
 
@@ -108,14 +111,14 @@ function connect(endpoint: string): LocalDynamoDb {
 }
 
 /**
- * Returns the lock on the data, or nothing if another process has it. The operating system releases it when the process
- * ends, however it ends. LevelDB has such a lock too, but dynalite crashes on it.
+ * Returns the lock on the data, or undefined if another process has it. The operating system releases the lock when the
+ * process ends, even if it is killed. dynalite's own lock, LevelDB's, would crash the second process.
  */
-function takeLock(): DatabaseSync | undefined {
+function acquireLock(): DatabaseSync | undefined {
   const lock = new DatabaseSync(join(dataDirectory, 'lock'));
   try {
     lock.exec('BEGIN EXCLUSIVE');
-    // A service that was killed leaves its file behind.
+    // A service that was killed could not remove its file.
     rmSync(serviceFile, { force: true });
     return lock;
   } catch {
@@ -124,9 +127,9 @@ function takeLock(): DatabaseSync | undefined {
   }
 }
 
-async function embed(lock: DatabaseSync, isService: boolean): Promise<LocalDynamoDb> {
+async function startEmbedded(lock: DatabaseSync, isService: boolean): Promise<LocalDynamoDb> {
   const server = dynalite({ path: join(dataDirectory, 'dynamodb'), createTableMs: 0 });
-  // dynalite throws, and would end the local run, if a client disconnects while it sends its body.
+  // Without this, a client that disconnects while it sends its body would crash dynalite, and the local run.
   server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -146,7 +149,7 @@ async function embed(lock: DatabaseSync, isService: boolean): Promise<LocalDynam
   };
 }
 
-/** The service that has the data open. */
+/** Returns the endpoint and process id of the running service, or undefined if there is none. */
 function runningService(): { endpoint: string; pid: number } | undefined {
   try {
     return JSON.parse(readFileSync(serviceFile, 'utf8'));

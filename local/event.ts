@@ -1,9 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { basename, dirname, join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { LOCAL_ACCOUNT, type Template } from './template.ts';
 
-/** A request that the gateway has read. */
+/** A request with its complete body. */
 export interface GatewayRequest {
   message: IncomingMessage;
   method: string;
@@ -11,12 +13,12 @@ export interface GatewayRequest {
   path: string;
   query: string;
   body: Buffer;
-  /** The response headers `x-amzn-requestid` and `x-amz-apigw-id`. */
+  /** Sent in the response headers `x-amzn-requestid` and `x-amz-apigw-id`. */
   ids: { requestId: string; extendedRequestId: string };
 }
 
 /**
- * Returns the event that API Gateway sends for a request. Header names keep the client's casing.
+ * Creates the event that API Gateway sends to the function. Header names keep the client's casing.
  *
  * Source: "Input format of a Lambda function for proxy integration in API Gateway".
  */
@@ -28,23 +30,20 @@ export function createEvent(
   const now = new Date();
   const [, day, month, year, time] = now.toUTCString().split(' ');
   const sourceIp = String(message.socket.remoteAddress);
-  // Names and values alternate.
-  const rawHeaders = [
-    ...message.rawHeaders,
-    ...[
-      'X-Amzn-Trace-Id',
-      `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`,
-    ],
-    ...['X-Forwarded-For', sourceIp],
-    ...['X-Forwarded-Port', String(message.socket.localPort)],
-    ...['X-Forwarded-Proto', 'http'],
-  ];
-  const headers = rawHeaders.flatMap((value, index): [string, string][] =>
-    index % 2 === 1 ? [[String(rawHeaders[index - 1]), value]] : [],
+  // In rawHeaders, names and values alternate.
+  const received = message.rawHeaders.flatMap((name, index, all): [string, string][] =>
+    index % 2 === 0 ? [[name, String(all[index + 1])]] : [],
   );
+  const headers: [string, string][] = [
+    ...received,
+    ['X-Amzn-Trace-Id', `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`],
+    ['X-Forwarded-For', sourceIp],
+    ['X-Forwarded-Port', String(message.socket.localPort)],
+    ['X-Forwarded-Proto', 'http'],
+  ];
   const parameters = [...new URLSearchParams(query)];
   const isBase64Encoded = body.length > 0 && hasBinaryBodies;
-  // Not a literal in the event: its type lacks `deploymentId`.
+  // A variable, because the type of a literal in the event would not allow `deploymentId`.
   const requestContext = {
     accountId: LOCAL_ACCOUNT,
     apiId: 'local',
@@ -98,4 +97,29 @@ export function createEvent(
 function multiValues(entries: [name: string, value: string][]): Record<string, string[]> {
   const byName = Map.groupBy(entries, ([name]) => name);
   return Object.fromEntries([...byName].map(([name, group]) => [name, group.map(([, value]) => value)]));
+}
+
+/** Reads an API Gateway event from a JSON file. Throws if the file is not a REST proxy event. */
+export function readEvent(file: string): APIGatewayProxyEvent {
+  let event: APIGatewayProxyEvent | null;
+  try {
+    event = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`The event ${file} cannot be read: ${(error as Error).message}`);
+  }
+  if (event?.httpMethod && event.resource) return event;
+  throw new Error(`The event ${file} must be a REST proxy event, with httpMethod and resource.`);
+}
+
+/**
+ * Returns the event files to invoke before an event file, in order. `before.json` in the same folder maps each event's
+ * name to the name of the event before it.
+ */
+export function filesBefore(file: string): string[] {
+  const map = join(dirname(file), 'before.json');
+  const names: Record<string, string> = existsSync(map) ? JSON.parse(readFileSync(map, 'utf8')) : {};
+  const name = names[basename(file, '.json')];
+  if (name === undefined) return [];
+  const before = join(dirname(file), `${name}.json`);
+  return [...filesBefore(before), before];
 }

@@ -27,7 +27,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Serves the synthesized template with changes, and with one handler in place of its functions. */
+/** Serves the synthesized template with changes. The handler replaces all of its functions. */
 async function serve(changes: Partial<Template> = {}, handler: () => unknown = () => OK): Promise<void> {
   const template = { ...readTemplate(inject('assembly')), ...changes };
   const invoke = async (event: APIGatewayProxyEvent) => {
@@ -51,8 +51,8 @@ async function send(path: string, init: RequestInit = {}) {
 const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   send('/plants', { method: 'POST', body, headers });
 
-/** Sends a request that fetch would not send. Returns the response's status line, headers and body. */
-async function exchange(bytes: string): Promise<string> {
+/** Sends a request that fetch cannot send. Returns the response's status line, headers and body. */
+async function sendBytes(bytes: string): Promise<string> {
   const socket = connect(port(), '127.0.0.1');
   socket.write(bytes);
   return await text(socket);
@@ -64,7 +64,7 @@ const toFunction = (method: string, resource: string, timeoutMs = 29_000): Route
   integration: { functionName: 'any', timeoutMs },
 });
 
-test('sends the function the event that API Gateway sends', async () => {
+test('invokes the function with the event of API Gateway', async () => {
   await serve();
   const before = Date.now();
   const request = httpRequest({
@@ -94,7 +94,7 @@ test('sends the function the event that API Gateway sends', async () => {
   };
   const query = { a: '2', b: ' ', c: ' ', d: '', '': 'e', f: 'é', g: 'x?y', ['__proto__']: 'z' };
   const single = (map: object) => Object.fromEntries(Object.entries(map).map(([name, value]) => [name, [value]]));
-  // Every member of a recorded event, and no other.
+  // Exactly the members of a sample event.
   expect(event).toEqual({
     ...sample,
     path: '/plants/',
@@ -129,9 +129,9 @@ test('sends the function the event that API Gateway sends', async () => {
   expect(response.headers['x-amz-apigw-id']).toMatch(/^[\w+/]{15}=$/);
 });
 
-test('sends null for absent maps, body and user agent', async () => {
+test('uses null for a missing map, body or user agent', async () => {
   await serve();
-  await exchange('POST /plants HTTP/1.0\r\n\r\n');
+  await sendBytes('POST /plants HTTP/1.0\r\n\r\n');
   expect(events).toMatchObject([
     {
       body: null,
@@ -146,7 +146,7 @@ test('sends null for absent maps, body and user agent', async () => {
 test.each([
   [true, Buffer.from([0x22, 0xff]).toString('base64')],
   [false, '"\ufffd'],
-])('if bodies are binary: %j, sends a body of any bytes as %j', async (hasBinaryBodies, body) => {
+])('with binary bodies: %j, the event has any body as %j', async (hasBinaryBodies, body) => {
   await serve({ hasBinaryBodies });
   await post(new Uint8Array([0x22, 0xff]));
   expect(events).toMatchObject([{ body, isBase64Encoded: hasBinaryBodies }]);
@@ -171,22 +171,22 @@ test.each([
   ]);
 });
 
-test('routes a request target in absolute form by its path', async () => {
+test('routes an absolute URL by its path', async () => {
   await serve();
-  await exchange('POST HTTP://x:1/plants?a=b HTTP/1.0\r\n\r\n');
+  await sendBytes('POST HTTP://x:1/plants?a=b HTTP/1.0\r\n\r\n');
   expect(events).toMatchObject([{ path: '/plants', queryStringParameters: { a: 'b' } }]);
 });
 
 test.each([
   ['GET', '/'],
-  ['GET', '/plants'],
+  ['PUT', '/plants'],
   ['PUT', '/none'],
   ['POST', '/plants/none/none'],
   ['POST', '/plants//'],
   ['POST', '/Plants'],
   ['POST', '//plants'],
   ['POST', '/plants%2f'],
-])('returns 404 for %s %s, whatever the body is declared as', async (method, path) => {
+])('returns error 404 for %s %s with any Content-Type', async (method, path) => {
   await serve();
   for (const contentType of ['', 'application/json', 'application/json; charset=utf-8', 'text/plain', 'image/png']) {
     const body = method === 'GET' ? null : '{"x":1}';
@@ -196,38 +196,38 @@ test.each([
   expect(events).toEqual([]);
 });
 
-test('returns 404 if the template has no route at all', async () => {
+test('returns error 404 if the template has no routes', async () => {
   await serve({ routes: [] });
   expect(contractBody(await post('x'))).toMatchObject({ error: 404 });
 });
 
 test.each<[string, () => unknown, number]>([
   ['that throws', () => Promise.reject(new Error('inside')), 500],
-  ['that gets a larger event than Lambda accepts', () => Promise.reject(new EventTooLarge()), 413],
-  ['that is later than the timeout of its integration', () => sleep(500, OK), 504],
+  ['whose event is too large', () => Promise.reject(new EventTooLarge()), 413],
+  ['that takes longer than the timeout of its integration', () => sleep(500, OK), 504],
   ['that returns null', () => null, 500],
   ['that returns a string', () => 'ok', 500],
   ['that returns no status', () => ({ body: 'ok' }), 500],
   ['that returns a status that is not an integer', () => ({ statusCode: 200.5 }), 500],
   ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' } }), 500],
   ['that returns an object as its body', () => ({ statusCode: 200, body: {} }), 500],
-])('returns an error in the contract for a function %s', async (_, handler, error) => {
+])('returns an error of the contract for a function %s', async (_, handler, error) => {
   await serve({ routes: [toFunction('POST', '/plants', 200)] }, handler);
   const response = contractBody(await post('x'));
   expect(response).toMatchObject({ error });
   expect(JSON.stringify(response)).not.toContain('inside');
-  // The terminal shows the reason.
+  // The reason is printed to the terminal.
   expect(vi.mocked(console.error)).toHaveBeenCalledTimes(error === 500 ? 1 : 0);
 });
 
-test('sends a function’s status as JSON without a body', async () => {
+test('sends an empty JSON response for a function that returns only a status', async () => {
   await serve({}, () => ({ statusCode: 599 }));
   const headers = { 'content-type': 'application/json' };
   expect(await post('x')).toMatchObject({ statusCode: 599, headers, body: '' });
 });
 
 /** "Output format of a Lambda function for proxy integration". */
-test('sends a function’s headers of both maps, each value once', async () => {
+test('merges a function’s headers of both maps, without repeated values', async () => {
   await serve({}, () => ({
     statusCode: 200,
     headers: { 'Content-Type': 'text/plain', 'X-Both': 'headers', 'X-Same': 'a', 'X-Number': 1, 'X-Flag': true },
@@ -245,7 +245,7 @@ test('sends a function’s headers of both maps, each value once', async () => {
 });
 
 /** "Amazon API Gateway important notes". */
-test('renames the headers of a function that API Gateway renames', async () => {
+test('renames the same headers of a function as API Gateway', async () => {
   const names = ['Authorization', 'Connection', 'Content-MD5', 'Date', 'Max-Forwards', 'Server', 'User-Agent'];
   const renamed = [...names, 'WWW-Authenticate'];
   await serve({}, () => ({ statusCode: 200, headers: Object.fromEntries(renamed.map((name) => [name, 'own'])) }));
@@ -260,7 +260,7 @@ test('renames the headers of a function that API Gateway renames', async () => {
 test.each([
   ['REQUEST_TOO_LARGE', 'DEFAULT_4XX', { 'x-other': 'x'.repeat(10_240) }],
   ['INTEGRATION_TIMEOUT', 'DEFAULT_5XX', {}],
-])('sends the gateway response %s, or without it %s', async (type, fallback, headers) => {
+])('sends the gateway response %s, or %s if the template does not have it', async (type, fallback, headers) => {
   const response = (body: string) => ({ statusCode: 400, headers: {}, body });
   const gatewayResponses = new Map([type, fallback].map((each) => [each, response(each)]));
   await serve({ gatewayResponses, routes: [toFunction('POST', '/plants', 50)] }, () => sleep(500, OK));
@@ -269,16 +269,16 @@ test.each([
   expect((await post('x', headers)).body).toBe(fallback);
 });
 
-test('accepts 10,240 bytes of address and headers, and rejects one more', async () => {
+test('accepts 10,240 bytes of URL and headers, and rejects one more', async () => {
   await serve();
   const counted = ['/plants', 'x-other'].join('').length;
   const withBytes = (bytes: number) =>
-    exchange(`POST /plants HTTP/1.0\r\nx-other: ${'x'.repeat(bytes - counted)}\r\n\r\n`);
+    sendBytes(`POST /plants HTTP/1.0\r\nx-other: ${'x'.repeat(bytes - counted)}\r\n\r\n`);
   expect(await withBytes(10_240)).toContain(OK.body);
   expect(await withBytes(10_241)).toContain('{"error":413,');
 });
 
-test('reads a body of 10 MB, and rejects a larger one in plain text as API Gateway does', async () => {
+test('accepts a body of 10 MB, and rejects a larger one with API Gateway’s plain text', async () => {
   await serve();
   const body = Buffer.alloc(10 * 1024 * 1024, 'x');
   expect(await post(body)).toMatchObject({ statusCode: 200 });
@@ -292,7 +292,7 @@ test('reads a body of 10 MB, and rejects a larger one in plain text as API Gatew
   }
 });
 
-test('logs method, path, status, error and duration of each response', async () => {
+test('logs the method, path, status, error and duration of each response', async () => {
   await serve();
   await send('/nowhere?token=secret', { method: 'PATCH' });
   await post('x');
@@ -302,7 +302,7 @@ test('logs method, path, status, error and duration of each response', async () 
   ]);
 });
 
-test('serves the next client after one that disconnects while it sends its body', async () => {
+test('keeps running if a client disconnects while it sends its body', async () => {
   await serve();
   const socket = connect(port(), '127.0.0.1');
   socket.write('POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');

@@ -3,26 +3,25 @@ import { type IncomingMessage, type RequestListener, type ServerResponse, valida
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { render } from 'velocityjs';
-import type { Deployment } from './deploy.ts';
 import { createEvent, type GatewayRequest } from './event.ts';
-import { EventTooLarge } from './lambda.ts';
+import { type Deployment, EventTooLarge } from './lambda.ts';
 import type { GatewayResponse, MockIntegration, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_HEADER_BYTES = 10_240;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** Sent for a larger body. No gateway response applies to it ("Amazon API Gateway important notes"). */
+/** The response to a larger body. The template cannot change it ("Amazon API Gateway important notes"). */
 const BODY_TOO_LARGE: GatewayResponse = {
   statusCode: 413,
   headers: { 'content-type': 'text/plain' },
   body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
 };
 
-/** API Gateway sends a function's header `Date` as `x-amzn-Remapped-Date` ("Amazon API Gateway important notes"), etc. */
+/** API Gateway renames these headers of a function, for example `Date` to `x-amzn-Remapped-Date` (same page). */
 const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
 
-/** Serves the current deployment as its REST API does. `log` is called with a line for each response. */
+/** Responds as the REST API of the current deployment does. Calls `log` with a line for each response. */
 export function createGateway(current: () => Deployment, log: (line: string) => void): RequestListener {
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const start = performance.now();
@@ -60,7 +59,7 @@ async function readRequest(message: IncomingMessage): Promise<GatewayRequest> {
   };
 }
 
-/** Returns the response of the route's integration, or a gateway response. */
+/** Returns the response of the route's integration, or a gateway response if there is no route or it fails. */
 async function respond(deployment: Deployment, request: GatewayRequest): Promise<GatewayResponse> {
   const { template } = deployment;
   const { url, rawHeaders } = request.message;
@@ -71,17 +70,20 @@ async function respond(deployment: Deployment, request: GatewayRequest): Promise
   const { integration } = match;
   if ('mediaTypes' in integration) return mockResponse(template, integration, request);
   try {
-    const late = sleep(integration.timeoutMs, gatewayResponse(template, 'INTEGRATION_TIMEOUT'), { ref: false });
-    return await Promise.race([deployment.invoke(createEvent(request, template, match)).then(toGatewayResponse), late]);
+    const timeout = sleep(integration.timeoutMs, gatewayResponse(template, 'INTEGRATION_TIMEOUT'), { ref: false });
+    return await Promise.race([
+      deployment.invoke(createEvent(request, template, match)).then(toGatewayResponse),
+      timeout,
+    ]);
   } catch (error) {
     if (error instanceof EventTooLarge) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
-    // For API Gateway, a function that fails or returns an invalid response is a 502.
+    // The function failed or returned an invalid response: for API Gateway a 502, so a default 5XX response.
     console.error((error as Error).message);
     return gatewayResponse(template, 'DEFAULT_5XX');
   }
 }
 
-/** Returns the first matching route: the template's routes begin with the most specific one. */
+/** Returns the first matching route. The template sorts the routes from the most to the least specific. */
 function findRoute(routes: Route[], { method, path }: GatewayRequest) {
   for (const route of routes) {
     const literal = route.resource.replaceAll('.', '\\.');
@@ -93,7 +95,7 @@ function findRoute(routes: Route[], { method, path }: GatewayRequest) {
   return undefined;
 }
 
-/** Source: "Gateway response types for API Gateway". */
+/** Returns a gateway response, or the default one of its class ("Gateway response types for API Gateway"). */
 function gatewayResponse({ gatewayResponses }: Template, type: string): GatewayResponse {
   const fallback = /TIMEOUT|5XX/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
   const response = gatewayResponses.get(type) ?? gatewayResponses.get(fallback);
@@ -101,7 +103,7 @@ function gatewayResponse({ gatewayResponses }: Template, type: string): GatewayR
   return response;
 }
 
-/** A function's response ("Output format of a Lambda function for proxy integration"). Nothing has checked it. */
+/** A function's response, before it is validated ("Output format of a Lambda function for proxy integration"). */
 interface ProxyResponse {
   statusCode?: unknown;
   headers?: Record<string, unknown>;
@@ -124,7 +126,7 @@ function toGatewayResponse(response: unknown): GatewayResponse {
   return { statusCode: Number(statusCode), headers: sent, body };
 }
 
-/** Renders a mock integration's response template ("Mapping template transformations"), as far as the stack uses it. */
+/** Renders a mock integration's response template. Supports only the variables that the stack uses. */
 function mockResponse(template: Template, mock: MockIntegration, { message }: GatewayRequest): GatewayResponse {
   const contentType = message.headers['content-type'] || 'application/json';
   const mediaType = contentType.replace(/;.*/s, '').trim().toLowerCase();

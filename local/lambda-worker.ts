@@ -5,7 +5,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { WorkerMessage } from './lambda.ts';
 import type { FunctionConfiguration } from './template.ts';
 
-/* An execution environment: loads the bundle once, then runs one event at a time. */
+/* A Lambda execution environment: loads the bundle once, then runs one event at a time. */
 
 const configuration: FunctionConfiguration = workerData;
 const port = parentPort as MessagePort;
@@ -37,5 +37,5 @@ port.on('message', async (event: string) => {
     post({ failure: error instanceof Error ? `${error.name}: ${error.message}` : String(error) });
   }
 });
-// The init has ended.
+// Reports the end of the init phase.
 post({ response: '' });

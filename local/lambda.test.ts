@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { deploy, lambdaEnvironment } from './deploy.ts';
-import { EventTooLarge, type LogLine, startFunction } from './lambda.ts';
+import { deploy, EventTooLarge, type LogLine, lambdaEnvironment, startFunction } from './lambda.ts';
 import { type FunctionConfiguration, readTemplate } from './template.ts';
 
-/** A function with a handler's source. A handler may wait for the file `gate` in its folder. */
+/** Writes a function with this handler. A handler can wait with `gate()` until the test calls `write('gate')`. */
 function configurationOf(handler: string, changes: Partial<FunctionConfiguration> = {}): FunctionConfiguration {
   const assetDirectory = mkdtempSync(join(tmpdir(), 'plant-store-'));
   onTestFinished(() => rmSync(assetDirectory, { recursive: true }));
@@ -43,10 +42,10 @@ async function start(handler: string, changes: Partial<FunctionConfiguration> = 
   };
 }
 
-const workers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
+const countWorkers = () => process.getActiveResourcesInfo().filter((type) => type === 'MessagePort').length;
 
-test('runs eight events at a time, each alone in its environment, and all of them before it closes', async () => {
-  const before = workers();
+test('runs up to eight events at a time, one in each environment, and finishes all before it closes', async () => {
+  const before = countWorkers();
   const { invoke, close, lines, write } = await start(`(() => {
     let running = 0;
     return async () => {
@@ -64,10 +63,10 @@ test('runs eight events at a time, each alone in its environment, and all of the
   expect(new Set((await responses).map(({ threadId }) => threadId)).size).toBe(8);
   expect((await responses).every(({ isAlone }) => isAlone)).toBe(true);
   await closed;
-  await expect.poll(workers, { timeout: 20_000 }).toBe(before);
+  await expect.poll(countWorkers, { timeout: 20_000 }).toBe(before);
 });
 
-test('times out after the configured time, and runs the next event', async () => {
+test('ends an event at the timeout, and runs the next one', async () => {
   const { invoke } = await start('({ hangs }) => hangs ? new Promise(() => {}) : threadId', { timeoutSeconds: 3 });
   const threadId = await invoke();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -83,12 +82,12 @@ test('times out after the configured time, and runs the next event', async () =>
   await ended;
   const next = await invoke();
   expect(next).not.toBe(threadId);
-  // A timer of an event that has ended ends nothing.
+  // The timer of a finished event must not end a later one.
   await vi.advanceTimersByTimeAsync(3000);
   expect(await invoke()).toBe(next);
 });
 
-test('ends a handler that never yields, and one that needs more memory than it has', async () => {
+test('ends a handler that blocks the thread, and one that exceeds its memory', async () => {
   const loop = await start('async () => { for (;;); }', { timeoutSeconds: 1 });
   await expect(loop.invoke()).rejects.toThrow('Task timed out after 1.00 seconds');
   const hoard = await start('async () => { for (const all = []; ; ) all.push([...Array(1000).keys()]); }', {
@@ -97,7 +96,7 @@ test('ends a handler that never yields, and one that needs more memory than it h
   await expect(hoard.invoke()).rejects.toThrow('memory limit');
 });
 
-test('passes the context as configured', async () => {
+test('passes the configuration in the context', async () => {
   const { invoke } = await start(
     'async (event, context) => ({ ...context, left: context.getRemainingTimeInMillis(), resourceLimits })',
   );
@@ -116,7 +115,7 @@ test('passes the context as configured', async () => {
 });
 
 /** "Using Lambda environment variables". */
-test('gives a deployed function Lambda’s variables and its own, and none of this machine', async () => {
+test('sets Lambda’s environment variables and the function’s own, and none of this machine', async () => {
   vi.stubEnv('AWS_PROFILE', 'production');
   onTestFinished(() => void vi.unstubAllEnvs());
   const environment = { OWN: 'x', TZ: 'Europe/Zurich' };
@@ -139,7 +138,7 @@ test('gives a deployed function Lambda’s variables and its own, and none of th
   expect(lambdaEnvironment('any', 'any')).toMatchObject({ TZ: ':UTC' });
 });
 
-test('passes on what is logged, with its level', async () => {
+test('passes on log lines with their level', async () => {
   const methods = ['debug', 'info', 'log', 'warn', 'error'];
   const { invoke, lines } = await start(
     'async ({ methods }) => methods.forEach((each) => console[each]({ plant: 1 }))',
@@ -154,7 +153,7 @@ test('passes on what is logged, with its level', async () => {
 test.each([
   ['index.none', 'index.mjs does not export a function "none".'],
   ['none.handler', 'none.mjs'],
-])('does not start without its handler (%s)', async (handler, message) => {
+])('fails to start without its handler (%s)', async (handler, message) => {
   await expect(start('async () => {}', { handler })).rejects.toThrow(message);
 });
 
@@ -162,10 +161,10 @@ test.each([
   ['throws', 'throw new TypeError("inside")', 'TypeError: inside'],
   ['exits', 'process.exit(3)', 'The execution environment exited with status 3.'],
   ['throws a string', 'throw "inside"', 'inside'],
-  ['leaves a rejection', 'Promise.reject(new TypeError("inside")); await sleep(60_000)', 'inside'],
-  ['leaves a rejection with a string', 'Promise.reject("inside"); await sleep(60_000)', 'inside'],
-  ['returns what JSON cannot hold', 'return 1n', 'BigInt'],
-])('fails if the handler %s, and runs the next event', async (_, statements, message) => {
+  ['has an unhandled rejection', 'Promise.reject(new TypeError("inside")); await sleep(60_000)', 'inside'],
+  ['has an unhandled rejection with a string', 'Promise.reject("inside"); await sleep(60_000)', 'inside'],
+  ['returns a value that JSON does not support', 'return 1n', 'BigInt'],
+])('fails an event if the handler %s, and runs the next one', async (_, statements, message) => {
   const { invoke } = await start(`async ({ fails }) => { if (fails) { ${statements} } return 'ran'; }`);
   const error = await invoke({ fails: true }).catch((error: unknown) => error);
   expect(error).toBeInstanceOf(Error);
@@ -173,7 +172,7 @@ test.each([
   expect(await invoke()).toBe('ran');
 });
 
-test('fails the events of an environment that does not start, and runs the others', async () => {
+test('fails only the events of environments that cannot start', async () => {
   const { invoke, write } = await start(`(() => {
     if (exists('broken')) throw new Error('broken');
     return async () => { await gate(); return 'ran'; };
@@ -186,7 +185,7 @@ test('fails the events of an environment that does not start, and runs the other
   expect(await Promise.all(results)).toContain('ran');
 });
 
-test('accepts an event and a response of 6 MB as JSON, and rejects one byte more', async () => {
+test('accepts an event and a response of 6 MB, and rejects one byte more', async () => {
   const { invoke } = await start('async ({ size }) => "x".repeat(size)');
   const max = 6 * 1024 * 1024;
   const quotes = '""'.length;

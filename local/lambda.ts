@@ -1,7 +1,15 @@
 import { Worker } from 'node:worker_threads';
-import type { FunctionConfiguration } from './template.ts';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { LOCAL_CREDENTIALS } from './dynamodb.ts';
+import {
+  type FunctionConfiguration,
+  functionBehind,
+  LOCAL_REGION,
+  servedFunctions,
+  type Template,
+} from './template.ts';
 
-/** The most events that run at the same time; more would only slow down a small machine. */
+/** Maximum number of concurrent events for each function. More would only slow down a small machine. */
 const MAX_ENVIRONMENTS = 8;
 /** Maximum size of an event, and of a response, as JSON ("Lambda quotas"). */
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
@@ -13,16 +21,53 @@ export interface LogLine {
   message: unknown;
 }
 
-/** A log line, or the result of the init or of an invocation; the response is JSON. */
+/** A log line, or the result of the init or of an invocation. `response` is JSON. */
 export type WorkerMessage = { log: LogLine } | { response: string } | { failure: string };
 
 export class EventTooLarge extends Error {}
 
-export type LambdaFunction = Awaited<ReturnType<typeof startFunction>>;
+export type Deployment = Awaited<ReturnType<typeof deploy>>;
+
+/** Starts the functions of the template's routes. They use the DynamoDB at `endpoint`. */
+export async function deploy(template: Template, { endpoint }: { endpoint: string }, onLog: (line: LogLine) => void) {
+  const start = async ({ name, environment, ...configuration }: Template['functions'][number]) => {
+    const variables = { ...lambdaEnvironment(name, endpoint), ...environment };
+    return [name, await startFunction({ name, environment: variables, ...configuration }, onLog)] as const;
+  };
+  const functions = new Map(await Promise.all(servedFunctions(template).map(start)));
+  return {
+    template,
+
+    /** Invokes the function of the event's route, and returns its response. Throws if the stack has no such route. */
+    async invoke(event: APIGatewayProxyEvent): Promise<unknown> {
+      const { name } = functionBehind(template, event.httpMethod, event.resource);
+      return await functions.get(name)?.invoke(event);
+    },
+
+    async close(): Promise<void> {
+      await Promise.all([...functions.values()].map((lambda) => lambda.close()));
+    },
+  };
+}
+
+/** The environment variables that Lambda sets ("Using Lambda environment variables"). None is from this machine. */
+export function lambdaEnvironment(functionName: string, dynamoDbEndpoint: string): Record<string, string> {
+  return {
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
+    AWS_LAMBDA_FUNCTION_NAME: functionName,
+    AWS_REGION: LOCAL_REGION,
+    AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
+    // Without these two, a profile of this machine could select a real table.
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    TZ: ':UTC',
+  };
+}
 
 /**
- * Runs a function as Lambda does: in execution environments that have only the function's own variables and each run
- * one event at a time. The first one is started at once.
+ * Starts a function that runs as on Lambda: in execution environments that have only the function's variables, and
+ * that each run one event at a time. Starts the first environment immediately, and the others when they are needed.
  *
  * @throws if the bundle cannot be loaded
  */
@@ -30,33 +75,33 @@ export async function startFunction(configuration: FunctionConfiguration, onLog:
   const environments = Array.from({ length: MAX_ENVIRONMENTS }, () => createEnvironment(configuration, onLog));
   await environments[0]?.start();
   return {
-    /** Returns the handler's response. Throws if it fails or times out, or if event or response are too large. */
+    /** Returns the handler's response. Throws if it fails or times out, or if the event or response is too large. */
     async invoke(event: unknown): Promise<unknown> {
       const json = JSON.stringify(event);
       if (Buffer.byteLength(json) > MAX_PAYLOAD_BYTES) throw new EventTooLarge('The event is larger than 6 MB.');
-      const leastBusy = environments.reduce((best, each) => (each.pending < best.pending ? each : best));
+      const leastBusy = environments.reduce((least, each) => (each.pending < least.pending ? each : least));
       const response = await leastBusy.invoke(json);
       if (Buffer.byteLength(response) > MAX_PAYLOAD_BYTES) throw new Error('The response is larger than 6 MB.');
       return JSON.parse(response);
     },
 
-    /** Stops the function after the invocations that have begun. */
+    /** Stops the function when its invocations have ended. */
     async close(): Promise<void> {
       await Promise.all(environments.map((environment) => environment.close()));
     },
   };
 }
 
-/** Runs one event at a time in a worker thread, which is started again after a crash or a timeout. */
+/** Runs one event at a time in a worker thread. Starts a new worker after a crash or a timeout. */
 function createEnvironment(configuration: FunctionConfiguration, onLog: (line: LogLine) => void) {
   const { environment, memoryMegabytes, timeoutSeconds } = configuration;
   let current: Worker | undefined;
   /** The result of the init or of the invocation in progress. */
   let result = Promise.withResolvers<string>();
-  /** Resolves when the last event has ended. */
-  let last: Promise<unknown> = Promise.resolve();
+  /** Resolves when all events so far have ended. */
+  let previous: Promise<unknown> = Promise.resolve();
 
-  /** Fails the event in progress; the next one gets a new worker. */
+  /** Fails the event in progress. The next event starts a new worker. */
   function discard(worker: Worker, error: Error): void {
     if (worker !== current) return;
     current = undefined;
@@ -96,17 +141,17 @@ function createEnvironment(configuration: FunctionConfiguration, onLog: (line: L
 
   return {
     start,
-    /** How many events run or wait here. */
+    /** Number of events that run or wait. */
     pending: 0,
-    /** Runs an event after those before it. Event and response are JSON. */
+    /** Runs an event after all previous ones. The event and the response are JSON. */
     invoke(event: string): Promise<string> {
       this.pending++;
-      const response = last.then(() => run(event)).finally(() => this.pending--);
-      last = response.catch(() => {});
+      const response = previous.then(() => run(event)).finally(() => this.pending--);
+      previous = response.catch(() => {});
       return response;
     },
     async close(): Promise<void> {
-      await last;
+      await previous;
       await current?.terminate();
     },
   };

@@ -15,18 +15,17 @@ const page = referencePage(baseUrl);
 const html = page['index.html'] ?? '';
 const captures = (source: string, pattern: RegExp) => [...source.matchAll(pattern)].map(([, capture = '']) => capture);
 
-test('changes only the server and, if there is a token, its description in the contract', () => {
-  // As numbers, ids beyond 2^53 in an example would be rounded.
-  const big = { intAsBigInt: true };
-  const { components, ...others } = parse(contract, big);
+test('changes only the server in the contract, and the description of the token if there is one', () => {
+  const options = { intAsBigInt: true };
+  const { components, ...others } = parse(contract, options);
   const servers = [{ url: baseUrl }];
-  expect(parse(String(page['openapi.yaml']), big)).toEqual({ ...others, components, servers });
+  expect(parse(String(page['openapi.yaml']), options)).toEqual({ ...others, components, servers });
   components.securitySchemes.bearerToken.description = expect.stringContaining('plantstore_Shown');
   const withToken = referencePage(baseUrl, 'plantstore_Shown')['openapi.yaml'];
-  expect(parse(String(withToken), big)).toEqual({ ...others, components, servers });
+  expect(parse(String(withToken), options)).toEqual({ ...others, components, servers });
 });
 
-test('has the contract’s title, loads only its own files, has no inline script or style, and calls only the API', () => {
+test('has the contract’s title, loads only its own files without inline code, and calls only the API', () => {
   expect(html).toContain(`<title>${parse(contract).info.title}</title>`);
   const loaded = captures(html, /(?:src|href)="([^"]*)"/g).filter((link) => !link.startsWith('data:'));
   expect(loaded).toEqual(expect.arrayContaining(['page.js', 'page.css', 'swagger-ui-bundle.js', 'swagger-ui.css']));
@@ -44,7 +43,7 @@ test('has the contract’s title, loads only its own files, has no inline script
   ]);
 });
 
-/** A server with the page in front of a listener that responds with "not the page". */
+/** Starts a server with the page. It responds to all other requests with "not the page". */
 async function serve() {
   const server = createServer((message, response) => {
     if (!serveReferencePage(message, response, 'plantstore_Shown')) response.end('not the page');
@@ -58,7 +57,7 @@ async function serve() {
   };
 }
 
-test('serves each file with its media type, whatever the query, for the host that it is opened at', async () => {
+test('serves each file with its media type and the host of the request, with any query', async () => {
   const get = await serve();
   const types: Record<string, string> = {
     '.html': 'text/html',

@@ -6,15 +6,16 @@ import { parseDocument } from 'yaml';
 import { projectRoot } from './synthesize.ts';
 
 /*
- * The contract as a page to read and to try in a browser: Swagger UI with the settings of reference-page/page.js. The
- * local run serves its files and `npm run docs` writes them. None of them loads anything from elsewhere.
+ * The reference page: documentation of the API, from which a reader can send requests. It is Swagger UI with the
+ * settings in reference-page/page.js. The local run serves it, and `npm run reference-page` writes its files to a
+ * folder. The page loads nothing from other hosts.
  */
 
 /** The page's path in the local run. */
 export const PAGE_PATH = '/docs';
 
-const OWN_FOLDER = join(import.meta.dirname, 'reference-page');
-const OWN_FILES = ['page.css', 'page.js'];
+const PAGE_FOLDER = join(import.meta.dirname, 'reference-page');
+const PAGE_FILES = ['page.css', 'page.js'];
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 /** A copy of Swagger UI must include its licence and notice (Apache License 2.0, section 4). */
 const LICENCES = ['swagger-ui-bundle.js.LICENSE.txt', 'LICENSE', 'NOTICE'];
@@ -28,17 +29,17 @@ const MEDIA_TYPES: Record<string, string> = {
 };
 
 /**
- * Returns the text of each of the page's files by name.
+ * Returns the page's files: a map from name to text.
  *
- * @param baseUrl the URL that the console's requests begin with, without a slash at the end
- * @param token a token that the page shows
+ * @param baseUrl the base URL of the API, without a slash at the end
+ * @param token a token that the page shows to the reader; default: none
  * @throws if the contract is not valid YAML
  */
 export function referencePage(baseUrl: string, token?: string): Record<string, string> {
-  // As numbers, ids beyond 2^53 in an example would be rounded.
+  // Without intAsBigInt, ids beyond 2^53 in an example would be rounded.
   const contract = parseDocument(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8'), { intAsBigInt: true });
   const [error] = contract.errors;
-  if (error) throw new Error(`The page cannot be made from openapi.yaml: ${error.message}`);
+  if (error) throw new Error(`The reference page cannot be generated from openapi.yaml: ${error.message}`);
   contract.set('servers', [{ url: baseUrl }]);
   const description = ['components', 'securitySchemes', 'bearerToken', 'description'];
   if (token) contract.setIn(description, `The token of the local run, valid nowhere else: \`${token}\``);
@@ -46,9 +47,9 @@ export function referencePage(baseUrl: string, token?: string): Record<string, s
   const read = (folder: string, names: string[]) =>
     Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
   return {
-    ...read(OWN_FOLDER, OWN_FILES),
+    ...read(PAGE_FOLDER, PAGE_FILES),
     ...read(SWAGGER_UI, SWAGGER_UI_FILES),
-    'index.html': readFileSync(join(OWN_FOLDER, 'index.html'), 'utf8')
+    'index.html': readFileSync(join(PAGE_FOLDER, 'index.html'), 'utf8')
       .replace('API_ORIGIN', new URL(baseUrl).origin)
       .replace('API_TITLE', String(contract.getIn(['info', 'title']))),
     'openapi.yaml': contract.toString(),
@@ -56,26 +57,26 @@ export function referencePage(baseUrl: string, token?: string): Record<string, s
 }
 
 /**
- * Responds to a request for the page or one of its files, and returns whether it did. The files are made for each
- * request, so that they show the current contract. On AWS the page's path is error 404.
+ * Responds to a request for one of the page's files, and returns true. Returns false for any other request. Reads
+ * openapi.yaml for each request, so that the page shows the current contract. A deployed API does not have the page.
  */
 export function serveReferencePage(request: IncomingMessage, response: ServerResponse, token: string): boolean {
   const [path = ''] = String(request.url).split('?');
   if (request.method !== 'GET' || !`${path}/`.startsWith(`${PAGE_PATH}/`)) return false;
   if (path === PAGE_PATH) {
-    // Without the slash, the browser would resolve the page's links to its files outside of it.
+    // Without the slash, the browser would look for the page's files in the parent folder.
     response.writeHead(302, { location: `${PAGE_PATH}/` }).end();
     return true;
   }
   const name = path.slice(PAGE_PATH.length + 1) || 'index.html';
   try {
-    // The host as in the browser's address bar: localhost and 127.0.0.1 are different origins.
+    // The host from the browser's address bar, because localhost and 127.0.0.1 are different origins.
     const files = referencePage(`http://${request.headers.host}`, token);
     if (!Object.hasOwn(files, name)) return false;
     const mediaType = `${MEDIA_TYPES[extname(name)] ?? 'text/plain'}; charset=utf-8`;
     response.writeHead(200, { 'content-type': mediaType, 'cache-control': 'no-store' }).end(files[name]);
   } catch (error) {
-    // During an edit, the contract may not be valid YAML.
+    // While you edit openapi.yaml, it may not be valid YAML.
     response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end((error as Error).message);
   }
   return true;

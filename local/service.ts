@@ -3,37 +3,36 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
-import { type Deployment, deploy } from './deploy.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import {
   createTables,
+  DEVELOPMENT_TOKEN,
   LOCAL_CREDENTIALS,
   openLocalDynamoDb,
   putDevelopmentToken,
   SERVICE_ASSEMBLY,
 } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
-import type { LogLine } from './lambda.ts';
+import { type Deployment, deploy, type LogLine } from './lambda.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
 import { LOCAL_REGION, readTemplate } from './template.ts';
 
-/** How long requests in progress may take when the service is closed. */
+/** Time for requests in progress to end when the service closes. */
 const GRACE_MS = 500;
-/** An editor's save is several changes. */
-const QUIET_MS = 50;
+/** Time to wait after a change, because an editor can change a file several times when it saves. */
+const DEBOUNCE_MS = 50;
 
 /**
- * Serves the synthesized stack on this machine. Returns how to use it, for the terminal, and how to stop it.
+ * Serves the synthesized stack on 127.0.0.1. Returns instructions for the terminal, and a function that closes it.
  *
- * @param port 0 for any free one
- * @param watching whether to rebuild after each change to the contract, the stack or a function
+ * @param port 0 for any free port
+ * @param rebuildOnChange true to rebuild after each change to the contract, the stack or a function
  */
-export async function startService(port: number, watching: boolean) {
+export async function startService(port: number, rebuildOnChange: boolean) {
   const dynamoDb = await openLocalDynamoDb({ isService: true });
 
   async function build(): Promise<Deployment> {
-    if (watching) (await import('../contract/generate.ts')).writeGenerated();
+    if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
     const template = readTemplate(await synthesize(SERVICE_ASSEMBLY));
     await createTables(dynamoDb, template);
     return await deploy(template, dynamoDb, logLine);
@@ -51,10 +50,10 @@ export async function startService(port: number, watching: boolean) {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} is in use; set PORT to a free one, or to 0 for any.`);
+    throw new Error(`Port ${port} is in use; set PORT to a free port, or to 0 for any free port.`);
   }
 
-  if (watching) {
+  if (rebuildOnChange) {
     await onChange(async () => {
       const previous = deployment;
       deployment = await build();
@@ -78,7 +77,7 @@ List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
   return {
     instructions,
 
-    /** Stops listening, and waits for requests in progress. The process must end then: the rest stays open. */
+    /** Stops listening, and waits for requests in progress. The process must exit then, because the rest stays open. */
     async close(): Promise<void> {
       server.close();
       await Promise.race([once(server, 'close'), sleep(GRACE_MS)]);
@@ -86,20 +85,20 @@ List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
   };
 }
 
-/** The access line says what the function logs at INFO. */
+/** Prints a function's warnings and errors. The gateway's line for the response replaces the lines at INFO. */
 function logLine(line: LogLine): void {
   if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
 }
 
-/** Runs `rebuild` after changes, one at a time. */
+/** Calls `rebuild` after a change. One rebuild runs at a time. */
 async function onChange(rebuild: () => Promise<void>): Promise<void> {
-  let last = Promise.resolve();
-  /** Whether a rebuild is about to begin, which will include any change until then. */
-  let isDue = false;
+  let lastRebuild = Promise.resolve();
+  /** True until the next rebuild begins, which will include any change before that. */
+  let isScheduled = false;
 
   async function rebuildSoon(): Promise<void> {
-    await sleep(QUIET_MS);
-    isDue = false;
+    await sleep(DEBOUNCE_MS);
+    isScheduled = false;
     await rebuild().catch((error: Error) => console.error(error.message));
   }
 
@@ -110,9 +109,9 @@ async function onChange(rebuild: () => Promise<void>): Promise<void> {
     ignored: /\.generated\./,
   });
   watcher.on('all', () => {
-    if (isDue) return;
-    isDue = true;
-    last = last.then(rebuildSoon);
+    if (isScheduled) return;
+    isScheduled = true;
+    lastRebuild = lastRebuild.then(rebuildSoon);
   });
   await once(watcher, 'ready');
 }

@@ -7,14 +7,14 @@ import { promisify } from 'node:util';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
-/** The CLI sets both by default: the assets' folders and the constructs' paths are in the template. */
+/** The CDK CLI sets both by default. They add the assets' folders and the constructs' paths to the template. */
 const METADATA = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true };
 
 /**
- * Runs the CDK app as `cdk synth` does, but without the CLI, which takes longer than the app and looks for an AWS
- * account. The template is the same. Returns the cloud assembly's folder.
+ * Runs the CDK app and returns the folder of the cloud assembly. The template is the same as with `cdk synth`, but the
+ * CDK CLI is not used, because it takes longer than the app and looks for an AWS account.
  *
- * @throws with the app's own output if it fails, for example on a cdk-nag finding
+ * @throws with the app's output if the app fails, for example because of a cdk-nag finding
  */
 export async function synthesize(assembly: string, context: Record<string, string> = {}): Promise<string> {
   const cdkJson = JSON.parse(readFileSync(join(projectRoot, 'cdk.json'), 'utf8'));
@@ -22,7 +22,7 @@ export async function synthesize(assembly: string, context: Record<string, strin
     ...process.env,
     CDK_OUTDIR: assembly,
     CDK_CONTEXT_JSON: JSON.stringify({ ...cdkJson.context, ...METADATA, ...context }),
-    // CDK's own template checks take half of a synthesis; a deployment runs them. cdk-nag still runs.
+    // CDK's template validation takes half of the time, and each deployment runs it. cdk-nag still runs here.
     CDK_VALIDATION: 'false',
     PATH: `${join(import.meta.dirname, 'bin')}${delimiter}${process.env['PATH']}`,
     NODE_COMPILE_CACHE: join(projectRoot, 'node_modules/.cache/node'),
@@ -36,8 +36,8 @@ export async function synthesize(assembly: string, context: Record<string, strin
   return assembly;
 }
 
-/** Synthesizes into a temporary folder that exists until `use` ends: two runs in one folder would mix their files. */
-export async function withOwnAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
+/** Calls `use` with an assembly in a temporary folder, because two runs in one folder would mix their files. */
+export async function withTemporaryAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'plant-store-'));
   return await use(await synthesize(directory.path));
 }

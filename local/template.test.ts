@@ -22,7 +22,7 @@ function templateWith(file: string, change: (content: Record<string, Record<stri
 const withResources = (change: (resources: Resources) => void) =>
   templateWith('PlantStore.template.json', (content) => change(content['Resources'] as Resources));
 
-/** With other members in the API definition. */
+/** Replaces members of the API definition. */
 const withApi = (members: Record<string, unknown>) =>
   withResources((resources) => {
     const api = Object.values(resources).find(({ Type }) => Type === 'AWS::ApiGateway::RestApi');
@@ -31,25 +31,25 @@ const withApi = (members: Record<string, unknown>) =>
 const methodWith = (integration: unknown) => ({ 'x-amazon-apigateway-integration': integration });
 
 test.each([
-  ['stack', 0, ['Assets']],
-  ['stack', 2, ['PlantStore', 'Second']],
-])('fails without exactly one %s (%i)', (kind, count, names) => {
+  [0, ['Assets']],
+  [2, ['PlantStore', 'Second']],
+])('fails with %i stacks', (count, names) => {
   const read = () =>
     templateWith('manifest.json', (manifest) => {
       const { PlantStore } = manifest['artifacts'] ?? {};
       const artifacts = names.map((name) => [name, name === 'Assets' ? { type: 'cdk:asset-manifest' } : PlantStore]);
       manifest['artifacts'] = Object.fromEntries(artifacts);
     });
-  expect(read).toThrow(`The local run needs exactly one ${kind}; there are ${count}.`);
+  expect(read).toThrow(`The local run needs exactly one stack; there are ${count}.`);
 });
 
-test.each(['RestApi', 'Stage'])('fails without exactly one %s', (kind) => {
+test.each(['RestApi', 'Stage'])('fails with two resources of type %s', (kind) => {
   const Type = `AWS::ApiGateway::${kind}`;
   const second = () => withResources((resources) => Object.assign(resources, { Second: { Type, Properties: {} } }));
   expect(second).toThrow(`The local run needs exactly one ${kind}; there are 2.`);
 });
 
-test('sorts the routes from the most specific to the least', () => {
+test('sorts the routes from the most to the least specific', () => {
   const method = methodWith({ type: 'aws_proxy', uri: '' });
   const methods = { 'x-amazon-apigateway-any-method': method, get: method };
   const resources = ['/a/{proxy+}', '/a/b/{proxy+}', '/a/{id}/leaves', '/a/{id}', '/{proxy+}', '/a/b', '/a'];
@@ -64,7 +64,7 @@ test('sorts the routes from the most specific to the least', () => {
   }
 });
 
-test('reads integrations with functions and mocks', () => {
+test('reads function and mock integrations', () => {
   const responses = {
     default: {
       statusCode: '200',
@@ -108,7 +108,7 @@ test.each([
   [['*/*'], true],
   [['image/png'], false],
   [undefined, false],
-])('reads from the binary media types %j that bodies are binary: %j', (types, hasBinaryBodies) => {
+])('reads the binary media types %j as binary bodies: %j', (types, hasBinaryBodies) => {
   expect(withApi({ 'x-amazon-apigateway-binary-media-types': types })).toMatchObject({ hasBinaryBodies });
 });
 
@@ -139,7 +139,7 @@ test('reads a function’s configuration', () => {
   });
 });
 
-test('finds the function behind each route, with its bundle', () => {
+test('finds the function of each route, and its bundle', () => {
   const template = readTemplate(inject('assembly'));
   const toFunctions = template.routes.filter(({ integration }) => 'functionName' in integration);
   expect(toFunctions.map(({ method, resource }) => functionBehind(template, method, resource))).toEqual(

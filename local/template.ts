@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 
-/** The region and the account in ARNs and signatures; nothing checks them. */
+/** The region and the account of the local run, in ARNs and signatures. Nothing validates them. */
 export const LOCAL_REGION = 'us-east-1';
 export const LOCAL_ACCOUNT = '000000000000';
 
 export interface FunctionConfiguration {
   name: string;
-  /** The bundle's folder. */
+  /** The folder of the bundle. */
   assetDirectory: string;
-  /** `FILE.EXPORT` in that folder. */
+  /** `FILE.EXPORT`, such as `index.handler`. */
   handler: string;
   timeoutSeconds: number;
   memoryMegabytes: number;
@@ -18,18 +18,18 @@ export interface FunctionConfiguration {
 }
 
 export interface Route {
-  /** In upper case; ANY for any method that has no route of its own. */
+  /** In upper case, or ANY for all methods without their own route. */
   method: string;
-  /** The path in the API definition, with its `{parameters}`. */
+  /** The path in the API definition, such as `/plants/{id}`. */
   resource: string;
   integration: { functionName: string; timeoutMs: number } | MockIntegration;
 }
 
-/** Responds without a function. */
+/** An integration that responds without a function. */
 export interface MockIntegration {
-  /** The media types of a body that it accepts. */
+  /** The accepted media types of the request body. */
   mediaTypes: string[];
-  /** The body is a template in the Velocity Template Language. */
+  /** Its body is a template in the Velocity Template Language (VTL). */
   response: GatewayResponse;
 }
 
@@ -40,18 +40,23 @@ export interface GatewayResponse {
   body: string;
 }
 
-/** A synthesized stack; its references are replaced by logical ids. */
+/** A synthesized stack. Its references are replaced by logical ids. */
 export interface Template {
   stage: string;
-  /** Whether request bodies reach the function as base64. */
+  /** True if API Gateway encodes request bodies as base64. */
   hasBinaryBodies: boolean;
   functions: FunctionConfiguration[];
   tables: CreateTableCommandInput[];
-  /** The most specific first. */
+  /** Sorted from the most to the least specific. */
   routes: Route[];
   /** By response type ("Gateway response types for API Gateway"). */
   gatewayResponses: Map<string, GatewayResponse>;
   outputs: Record<string, string>;
+}
+
+/** The parts of a cloud assembly's manifest that the local run reads. */
+interface Manifest {
+  artifacts: Record<string, { type: string; properties: { templateFile: string } }>;
 }
 
 /** The parts of a CloudFormation template that the local run reads. */
@@ -73,20 +78,18 @@ type Integration =
 
 interface ResponseDefinition {
   statusCode: string;
-  /** By `method.response.header.NAME` or `gatewayresponse.header.NAME`; the values are in quotes. */
+  /** From `method.response.header.NAME` or `gatewayresponse.header.NAME` to the value in single quotes. */
   responseParameters: Record<string, string>;
   responseTemplates?: { 'application/json': string };
 }
 
-/** Reads the one stack of a cloud assembly (`cdk.out`). */
+/** Reads the stack of a cloud assembly, such as `cdk.out`. Throws if it does not have exactly one stack. */
 export function readTemplate(assembly: string): Template {
   const read = (file: string, reviver?: typeof resolve) =>
     JSON.parse(readFileSync(join(assembly, file), 'utf8'), reviver);
-  const artifacts: { type: string; properties: { templateFile: string } }[] = Object.values(
-    read('manifest.json').artifacts,
-  );
-  const stacks = artifacts.filter(({ type }) => type === 'aws:cloudformation:stack');
-  const { templateFile } = theOnly('stack', stacks).properties;
+  const { artifacts }: Manifest = read('manifest.json');
+  const stacks = Object.values(artifacts).filter(({ type }) => type === 'aws:cloudformation:stack');
+  const { templateFile } = onlyItem('stack', stacks).properties;
   const { Resources, Outputs }: CloudFormationTemplate = read(templateFile, resolve);
 
   function ofType<Properties>(type: string) {
@@ -95,13 +98,14 @@ export function readTemplate(assembly: string): Template {
       .map(([name, { Properties, Metadata }]) => ({ name, Metadata, ...(Properties as Properties) }));
   }
 
-  const { Body: api } = theOnly('RestApi', ofType<{ Body: ApiDefinition }>('AWS::ApiGateway::RestApi'));
+  const { Body: api } = onlyItem('RestApi', ofType<{ Body: ApiDefinition }>('AWS::ApiGateway::RestApi'));
   const functions = ofType<{
     Handler: string;
     Timeout: number;
     MemorySize: number;
     Environment: { Variables: Record<string, string> };
   }>('AWS::Lambda::Function');
+  const tables = ofType<CreateTableCommandInput>('AWS::DynamoDB::Table');
   const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
 
   function toIntegration(integration: Integration): Route['integration'] {
@@ -121,8 +125,9 @@ export function readTemplate(assembly: string): Template {
       integration: toIntegration(integration),
     })),
   );
+  const gatewayResponses = Object.entries(api['x-amazon-apigateway-gateway-responses']);
   return {
-    stage: theOnly('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
+    stage: onlyItem('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
     hasBinaryBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
     functions: functions.map(({ name, Metadata, Handler, Timeout, MemorySize, Environment }) => ({
       name,
@@ -132,30 +137,20 @@ export function readTemplate(assembly: string): Template {
       memoryMegabytes: MemorySize,
       environment: Environment.Variables,
     })),
-    tables: ofType<CreateTableCommandInput>('AWS::DynamoDB::Table').map((table) => ({
-      TableName: table.name,
-      AttributeDefinitions: table.AttributeDefinitions,
-      KeySchema: table.KeySchema,
-      BillingMode: table.BillingMode,
-    })),
+    tables: tables.map(({ name: TableName, AttributeDefinitions, KeySchema, BillingMode }) => {
+      return { TableName, AttributeDefinitions, KeySchema, BillingMode };
+    }),
     routes: routes.toSorted((a, b) => sortKey(a).localeCompare(sortKey(b))),
-    gatewayResponses: new Map(
-      Object.entries(api['x-amazon-apigateway-gateway-responses']).map(([type, response]) => [
-        type,
-        toGatewayResponse(response),
-      ]),
-    ),
+    gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, toGatewayResponse(response)])),
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, Value])),
   };
 }
 
-/**
- * Returns the function behind a route.
- *
- * @throws if the stack has no such route to a function
- */
+type Routing = Pick<Template, 'routes' | 'functions'>;
+
+/** Returns the function of a route. Throws if the stack has no such route to a function. */
 export function functionBehind(
-  { routes, functions }: Pick<Template, 'routes' | 'functions'>,
+  { routes, functions }: Routing,
   method: string,
   resource: string,
 ): FunctionConfiguration {
@@ -165,16 +160,13 @@ export function functionBehind(
   return found;
 }
 
-/** The functions behind routes. The stack's other functions take part in a release. */
-export function servedFunctions({
-  functions,
-  routes,
-}: Pick<Template, 'routes' | 'functions'>): FunctionConfiguration[] {
+/** Returns the functions of the routes, without the stack's other functions, which run during a release. */
+export function servedFunctions({ functions, routes }: Routing): FunctionConfiguration[] {
   const names = routes.map(({ integration }) => 'functionName' in integration && integration.functionName);
   return functions.filter(({ name }) => names.includes(name));
 }
 
-function theOnly<Item>(kind: string, items: Item[]): Item {
+function onlyItem<Item>(kind: string, items: Item[]): Item {
   const [item] = items;
   if (!item || items.length > 1) throw new Error(`The local run needs exactly one ${kind}; there are ${items.length}.`);
   return item;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
-import { type Deployment, deploy } from '../local/deploy.ts';
+import { type Deployment, deploy } from '../local/lambda.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 import { startFaultProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checks } from '../checks/checks.ts';
 import { HttpClient } from '../cli/http-client.ts';
-import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { type Engine, startEngine } from './support/engine.ts';

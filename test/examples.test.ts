@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
-import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { contract, fetchedBody } from './support/contract.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
-import { type OwnService, startOwnService } from './support/service.ts';
+import { type ServiceWithEngine, startServiceWithEngine } from './support/service.ts';
 
 /* The examples of responses in openapi.yaml, and the requests in requests.http that get them. */
 
@@ -60,9 +60,9 @@ function examplesOf(method: string, resource: string, status: number): MediaType
   return contract.paths[resource][method.toLowerCase()].responses[status].content['application/json'];
 }
 
-let service: OwnService;
+let service: ServiceWithEngine;
 beforeAll(async () => {
-  service = await startOwnService();
+  service = await startServiceWithEngine();
   return service.close;
 });
 

@@ -1,8 +1,7 @@
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
-import { deploy } from '../local/deploy.ts';
-import type { LogLine } from '../local/lambda.ts';
+import { deploy, type LogLine } from '../local/lambda.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Fault, type Plan, startFaultProxy } from './support/dynamodb-proxy.ts';

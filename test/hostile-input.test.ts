@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { fetchedBody } from './support/contract.ts';
-import { type OwnService, startOwnService } from './support/service.ts';
+import { type ServiceWithEngine, startServiceWithEngine } from './support/service.ts';
 
-let service: OwnService;
+let service: ServiceWithEngine;
 beforeAll(async () => {
-  service = await startOwnService();
+  service = await startServiceWithEngine();
   return service.close;
 });
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { contractBody } from './support/contract.ts';
 import { startFaultProxy } from './support/dynamodb-proxy.ts';
@@ -16,9 +16,9 @@ import { type Engine, startEngine } from './support/engine.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
 import { post } from './support/service.ts';
 
-/* The commands of the local run as a user gives them, in a copy of the project. */
+/* Runs the commands of the local run as a user does, in a copy of the project. */
 
-/** Ends a hang, also on a slow machine. */
+/** Long enough for a slow machine. */
 const POLL = { timeout: 120_000, interval: 20 };
 
 const GENERATED = 'functions/create-plant/contract.generated.d.ts';
@@ -36,13 +36,13 @@ function temporaryFolder(): string {
   return directory;
 }
 
-test('a synthesis fails with the output of the app', async () => {
+test('synthesize fails with the output of the app', async () => {
   await expect(synthesize(temporaryFolder(), { throwaway: 'yes' })).rejects.toThrow(
     'The stack could not be synthesized:\nThe context key "throwaway" was "yes"; it must be true or false.',
   );
 });
 
-test('a synthesis makes the same template as cdk synth', async () => {
+test('synthesize makes the same template as cdk synth', async () => {
   const directory = temporaryFolder();
   const [own] = await Promise.all([
     synthesize(temporaryFolder()),
@@ -57,7 +57,7 @@ test('a synthesis makes the same template as cdk synth', async () => {
 describe('with the embedded DynamoDB', () => {
   let project: ProjectCopy;
   let run: LocalRun;
-  /** The output of the second of two services that are started at once. */
+  /** The output of the other one of two services that are started at the same time. */
   let secondOutput: string;
   beforeAll(async () => {
     project = copyProject();
@@ -71,8 +71,8 @@ describe('with the embedded DynamoDB', () => {
 
   const token = (args: string) => project.run(`npm run --silent token -- ${args}`);
 
-  /** Runs a printed curl command. Returns the response's body. */
-  async function paste(pattern: RegExp): Promise<string> {
+  /** Runs the printed curl command that matches. Returns the response's body. */
+  async function runPrinted(pattern: RegExp): Promise<string> {
     const line = run
       .output()
       .split('\n')
@@ -81,23 +81,23 @@ describe('with the embedded DynamoDB', () => {
     return stdout;
   }
 
-  test('only one of two services that are started at once serves, and the other says what to do', () => {
+  test('starts only one of two services, and the other one prints what to do', () => {
     expect(secondOutput).toMatch(
       /^Another npm start or npm run dev of this folder is running and has its data, \.local\/, open \(process \d+\)\. End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine\.$/m,
     );
   });
 
-  test('prints a request that creates a plant, one that lists it, and a line for each response', async () => {
-    expect(await paste(/curl -i/)).toBe('{"name":"Monstera deliciosa","tag":"climber"}');
+  test('prints curl commands to create and list a plant, and a line for each response', async () => {
+    expect(await runPrinted(/curl -i/)).toBe('{"name":"Monstera deliciosa","tag":"climber"}');
     await expect.poll(run.output, POLL).toMatch(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/m);
-    expect(JSON.parse(await paste(/aws-sigv4/)).Items).toContainEqual({
+    expect(JSON.parse(await runPrinted(/aws-sigv4/)).Items).toContainEqual({
       id: { N: '1' },
       name: { S: 'Monstera deliciosa' },
       tag: { S: 'climber' },
     });
   });
 
-  test('prints the address of the reference page, which is served beside the gateway', async () => {
+  test('prints the URL of the reference page, and serves the page', async () => {
     const pageUrl = /http:\S+\/docs$/m.exec(run.output())?.[0] ?? '';
     expect(await fetch(pageUrl)).toMatchObject({ status: 200, url: `${pageUrl}/` });
     const pageContract = await (await fetch(`${pageUrl}/openapi.yaml`)).text();
@@ -106,12 +106,12 @@ describe('with the embedded DynamoDB', () => {
     expect(await (await fetch(`${pageUrl}/none`)).json()).toMatchObject({ error: 404 });
   });
 
-  test('listens on 127.0.0.1 only', async () => {
+  test('listens only on 127.0.0.1', async () => {
     const { port } = new URL(run.url);
     await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
   });
 
-  test('creates a plant, creates it again, and does not replace it with a different one', async () => {
+  test('creates a plant, repeats the request, and does not replace the plant with a different one', async () => {
     const plant = '{"id":9223372036854775807,"name":"Welwitschia"}';
     expect(await post(run.url, plant)).toEqual({ name: 'Welwitschia' });
     expect(await post(run.url, plant)).toEqual({ name: 'Welwitschia' });
@@ -119,7 +119,7 @@ describe('with the embedded DynamoDB', () => {
     expect(await post(run.url, '{"id":9223372036854775806,"name":"Fern"}')).toEqual({ name: 'Fern' });
   });
 
-  test('accepts a token that is created while it runs, and rejects it when it is revoked', async () => {
+  test('accepts a token that is created while it runs, and rejects it after it is revoked', async () => {
     const created = await token('create --name visitor --expires 1h');
     expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^plantstore_\w{43}\n$/) });
     const visitor = created.stdout.trim();
@@ -130,7 +130,7 @@ describe('with the embedded DynamoDB', () => {
     expect(await post(run.url, '{"id":5,"name":"x"}', visitor)).toMatchObject({ error: 401 });
   });
 
-  test('keeps its data if it is killed, and puts the development token at each start', async () => {
+  test('keeps its data if it is killed, and stores the development token at each start', async () => {
     await post(run.url, '{"id":70,"name":"before the kill"}');
     await token('revoke development');
     expect((await token('list')).stdout).not.toContain('development');
@@ -151,15 +151,15 @@ describe('with the embedded DynamoDB', () => {
     ],
     ['own.json', 'null', 'The event own.json must be a REST proxy event, with httpMethod and resource.'],
     ['', undefined, 'EVENT is missing.'],
-  ])('npm run invoke ends with a sentence for the file "%s" with %s', async (file, json, sentence) => {
+  ])('npm run invoke rejects the file "%s" with %s', async (file, json, message) => {
     if (json !== undefined) writeFileSync(join(project.directory, file), json);
     const { code, stdout, stderr } = await project.run(`npm run --silent invoke -- ${file}`.trim());
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(sentence);
+    expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  test('npm run invoke runs an event without a server, with exit status 0 only for a 200', async () => {
+  test('npm run invoke runs an event without a server, and exits with status 0 only for a 200', async () => {
     run.kill();
     const [created, rejected] = await Promise.all(
       ['create-plant-without-tag', 'error-409-id-in-use'].map((name) =>
@@ -190,7 +190,7 @@ describe('with another DynamoDB of this machine', () => {
 
   const path = (file: string) => join(project.directory, file);
 
-  /** Changes a file of the project. Returns a function that restores it. */
+  /** Changes a file of the project. Returns a function that undoes the change. */
   function edit(file: string, change: (source: string) => string): () => void {
     const source = readFileSync(path(file), 'utf8');
     writeFileSync(path(file), change(source));
@@ -204,25 +204,25 @@ describe('with another DynamoDB of this machine', () => {
     expect(Count).toBe(1);
   });
 
-  test('ends with a sentence if PORT is not a port', async () => {
+  test('rejects a PORT that is not a port number', async () => {
     const { code, stderr } = await project.run('npm run --silent start', { PORT: '65536' });
     expect(code).toBe(1);
     expect(stderr).toContain('PORT was "65536"; it must be a number from 0 to 65535.\n');
   });
 
-  test('listens on port 3000 by default, and ends with a sentence if it is in use', async () => {
+  test('listens on port 3000 by default, and fails if it is in use', async () => {
     const server = createServer();
     onTestFinished(() => void server.close());
-    // If another program has the port, that serves this test too.
+    // If another program already uses the port, the test works too.
     await new Promise<void>((resolve) => {
       server.on('error', () => resolve()).listen(3000, '127.0.0.1', resolve);
     });
     const { code, stderr } = await project.run('npm run --silent start', { ...variables, PORT: '' });
     expect(code).toBe(1);
-    expect(stderr).toContain('Port 3000 is in use; set PORT to a free one, or to 0 for any.\n');
+    expect(stderr).toContain('Port 3000 is in use; set PORT to a free port, or to 0 for any free port.\n');
   });
 
-  test('npm start generates nothing, and responds to a request in progress after Ctrl-C, whatever else is connected', async () => {
+  test('npm start generates nothing, and after Ctrl-C finishes requests without waiting for idle connections', async () => {
     appendFileSync(path(GENERATED), '// mine');
     const run = await project.start('npm start', variables);
     expect(readFileSync(path(GENERATED), 'utf8')).toContain('// mine');
@@ -240,16 +240,16 @@ describe('with another DynamoDB of this machine', () => {
     expect(await run.exit).toBe(0);
   });
 
-  test('npm run dev generates, serves edits, and ends soon after a signal though the database hangs', async () => {
+  test('npm run dev generates files, serves edits, and ends after a signal even if the database hangs', async () => {
     appendFileSync(path(GENERATED), '// mine');
     const dev = await project.start('npm run dev', variables);
     expect(readFileSync(path(GENERATED), 'utf8')).not.toContain('// mine');
-    // Not for a generated file, which a rebuild writes.
+    // A change of a generated file does not start a rebuild.
     appendFileSync(path(GENERATED), '// mine');
     await sleep(500);
     expect(readFileSync(path(GENERATED), 'utf8')).toContain('// mine');
 
-    // An edit that fails is printed, and the previous state is served.
+    // If a rebuild fails, it prints why, and the previous build still responds.
     const undoFinding = edit('infra/functions.ts', (source) => source.replace('AwsSolutions-IAM5', 'none'));
     await expect.poll(dev.output, POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
@@ -259,7 +259,7 @@ describe('with another DynamoDB of this machine', () => {
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
     const page = await fetch(new URL('/docs/', dev.url));
     expect(page.status).toBe(500);
-    expect(await page.text()).toContain('The page cannot be made from openapi.yaml: ');
+    expect(await page.text()).toContain('The reference page cannot be generated from openapi.yaml: ');
     undoContract();
 
     edit('openapi.yaml', (source) => source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));

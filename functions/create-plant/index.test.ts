@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { contractBody } from '../../test/support/contract.ts';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';

@@ -2,7 +2,7 @@
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-/** Swagger UI's style sheet goes by this class, not by what the reader prefers. */
+/** Sets the class that Swagger UI's style sheet reads. It does not read the browser's preference itself. */
 function followColorScheme() {
   document.documentElement.classList.toggle('dark-mode', dark.matches);
 }
@@ -12,18 +12,18 @@ followColorScheme();
 SwaggerUIBundle({
   dom_id: '#page',
   url: 'openapi.yaml',
-  // Its own validator is a service on the internet, to which it would send the address of the contract.
+  // By default, Swagger UI sends the URL of the contract to a validator on the internet.
   validatorUrl: null,
   docExpansion: 'full',
   tryItOutEnabled: true,
   displayRequestDuration: true,
-  // Of its themes one whose colours can all be read on its background.
+  // All colours of this theme have enough contrast.
   syntaxHighlight: { theme: 'monokai' },
   defaultModelsExpandDepth: 10,
   defaultModelExpandDepth: 10,
 });
 
-/** By what a screen reader calls what Swagger UI leaves without a name, or names otherwise than the reader sees it. */
+/** Names for screen readers, of elements that Swagger UI gives no name, or not the one that it shows. */
 const NAMES = {
   '#servers': 'Server',
   '.body-param__text': 'Request body',

@@ -8,7 +8,7 @@ import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { readTemplate } from '../../local/template.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
@@ -59,7 +59,7 @@ beforeAll(async () => {
   const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
   const assembly = await synthesize(join(project.directory, 'assembly'), { allowOrigins: origin });
   api = await startTestService(readTemplate(assembly), engine);
-  const { code, stderr } = await project.run(`npm run --silent docs -- --url ${api.url} --out page`);
+  const { code, stderr } = await project.run(`npm run --silent reference-page -- --url ${api.url} --out page`);
   expect(code, stderr).toBe(0);
   pageUrls['static folder'] = `${origin}/plants-api/`;
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { lambdaEnvironment } from '../../local/deploy.ts';
+import { lambdaEnvironment } from '../../local/lambda.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { type FunctionConfiguration, functionBehind, readTemplate, servedFunctions } from '../../local/template.ts';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../support/certified-provider.ts';

@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, parseDocument } from 'yaml';
-import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from '../support/project-copy.ts';
 
 /*

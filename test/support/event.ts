@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
-import { filesBefore, readEvent } from '../../cli/event-file.ts';
+import { filesBefore, readEvent } from '../../local/event.ts';
 import { projectRoot } from '../../local/synthesize.ts';
 
 const fileOf = (name: string) => join(projectRoot, 'events', `${name}.json`);

@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
+/** A request that the fake service has received. */
 export interface Sent {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
   bytes: Buffer;
-  /** The bytes as text; U+FFFD is in place of those that are not UTF-8. */
+  /** The bytes decoded as UTF-8, with U+FFFD for invalid ones. */
   body: string;
 }
 
@@ -19,29 +20,22 @@ export interface FakeResponse {
   body: string;
 }
 
-/** Starts a service that responds with what the function returns. */
-export async function openFakeService(answerTo: (sent: Sent) => FakeResponse | Promise<FakeResponse>) {
+/** Returns the response to a request, or undefined to close the connection without a response. */
+export type Respond = (sent: Sent) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
+
+/** Starts an HTTP server for the duration of the test. Returns its base URL. */
+export async function startFakeService(respond: Respond): Promise<string> {
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
     const bytes = await buffer(request);
-    const answer = await answerTo({ method, path, headers, bytes, body: bytes.toString() });
-    response.writeHead(answer.status, answer.headers).end(answer.body);
+    const fake = await respond({ method, path, headers, bytes, body: bytes.toString() });
+    if (fake) response.writeHead(fake.status, fake.headers).end(fake.body);
+    else response.destroy();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close(): void {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
-/** The same until the test is over. Returns the base URL. */
-export async function startFakeService(
-  answerTo: (sent: Sent) => FakeResponse | Promise<FakeResponse>,
-): Promise<string> {
-  const { url, close } = await openFakeService(answerTo);
-  onTestFinished(close);
-  return url;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -6,14 +6,14 @@ import { projectRoot } from '../../local/synthesize.ts';
 
 const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git'];
 
-/** A copy of the project with data of its own, in which a user's commands can be run. */
+/** Copies the project without its data, to run commands as a user does. */
 export function copyProject() {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
   cpSync(projectRoot, directory, { recursive: true, filter: (source) => !NOT_COPIED.includes(basename(source)) });
   symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
   const started: ChildProcess[] = [];
 
-  function optionsWith(variables: Record<string, string>) {
+  function processOptions(variables: Record<string, string>) {
     const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
     return { cwd: directory, env: { ...inherited, ...variables } };
   }
@@ -21,21 +21,21 @@ export function copyProject() {
   return {
     directory,
 
-    /** Runs a command to its end. */
+    /** Runs a command. Returns its exit status and output. */
     run(command: string, variables: Record<string, string> = {}) {
       const [file = '', ...args] = command.split(' ');
       return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-        execFile(file, args, optionsWith(variables), (error, stdout, stderr) =>
+        execFile(file, args, processOptions(variables), (error, stdout, stderr) =>
           resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
         );
       });
     },
 
-    /** Starts the local run on any free port. Returns when it is ready. Throws its output if it ends before. */
+    /** Starts the local run on any free port, and waits until it is ready. Throws its output if it ends before that. */
     async start(command: string, variables: Record<string, string> = {}) {
       const [file = '', ...args] = command.split(' ');
-      // In a group of its own, so that all that npm started can be killed.
-      const child = spawn(file, args, { ...optionsWith({ PORT: '0', ...variables }), detached: true });
+      // A process group, so that `kill` also ends what npm started.
+      const child = spawn(file, args, { ...processOptions({ PORT: '0', ...variables }), detached: true });
       started.push(child);
       const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
       let output = '';
@@ -53,7 +53,7 @@ export function copyProject() {
         output: () => output,
         kill: () => process.kill(-Number(child.pid), 'SIGKILL'),
         terminate: () => child.kill('SIGTERM'),
-        /** As Ctrl-C does: the terminal signals npm and what npm started, and npm passes the signal on. */
+        /** Does the same as Ctrl-C: signals npm and what npm started. npm also passes the signal on. */
         interrupt: () => process.kill(-Number(child.pid), 'SIGINT'),
         exit,
       };

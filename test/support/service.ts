@@ -1,21 +1,18 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { deploy } from '../../local/deploy.ts';
-import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { createGateway } from '../../local/gateway.ts';
+import { deploy } from '../../local/lambda.ts';
 import type { Template } from '../../local/template.ts';
 import { contractBody } from './contract.ts';
 import { startEngine } from './engine.ts';
 
-/** The template's functions behind its routes, on an engine's tables, over real HTTP. */
+/** Serves the template's routes and functions over HTTP, with the tables of the engine. */
 export async function startTestService(template: Template, engine: { endpoint: string }) {
-  const deployment = await deploy(template, engine, () => {});
-  const gateway = createGateway(
-    () => deployment,
-    () => {},
-  );
-  const server = createServer(gateway).listen(0, '127.0.0.1');
+  const ignore = () => {};
+  const deployment = await deploy(template, engine, ignore);
+  const server = createServer(createGateway(() => deployment, ignore)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -29,13 +26,13 @@ export async function startTestService(template: Template, engine: { endpoint: s
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
-/** The service as it is deployed by default, on an engine of its own. */
-export async function startOwnService() {
+/** Starts an engine, and serves the synthesized template with it. */
+export async function startServiceWithEngine() {
   const engine = await startEngine();
   const service = await startTestService(engine.template, engine);
   return {
+    ...service,
     engine,
-    url: service.url,
     close: async () => {
       await service.close();
       await engine.close();
@@ -43,9 +40,9 @@ export async function startOwnService() {
   };
 }
 
-export type OwnService = Awaited<ReturnType<typeof startOwnService>>;
+export type ServiceWithEngine = Awaited<ReturnType<typeof startServiceWithEngine>>;
 
-/** Sends a body to POST /plants at this URL. Returns the response's body, if the contract allows the response. */
+/** Sends a body to the URL of POST /plants. Returns the response's body. Fails if the contract forbids the response. */
 export async function post(url: string, body: string, token = DEVELOPMENT_TOKEN): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers, body });

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 
 /** Runs a command of cli/ in this process: that takes milliseconds; a process of its own takes a second. */
 export function runToolHere(tool: string, args: string[], variables?: NodeJS.ProcessEnv) {

@@ -1,6 +1,6 @@
 import middy from '@middy/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../../local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../../../local/dynamodb.ts';
 import { type Engine, startEngine } from '../../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { IdentityProvider } from '../access-tokens/identity-provider.mjs';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { changesOf } from './breaking-changes.ts';
+import { findChanges } from './breaking-changes.ts';
 
 const CONTRACT = `
 info: { version: 1.0.0 }
@@ -51,8 +51,8 @@ test.each([
   ['another kind of token', 'bearer', 'basic'],
   ['a second key besides the token', '[{ token: [] }]', '[{ token: [], key: [] }]'],
   ['another address', '{base_url}', '{base_url}/v2'],
-])('may break clients: %s', (_, from, to) => {
-  expect(changesOf(CONTRACT, edited(from, to)).join()).toContain('MAY BREAK');
+])('reports that this may break clients: %s', (_, from, to) => {
+  expect(findChanges(CONTRACT, edited(from, to)).join()).toContain('MAY BREAK');
 });
 
 test.each([
@@ -64,18 +64,18 @@ test.each([
   ['a new response header', 'Retry-After: {}', 'Retry-After: {}, X-Hint: {}'],
   ['a new path', '/plants:', '/gardens: { get: {} }\n  /plants:'],
   ['a new method', 'post:', 'get: {}\n    post:'],
-])('breaks no client: %s', (_, from, to) => {
-  const changes = changesOf(CONTRACT, edited(from, to));
+])('reports that this is harmless: %s', (_, from, to) => {
+  const changes = findChanges(CONTRACT, edited(from, to));
   expect(changes).not.toEqual([]);
   expect(changes.join()).not.toContain('MAY BREAK');
 });
 
-test('another name of a component is no change, and an unknown component is an error', () => {
-  expect(changesOf(CONTRACT, edited('Error', 'Failure'))).toEqual([]);
-  expect(() => changesOf(CONTRACT, edited('schemas/Plant', 'schemas/Tree'))).toThrow('"#/components/schemas/Tree"');
+test('ignores the names of components, and rejects a reference to an unknown component', () => {
+  expect(findChanges(CONTRACT, edited('Error', 'Failure'))).toEqual([]);
+  expect(() => findChanges(CONTRACT, edited('schemas/Plant', 'schemas/Tree'))).toThrow('"#/components/schemas/Tree"');
 });
 
-test('the command compares with a commit, and its exit status is 1 if a change may break clients', () => {
+test('compares with a commit, and sets exit status 1 if a change may break clients', () => {
   const cwd = mkdtempSync(join(tmpdir(), 'breaking-changes-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   const git = (...args: string[]) => execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x', ...args], { cwd });

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
+import { command } from './command.ts';
+
+const USAGE = `Usage: npm run breaking-changes -- [--since COMMIT]
+
+Lists the changes of openapi.yaml since COMMIT, by default main, and says of each if it may break clients. Changes of
+descriptions, and additions that clients can ignore, are harmless. The exit status is 1 if a change may break clients.`;
+
+/** Keywords that are only for human readers. */
+const TEXTS = ['info', 'title', 'summary', 'description', 'example', 'examples', 'deprecated'];
+/** Keywords with a map of names as their value. Clients can ignore a new name. */
+const NAMED = ['paths', 'properties', 'headers', 'parameters', 'securitySchemes'];
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+
+type JsonObject = Record<string, unknown>;
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
+
+/** Compares two texts of the contract. Returns a line for each change. Compares a component where it is used. */
+export function findChanges(before: string, after: string): string[] {
+  return compare(dereference(before), dereference(after), [], false);
+}
+
+function compare(before: JsonObject, after: JsonObject, path: string[], keysAreNames: boolean): string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) => {
+    const isNamed = !keysAreNames && NAMED.includes(key);
+    const isText = !keysAreNames && TEXTS.includes(key);
+    const [old, current] = [before, after].map((object) => object[key] ?? (isNamed ? {} : undefined));
+    if (isDeepStrictEqual(old, current)) return [];
+    if (isObject(old) && isObject(current) && !isText) return compare(old, current, [...path, key], isNamed);
+    const isOptional = keysAreNames && isObject(current) && current['required'] !== true;
+    const isOperation = path[0] === 'paths' && path.length === 2 && METHODS.includes(key);
+    const isHarmless = isText || (old === undefined && (isOptional || isOperation));
+    const action = old === undefined ? 'add' : current === undefined ? 'remove' : 'replace';
+    return `${isHarmless ? 'harmless ' : 'MAY BREAK'}  ${action} ${[...path, key].join(' > ')}`;
+  });
+}
+
+/** Parses the contract. Replaces each reference by its target, and each list of parameters by a map. */
+function dereference(text: string): JsonObject {
+  const { components, ...contract } = parse(text);
+  /** `followed` has the references that led here: a schema may contain itself. */
+  function copy(value: unknown, key: string, followed: string[]): unknown {
+    if (!isObject(value)) return value;
+    if (Array.isArray(value)) {
+      const items = value.map((item) => copy(item, '', followed));
+      if (key !== 'parameters') return items;
+      return Object.fromEntries((items as JsonObject[]).map((item) => [`${item['in']} ${item['name']}`, item]));
+    }
+    const { $ref, ...rest } = value;
+    if (typeof $ref === 'string' && !followed.includes($ref)) {
+      const [, , kind = '', name = ''] = $ref.split('/');
+      const target = components?.[kind]?.[name];
+      if (!target) throw new Error(`The $ref was "${$ref}"; it must be a component of openapi.yaml.`);
+      return copy({ ...target, ...rest }, key, [...followed, $ref]);
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, copy(child, name, followed)]));
+  }
+  return copy({ ...contract, securitySchemes: components?.securitySchemes }, '', []) as JsonObject;
+}
+
+if (import.meta.main) {
+  const options = { since: { type: 'string', default: 'main' } } as const;
+  await command({ usage: USAGE, options }, async ({ since }) => {
+    const before = execFileSync('git', ['show', `${since}:openapi.yaml`], { encoding: 'utf8' });
+    const changes = findChanges(before, readFileSync('openapi.yaml', 'utf8'));
+    console.log(changes.join('\n') || `openapi.yaml has no changes since ${since}.`);
+    if (changes.some((change) => change.startsWith('MAY BREAK'))) process.exitCode = 1;
+  });
+}
