@@ -80,13 +80,13 @@ test.each<[string, Changes, string, string]>([
   [
     'has a wrong table of plants',
     { ofVersion: { PLANTS_TABLE_NAME: 'none' } },
-    'a plant with an unknown token is error 401, and not stored',
+    'a plant with an unknown token gets error 401 and is not stored',
     '"error":500',
   ],
   [
     'crashes at init',
     { ofVersion: { PLANTS_TABLE_NAME: '' } },
-    'POST /plants without Authorization header is error 401, with a challenge',
+    'POST /plants without Authorization header gets error 401 and a WWW-Authenticate header',
     'the function failed: ',
   ],
   [
