@@ -49,7 +49,7 @@ test('main is checked and synthesized once, and production is deployed only if s
 const { release } = parse(text('release.yml')).jobs;
 const releaseSteps: { name?: string; uses?: string; run: string; with?: object }[] = release.steps;
 const credentialsAt = releaseSteps.findIndex(({ uses }) => uses?.startsWith('aws-actions/'));
-const headAt = releaseSteps.findIndex(({ name }) => name === 'only the head of main');
+const headAt = releaseSteps.findIndex(({ name }) => name === 'Check that this commit is the head of main');
 
 test.each([
   ['deploys the head of main', 'echo new', 'new', 0],
