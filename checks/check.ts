@@ -34,6 +34,8 @@ export async function* runChecks(checks: Check[], client: Client): AsyncGenerato
 export type Expected = { status: 200; body: object } | { status: 400; error: number; names?: string[] };
 
 export type Step = [request: ClientRequest, expected: Expected];
+/** Makes a request for a client, for example with its own plant ids. */
+export type RequestFrom = (client: Client) => ClientRequest;
 
 export const ok = (body: object): Expected => ({ status: 200, body });
 export const error = (number: number, ...names: string[]): Expected => ({ status: 400, error: number, names });
@@ -43,39 +45,26 @@ export function check(title: string, steps: (client: Client) => Step[]): Check {
   return {
     title,
     run: async (client) => {
-      for (const step of steps(client)) await expectResponse(client, step);
+      for (const step of steps(client)) await runStep(client, step);
     },
   };
 }
 
-/**
- * Returns a check that a request gets this error, with a message that contains these member names.
- *
- * @example errorCheck('null as name', () => ({ body: '{"id":1,"name":null}' }), 400, 'name')
- */
-export function errorCheck(
-  what: string,
-  request: (client: Client) => ClientRequest,
-  number: number,
-  ...names: string[]
-): Check {
+/** Returns a check that a request gets this error, with a message that contains these member names. */
+export function errorCheck(what: string, request: RequestFrom, number: number, ...names: string[]): Check {
   const withNames = names.length > 0 ? ` with ${names.join(' and ')} in the message` : '';
   return check(`${what} gets error ${number}${withNames}`, (client) => [[request(client), error(number, ...names)]]);
 }
 
-/**
- * Sends a request and returns the response.
- *
- * @throws if the response is not as expected, or contains the token
- */
-export async function expectResponse(client: Client, [request, expected]: Step): Promise<ClientResponse> {
+/** Sends the request of a step and returns the response. Throws if it is not as expected, or contains the token. */
+export async function runStep(client: Client, [request, expected]: Step): Promise<ClientResponse> {
   const response = await client.send(request);
   const { headers: _, ...withoutHeaders } = response;
   const actual = JSON.stringify(withoutHeaders).slice(0, 300);
   const compared = response.status === 200 ? withoutHeaders : { status: 400, error: response.error };
   const { names = [], ...exact } = { names: undefined, ...expected };
   if (!isDeepStrictEqual(compared, exact)) throw new Error(`${actual}; it must be ${JSON.stringify(exact)}`);
-  const missing = names.find((name) => !messageHasName(response, name));
+  const missing = names.find((name) => !mentions(response, name));
   if (missing !== undefined) throw new Error(`${actual}; the message must contain the name ${missing}`);
   const [, token = client.token] = request.headers?.['authorization']?.split(' ') ?? [];
   // A shorter text, such as a malformed token, may be a word of the message.
@@ -86,7 +75,7 @@ export async function expectResponse(client: Client, [request, expected]: Step):
 }
 
 /** True for an error response with a message that contains the name of a member. */
-export function messageHasName(response: ClientResponse, name: string): boolean {
+export function mentions(response: ClientResponse, name: string): boolean {
   return response.status === 400 && new RegExp(`\\b${name}\\b`).test(response.message);
 }
 

@@ -47,8 +47,7 @@ async function clientOf(version: BrokenVersion): Promise<Client> {
     return { Payload: Buffer.from(JSON.stringify(response)) };
   };
   // The cast is safe because functionSender uses only this method.
-  const sendTo = functionSender({ send } as unknown as LambdaClient);
-  return new Client(validToken, (request) => sendTo('the version', '/plants', request));
+  return new Client(validToken, functionSender({ send } as unknown as LambdaClient, 'the version', '/plants'));
 }
 
 const functionChecks = checksOfFunction('createPlant', FACTS).checks;
@@ -100,27 +99,32 @@ const withToken = (event: APIGatewayProxyEvent, token = validToken) => ({
 });
 
 /** A version that changes the body before it reads it. */
-const changingBody =
+const editBody =
   (change: (text: string) => string): BrokenVersion =>
   (event, correct) =>
     event.body ? correct(withBody(event, change(textOf(event)))) : correct(event);
 
 /** A version that changes members of the response. */
-const changingResponse =
+const editResponse =
   (change: (response: APIGatewayProxyResult, event: APIGatewayProxyEvent) => object): BrokenVersion =>
   async (event, correct) => {
     const response = await correct(event);
     return { ...response, ...change(response, event) };
   };
 
+const replaceInBody = (pattern: string | RegExp, replacement: string) =>
+  editBody((text) => text.replace(pattern, replacement));
+const replaceInResponse = (pattern: string | RegExp, replacement: string) =>
+  editResponse(({ body }) => ({ body: body.replace(pattern, replacement) }));
+
 /** A version that has a fixed response to some events. */
-const respondingWith =
+const respondIf =
   (response: object, isMatch: (event: APIGatewayProxyEvent) => unknown): BrokenVersion =>
   (event, correct) =>
     isMatch(event) ? response : correct(event);
 
 /** A version that also accepts other tokens. */
-const accepting =
+const acceptToken =
   (accepts: (token: string) => boolean): BrokenVersion =>
   (event, correct) => {
     const token = /^Bearer (\S+)$/.exec(headerOf(event, 'authorization') ?? '')?.[1];
@@ -128,18 +132,14 @@ const accepting =
   };
 
 /** A version that changes the name of a plant before it stores it. */
-const storing =
+const editName =
   (change: (name: string) => string): BrokenVersion =>
   async (event, correct) => {
     const [, json] = /"name":("(?:[^"\\]|\\.)*")/.exec(textOf(event)) ?? [];
     if (json === undefined || !JSON.parse(json).isWellFormed()) return correct(event);
     const changed = JSON.stringify(change(JSON.parse(json)));
-    const response = await correct(
-      withBody(
-        event,
-        textOf(event).replace(json, () => changed),
-      ),
-    );
+    const body = textOf(event).replace(json, () => changed);
+    const response = await correct(withBody(event, body));
     return { ...response, body: response.body.replace(changed, () => json) };
   };
 
@@ -157,43 +157,43 @@ const CORS = 'pages of https://app.example.com can read the responses to POST /p
 const LARGE_IDS = 'ids beyond 2^53 that differ by one are different plants, also negative ids';
 const UNICODE_NAME = 'a name with spaces, control characters and Unicode gets status 200 and is stored exactly';
 const LONG_NAME = 'a name of 5,000 characters gets status 200 and is stored exactly';
-const unauthorized = (what: string) => `POST /plants ${what} gets error 401 and a WWW-Authenticate header`;
-const memberError = (what: string, member: string) => `${what} gets error 400 with ${member} in the message`;
+const error401 = (what: string) => `POST /plants ${what} gets error 401 and a WWW-Authenticate header`;
+const error400 = (what: string, member: string) => `${what} gets error 400 with ${member} in the message`;
 
 type Row = [fault: string, check: string, version: BrokenVersion];
 
 const TOKENS: Row[] = [
-  ['accepts any token', unauthorized('with an unknown token'), accepting(() => true)],
-  ['needs no token', unauthorized('without Authorization header'), (event, correct) => correct(withToken(event))],
+  ['accepts any token', error401('with an unknown token'), acceptToken(() => true)],
+  ['needs no token', error401('without Authorization header'), (event, correct) => correct(withToken(event))],
   [
     'accepts a token without its last character',
-    unauthorized('with a valid token without its last character'),
-    accepting((token) => validToken.startsWith(token)),
+    error401('with a valid token without its last character'),
+    acceptToken((token) => validToken.startsWith(token)),
   ],
   [
     'accepts a token with more characters',
-    unauthorized('with a valid token and one more character'),
-    accepting((token) => token.startsWith(validToken)),
+    error401('with a valid token and one more character'),
+    acceptToken((token) => token.startsWith(validToken)),
   ],
   [
     'compares only the start of a token',
-    unauthorized('with a valid token that ends differently'),
-    accepting((token) => token.length === 54 && token.startsWith(validToken.slice(0, 40))),
+    error401('with a valid token that ends differently'),
+    acceptToken((token) => token.length === 54 && token.startsWith(validToken.slice(0, 40))),
   ],
-  ['accepts an expired token', unauthorized('with an expired token'), accepting((token) => token === EXPIRED_TOKEN)],
+  ['accepts an expired token', error401('with an expired token'), acceptToken((token) => token === EXPIRED_TOKEN)],
   [
     'accepts an unsigned JWT',
-    unauthorized('with an unsigned JWT'),
-    accepting((token) => isJwt(token) && token.endsWith('.')),
+    error401('with an unsigned JWT'),
+    acceptToken((token) => isJwt(token) && token.endsWith('.')),
   ],
   [
     'does not verify the signature of a JWT',
-    unauthorized('with a JWT signed with an unknown key'),
-    accepting((token) => isJwt(token) && !token.endsWith('.')),
+    error401('with a JWT signed with an unknown key'),
+    acceptToken((token) => isJwt(token) && !token.endsWith('.')),
   ],
   [
     'accepts another scheme',
-    unauthorized('with the scheme Basic'),
+    error401('with the scheme Basic'),
     (event, correct) => correct(headerOf(event, 'authorization')?.startsWith('Basic') ? withToken(event) : event),
   ],
   [
@@ -207,32 +207,32 @@ const TOKENS: Row[] = [
   [
     'validates the body before the token',
     'POST /plants without a token and with an invalid body gets error 401',
-    respondingWith(error(400), (event) => textOf(event) === '{"id":'),
+    respondIf(error(400), (event) => textOf(event) === '{"id":'),
   ],
   [
     'accepts the scheme "Bearer" in one case only',
     'the scheme "bearer" in lower case gets status 200, also when repeated',
-    respondingWith(error(401), (event) => headerOf(event, 'authorization')?.startsWith('bearer ')),
+    respondIf(error(401), (event) => headerOf(event, 'authorization')?.startsWith('bearer ')),
   ],
   ...[undefined, 'Bearer error="invalid_token"', 'Bearer realm="x"'].map(
     (challenge): Row => [
       `sends the challenge ${challenge}`,
-      unauthorized('with an unknown token'),
-      changingResponse(({ headers }) => ({ headers: { ...headers, [CHALLENGE]: challenge } })),
+      error401('with an unknown token'),
+      editResponse(({ headers }) => ({ headers: { ...headers, [CHALLENGE]: challenge } })),
     ],
   ),
   [
     'has an error in the challenge for a request without a token',
-    unauthorized('without Authorization header'),
-    changingResponse(({ headers }) => ({
+    error401('without Authorization header'),
+    editResponse(({ headers }) => ({
       headers: { ...headers, [CHALLENGE]: 'Bearer realm="x", error="invalid_token"' },
     })),
   ],
-  ...['an empty object gets error 400 with id and name in the message', unauthorized('with an unknown token')].map(
+  ...['an empty object gets error 400 with id and name in the message', error401('with an unknown token')].map(
     (check): Row => [
       'has the token in its response',
       check,
-      changingResponse(({ body }, event) => ({
+      editResponse(({ body }, event) => ({
         body: body.replace('"message":"', `$&${headerOf(event, 'authorization')} `),
       })),
     ],
@@ -243,41 +243,33 @@ const RESPONSES: Row[] = [
   [
     'responds with status 201',
     A_PLANT,
-    changingResponse(({ statusCode }) => ({ statusCode: statusCode === 200 ? 201 : 400 })),
+    editResponse(({ statusCode }) => ({ statusCode: statusCode === 200 ? 201 : 400 })),
   ],
-  [
-    'has the id in its response',
-    A_PLANT,
-    changingResponse(({ body }) => ({ body: body.replace('{"name"', '{"id":1,"name"') })),
-  ],
-  [
-    'adds a tag to its response',
-    WITHOUT_TAG,
-    changingResponse(({ body }) => ({ body: body.replace('{"name":"check"}', '{"name":"check","tag":""}') })),
-  ],
+  ['has the id in its response', A_PLANT, replaceInResponse('{"name"', '{"id":1,"name"')],
+  ['adds a tag to its response', WITHOUT_TAG, replaceInResponse('{"name":"check"}', '{"name":"check","tag":""}')],
   [
     'has unknown members in its errors',
     'null as body gets error 400',
-    changingResponse(({ body }) => ({ body: body.replace('{"error"', '{"stack":"x","error"') })),
+    replaceInResponse('{"error"', '{"stack":"x","error"'),
   ],
   [
     'does not have the member’s name in the message',
-    memberError('a missing name', 'name'),
-    changingResponse(({ body }) => ({ body: body.replace(/"message":"[^"]*"/, '"message":"bad"') })),
+    error400('a missing name', 'name'),
+    replaceInResponse(/"message":"[^"]*"/, '"message":"bad"'),
   ],
-  ['responds in HTML', A_PLANT, changingResponse(() => ({ headers: { 'Content-Type': 'text/html' } }))],
+  ['responds in HTML', A_PLANT, editResponse(() => ({ headers: { 'Content-Type': 'text/html' } }))],
   ['responds with nothing', A_PLANT, () => null],
-  ['sets isBase64Encoded for plain text', A_PLANT, changingResponse(() => ({ isBase64Encoded: true }))],
+  ['sets isBase64Encoded for plain text', A_PLANT, editResponse(() => ({ isBase64Encoded: true }))],
   [
     'has a header that is not a string',
     A_PLANT,
-    changingResponse(({ headers }) => ({ headers: { ...headers, 'X-Other': { a: 1 } } })),
+    editResponse(({ headers }) => ({ headers: { ...headers, 'X-Other': { a: 1 } } })),
   ],
-  ['sends no CORS headers', CORS, changingResponse(() => ({ headers: JSON_TYPE }))],
+  ['sends no CORS headers', CORS, editResponse(() => ({ headers: JSON_TYPE }))],
   [
     'sends no CORS headers with error 401',
     CORS,
-    changingResponse(({ body }) => (body.includes('401') ? { headers: JSON_TYPE } : {})),
+    editResponse(({ body }) => (body.includes('401') ? { headers: JSON_TYPE } : {})),
   ],
 ];
 
@@ -286,7 +278,7 @@ const HEADERS: Row[] = [
     (name): Row => [
       `reads the header only as ${name}`,
       A_PLANT,
-      respondingWith(error(401), ({ headers }) => !headers[name]),
+      respondIf(error(401), ({ headers }) => !headers[name]),
     ],
   ),
   ...[
@@ -298,7 +290,7 @@ const HEADERS: Row[] = [
     (type): Row => [
       `does not accept the Content-Type ${type}`,
       `the Content-Type ${type} gets status 200, also when repeated`,
-      respondingWith(error(415), (event) => typeOf(event) === type),
+      respondIf(error(415), (event) => typeOf(event) === type),
     ],
   ),
   ...[
@@ -311,30 +303,30 @@ const HEADERS: Row[] = [
     (type): Row => [
       `accepts the Content-Type ${type}`,
       `POST /plants with the Content-Type ${type} gets error 415`,
-      respondingWith(error(400), (event) => typeOf(event) === type),
+      respondIf(error(400), (event) => typeOf(event) === type),
     ],
   ),
   [
     'accepts a missing Content-Type',
     'POST /plants without Content-Type gets error 415',
-    respondingWith(error(400), (event) => !typeOf(event)),
+    respondIf(error(400), (event) => !typeOf(event)),
   ],
 ];
 
 const BODIES: Row[] = [
-  ['accepts null', 'null as body gets error 400', respondingWith(plant('x'), (event) => textOf(event) === 'null')],
-  ['accepts an array', 'an array gets error 400', changingBody((text) => text.replaceAll(/^\[|\]$/g, ''))],
+  ['accepts null', 'null as body gets error 400', respondIf(plant('x'), (event) => textOf(event) === 'null')],
+  ['accepts an array', 'an array gets error 400', replaceInBody(/^\[|\]$/g, '')],
   [
     'accepts a body that is not JSON',
     'POST /plants with a body that is not JSON gets error 400',
-    respondingWith(plant('x'), (event) => textOf(event) === '{"id":'),
+    respondIf(plant('x'), (event) => textOf(event) === '{"id":'),
   ],
   [
     'accepts an empty body',
     'POST /plants with an empty body gets error 400',
-    respondingWith(plant('x'), (event) => !event.body && headerOf(event, 'authorization')),
+    respondIf(plant('x'), (event) => !event.body && headerOf(event, 'authorization')),
   ],
-  ['replaces bytes that are not UTF-8', 'a body that is not UTF-8 gets error 400', changingBody((text) => text)],
+  ['replaces bytes that are not UTF-8', 'a body that is not UTF-8 gets error 400', editBody((text) => text)],
   [
     'stores a body that it rejects',
     'a body that is not UTF-8, with the Content-Type application/vnd.api+json, gets error 415 and is not stored',
@@ -348,28 +340,20 @@ const BODIES: Row[] = [
   [
     'rejects unknown members',
     'a plant with unknown members gets status 200, also when repeated',
-    respondingWith(error(400), (event) => textOf(event).includes('colour')),
+    respondIf(error(400), (event) => textOf(event).includes('colour')),
   ],
   [
     'accepts a plant without a name',
-    memberError('a missing name', 'name'),
-    changingBody((text) => text.replace(/(?<!"name".*)\}$/, ',"name":""}')),
+    error400('a missing name', 'name'),
+    replaceInBody(/(?<!"name".*)\}$/, ',"name":""}'),
   ],
-  [
-    'accepts a lone surrogate',
-    memberError('a lone surrogate', 'name'),
-    changingBody((text) => text.replaceAll('\\ud800', '\ufffd')),
-  ],
-  [
-    'coerces a name',
-    memberError('a number as name', 'name'),
-    changingBody((text) => text.replace('"name":7', '"name":"7"')),
-  ],
-  ['coerces a tag', memberError('null as tag', 'tag'), changingBody((text) => text.replace('"tag":null', '"tag":""'))],
+  ['accepts a lone surrogate', error400('a lone surrogate', 'name'), replaceInBody('\\ud800', '\ufffd')],
+  ['coerces a name', error400('a number as name', 'name'), replaceInBody('"name":7', '"name":"7"')],
+  ['coerces a tag', error400('null as tag', 'tag'), replaceInBody('"tag":null', '"tag":""')],
   [
     'accepts plants of more than 400 KB',
     'a plant of more than 400 KB gets error 413',
-    respondingWith(plant('x'), (event) => textOf(event).length > 400_000),
+    respondIf(plant('x'), (event) => textOf(event).length > 400_000),
   ],
 ];
 
@@ -377,41 +361,17 @@ const IDS: Row[] = [
   [
     'rounds ids',
     LARGE_IDS,
-    changingBody((text) =>
+    editBody((text) =>
       text.replace(/"id":(-?\d{16,})(?=[,}])/, (_, id) => `"id":${BigInt.asIntN(64, BigInt(Number(id)) - 1024n)}`),
     ),
   ],
-  [
-    'uses one id for all plants',
-    WITHOUT_TAG,
-    changingBody((text) => text.replace(/"id":-?\d{16,}(?=[,}])/, '"id":9218868437227405000')),
-  ],
-  ['drops the sign of an id', LARGE_IDS, changingBody((text) => text.replace('"id":-', '"id":'))],
-  [
-    'accepts an id in quotes',
-    memberError('an id in quotes', 'id'),
-    changingBody((text) => text.replace(/"id":"(\d+)"/, '"id":$1')),
-  ],
-  [
-    'truncates an id',
-    memberError('an id with a fraction', 'id'),
-    changingBody((text) => text.replace(/("id":-?\d+)\.5/, '$1')),
-  ],
-  [
-    'clamps an id',
-    memberError('an id above the int64 range', 'id'),
-    changingBody((text) => text.replace(/"id":1\d{19}\b/, '"id":1')),
-  ],
-  [
-    'rejects an id that ends with .0',
-    'an id in the form 7.0 is accepted',
-    changingBody((text) => text.replace('.0}', '.5}')),
-  ],
-  [
-    'rejects an id that ends with e2',
-    'an id in the form 1e2 is accepted',
-    changingBody((text) => text.replace('e2}', '.5}')),
-  ],
+  ['uses one id for all plants', WITHOUT_TAG, replaceInBody(/"id":-?\d{16,}(?=[,}])/, '"id":9218868437227405000')],
+  ['drops the sign of an id', LARGE_IDS, replaceInBody('"id":-', '"id":')],
+  ['accepts an id in quotes', error400('an id in quotes', 'id'), replaceInBody(/"id":"(\d+)"/, '"id":$1')],
+  ['truncates an id', error400('an id with a fraction', 'id'), replaceInBody(/("id":-?\d+)\.5/, '$1')],
+  ['clamps an id', error400('an id above the int64 range', 'id'), replaceInBody(/"id":1\d{19}\b/, '"id":1')],
+  ['rejects an id that ends with .0', 'an id in the form 7.0 is accepted', replaceInBody('.0}', '.5}')],
+  ['rejects an id that ends with e2', 'an id in the form 1e2 is accepted', replaceInBody('e2}', '.5}')],
 ];
 
 const seen = new Set<string>();
@@ -425,17 +385,17 @@ const PLANTS: Row[] = [
   [
     'overwrites plants',
     'the first of several plants with the same id gets status 200 and is stored exactly',
-    changingResponse(({ body }, event) => (body.includes('409') ? plant(String(JSON.parse(textOf(event)).name)) : {})),
+    editResponse(({ body }, event) => (body.includes('409') ? plant(String(JSON.parse(textOf(event)).name)) : {})),
   ],
-  ['rejects a repeated request', A_PLANT, respondingWith(error(409), isRepeated)],
+  ['rejects a repeated request', A_PLANT, respondIf(error(409), isRepeated)],
   [
     'rejects names of more than 255 characters',
     LONG_NAME,
-    respondingWith(error(400), (event) => /"name":"[^"]{256}/.test(textOf(event))),
+    respondIf(error(400), (event) => /"name":"[^"]{256}/.test(textOf(event))),
   ],
-  ['truncates names', LONG_NAME, storing((name) => name.slice(0, 1024))],
-  ['trims names', UNICODE_NAME, storing((name) => name.trim())],
-  ['normalizes names', UNICODE_NAME, storing((name) => name.normalize())],
+  ['truncates names', LONG_NAME, editName((name) => name.slice(0, 1024))],
+  ['trims names', UNICODE_NAME, editName((name) => name.trim())],
+  ['normalizes names', UNICODE_NAME, editName((name) => name.normalize())],
   [
     'crashes on some plants',
     UNICODE_NAME,

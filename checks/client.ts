@@ -15,7 +15,6 @@ export interface ClientRequest {
   path?: string;
   /** Headers to add to a valid token and `application/json`, or to replace them. An empty value removes a header. */
   headers?: Record<string, string>;
-  /** @default empty */
   body?: string | Uint8Array<ArrayBuffer>;
 }
 
@@ -55,9 +54,8 @@ export class Client {
   }
 
   /**
-   * Sends a request. Repeats it up to five times if the response is error 429, after `Retry-After` (at most 10 s).
-   *
-   * @throws if there is no response, or one that the contract does not allow
+   * Sends a request. Repeats it up to five times if the response is error 429, after `Retry-After` (at most 10 s). Throws
+   * if there is no response, or one that the contract does not allow.
    */
   async send(request: ClientRequest): Promise<ClientResponse> {
     for (let retries = 0; ; retries += 1) {
@@ -104,11 +102,7 @@ export function isError(response: ContractResponse, error: number): boolean {
   return response.status === 400 && response.error === error;
 }
 
-/**
- * Parses the response to a request.
- *
- * @throws if the contract does not allow the response. The message contains the response, in one line
- */
+/** Parses the response to a request. If the contract does not allow it, throws an error that contains it in one line. */
 export function parseResponse(
   status: number,
   contentType: string | undefined,

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { type Check, error, errorCheck, expectResponse, requestIdCheck } from './check.ts';
+import { type Check, error, errorCheck, requestIdCheck, runStep } from './check.ts';
 import { type Client, type ClientRequest, isError, matches } from './client.ts';
 
 /** An operation of the contract. */
@@ -133,22 +133,18 @@ function signWithUnknownKey(text: string): Buffer {
 }
 
 /** WWW-Authenticate must contain an error only if the request has a bearer token (RFC 6750, 3). */
-function unauthorizedCheck(
-  operation: SmokeOperation,
-  what: string,
-  authorization: (validToken: string) => string,
-): Check {
+function unauthorizedCheck(operation: SmokeOperation, what: string, headerFor: (validToken: string) => string): Check {
   return {
     title: `${operation.method} ${operation.path} ${what} gets error 401 and a WWW-Authenticate header`,
     run: async (client) => {
-      const sent = authorization(client.token);
-      const request = requestOf(client, operation, { headers: { authorization: sent } });
+      const authorization = headerFor(client.token);
+      const request = requestOf(client, operation, { headers: { authorization } });
       // If the identity provider is down, every JWT gets error 503, so the token is not accepted.
       if (what.includes('JWT') && isError(await client.send(request), 503)) return;
-      const { headers } = await expectResponse(client, [request, error(401)]);
+      const { headers } = await runStep(client, [request, error(401)]);
       // API Gateway renames the header in responses of a function ("Amazon API Gateway important notes").
       const challenge = headers['www-authenticate'] ?? headers['x-amzn-remapped-www-authenticate'] ?? '';
-      const expected = sent.startsWith('Bearer ') ? 'error="invalid_token"' : 'no error';
+      const expected = authorization.startsWith('Bearer ') ? 'error="invalid_token"' : 'no error';
       const [actual] = /\berror="?[^",]*"?/.exec(challenge) ?? ['no error'];
       if (!/^Bearer .*\brealm="[^"]+"/i.test(challenge) || actual !== expected) {
         throw new Error(`WWW-Authenticate is "${challenge}"; it must be Bearer realm="..." with ${expected}`);
@@ -177,7 +173,7 @@ function notFoundCheck(path: string, methods: string[], firstVariant: number): C
         const variant = REQUEST_VARIANTS[(firstVariant + index) % REQUEST_VARIANTS.length];
         const request = { ...variant, method, path: sampleOf(client, path) };
         // The response to HEAD has no body (RFC 9110, 9.3.2).
-        const result = method === 'HEAD' ? expect400(client, request) : expectResponse(client, [request, error(404)]);
+        const result = method === 'HEAD' ? expect400(client, request) : runStep(client, [request, error(404)]);
         await result.catch((failure: Error) => {
           throw new Error(`${method} ${JSON.stringify(request.headers ?? {})}: ${failure.message}`);
         });
@@ -210,7 +206,7 @@ function preflightCheck(path: string, operations: SmokeOperation[]): Check {
         const origin = response.headers['access-control-allow-origin'] ?? '';
         for (const operation of operations) await expectReadableResponses(client, operation, origin);
       } else {
-        await expectResponse(client, [request, error(404)]);
+        await runStep(client, [request, error(404)]);
       }
     },
   };

@@ -18,8 +18,8 @@ async function sendTwice(request: ClientRequest, resource = '/plants', respond: 
   });
   const endpoint = await startFakeService(answerTo);
   const credentials = { accessKeyId: 'x', secretAccessKey: 'x' };
-  const send = functionSender(new LambdaClient({ endpoint, region: 'us-east-1', credentials }));
-  const client = new Client('the-token', (each) => send(VERSION_ARN, resource, each));
+  const lambda = new LambdaClient({ endpoint, region: 'us-east-1', credentials });
+  const client = new Client('the-token', functionSender(lambda, VERSION_ARN, resource));
   const response = await client.sendOnce(request);
   await client.sendOnce(request);
   const [event, next] = events as [APIGatewayProxyEvent, APIGatewayProxyEvent];
@@ -65,14 +65,11 @@ test.each([
   ['/beds/{bed-id}/plants/{id}', '/beds/a/plants/7', { 'bed-id': 'a', id: '7' }, null, null],
   ['/plants', '/plants', null, null, null],
   ['/plants', '/plants?tag=a%20b&tag=c&n=1', null, { tag: 'c', n: '1' }, { tag: ['a b', 'c'], n: ['1'] }],
-])(
-  'for the resource %s, sends the parameters of %s',
-  async (resource, path, pathParameters, query, multiValueQuery) => {
-    const { event } = await sendTwice({ method: 'GET', path }, resource);
-    expect(event).toMatchObject({ resource, path: path.split('?')[0], pathParameters });
-    expect(event).toMatchObject({ queryStringParameters: query, multiValueQueryStringParameters: multiValueQuery });
-  },
-);
+])('for the resource %s, sends the parameters of %s', async (resource, path, pathParameters, query, multiValue) => {
+  const { event } = await sendTwice({ method: 'GET', path }, resource);
+  expect(event).toMatchObject({ resource, path: path.split('?')[0], pathParameters });
+  expect(event).toMatchObject({ queryStringParameters: query, multiValueQueryStringParameters: multiValue });
+});
 
 test.each([
   [
@@ -106,10 +103,8 @@ test.each([
 });
 
 test('throws the first 300 characters of a function’s error', async () => {
-  const responses = sendTwice({}, '/plants', () => {
+  const result = sendTwice({}, '/plants', () => {
     throw new TypeError(`no${'x'.repeat(1000)}`);
   });
-  await expect(responses).rejects.toThrow(
-    /^the function failed: \{"errorType":"TypeError","errorMessage":"nox{200,260}$/,
-  );
+  await expect(result).rejects.toThrow(/^the function failed: \{"errorType":"TypeError","errorMessage":"nox{200,260}$/);
 });

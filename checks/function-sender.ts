@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { RawResponse, SentRequest } from './client.ts';
-
-/** Sends a request to a version of a function. The resource is the operation's path, such as `/plants/{id}`. */
-type FunctionSender = (versionArn: string, resource: string, request: SentRequest) => Promise<RawResponse>;
+import type { RawResponse, Send, SentRequest } from './client.ts';
 
 /**
- * Returns a function that sends requests to a Lambda function as API Gateway does: as events of a proxy integration. It
- * throws if the function fails, or if the response is one that API Gateway would reject.
+ * Returns a function that sends requests to a version of a Lambda function as API Gateway does: as events of a proxy
+ * integration. It throws if the version fails, or if API Gateway would reject its response. `resource` is the operation's
+ * path, such as `/plants/{id}`.
  */
-export function functionSender(lambda: LambdaClient, abortSignal?: AbortSignal): FunctionSender {
+export function functionSender(lambda: LambdaClient, versionArn: string, resource: string, signal?: AbortSignal): Send {
   let requests = 0;
-  return async (versionArn, resource, request) => {
+  return async (request) => {
     requests += 1;
     const event = proxyEvent(resource, request, requests % 2 === 1);
     const { FunctionError, Payload = new Uint8Array() } = await lambda.send(
       new InvokeCommand({ FunctionName: versionArn, Payload: JSON.stringify(event) }),
-      abortSignal && { abortSignal },
+      signal && { abortSignal: signal },
     );
     const payload = Buffer.from(Payload).toString();
     if (FunctionError !== undefined) throw new Error(`the function failed: ${payload.slice(0, 300)}`);

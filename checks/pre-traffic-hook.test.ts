@@ -199,22 +199,12 @@ test('a version that does not respond fails early enough to delete the tokens', 
 });
 
 test.each<[string, Setup, string]>([
-  [
-    'has no OPERATION_ID',
-    { variables: { OPERATION_ID: '' } },
-    'Error: The environment variable OPERATION_ID is missing',
-  ],
-  [
-    'has no FUNCTION_ARN',
-    { variables: { FUNCTION_ARN: '' } },
-    'Error: The environment variable FUNCTION_ARN is missing',
-  ],
+  ...['OPERATION_ID', 'FUNCTION_ARN', 'ACCESS_TOKENS_TABLE_NAME'].map((name): [string, Setup, string] => [
+    `has no ${name}`,
+    { variables: { [name]: '' } },
+    `Error: The environment variable ${name} is missing`,
+  ]),
   ['has an unknown operation', { variables: { OPERATION_ID: 'x' } }, 'Error: openapi.yaml has no operation x.'],
-  [
-    'has no ACCESS_TOKENS_TABLE_NAME',
-    { variables: { ACCESS_TOKENS_TABLE_NAME: '' } },
-    'Error: The environment variable ACCESS_',
-  ],
   ['cannot create a token', { tokensFault: { action: 'PutItem', fault: 'refuses access' } }, 'AccessDeniedException: '],
   ['cannot read the deployment', { awsError: codeDeployError('GetDeployment', 'not allowed') }, 'X: not allowed'],
   [

@@ -78,9 +78,8 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
     tokenScope: process.env['TOKEN_SCOPE'],
   });
   const timeout = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
-  const send = functionSender(lambda, timeout);
-  const sendToCurrent: Send = (request) => send(versions.current, operation.path, request);
-  const sendToTarget: Send = (request) => send(versions.target, operation.path, request);
+  const sendToCurrent = functionSender(lambda, versions.current, operation.path, timeout);
+  const sendToTarget = functionSender(lambda, versions.target, operation.path, timeout);
   const created: (typeof valid)[] = [];
   try {
     for (const token of [valid, expired]) {
@@ -93,11 +92,10 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
     console.info({ operation: operation.operationId, version: versions.target, passed });
     return true;
   } catch (error) {
-    const currentClient = new Client(UNKNOWN_TOKEN, sendToCurrent);
+    const current = new Client(UNKNOWN_TOKEN, sendToCurrent);
     const isOutage =
       error instanceof DatabaseUnavailable ||
-      (error instanceof PlantStoreError &&
-        isUnavailable(await currentClient.sendOnce(requestOf(currentClient, operation))));
+      (error instanceof PlantStoreError && isUnavailable(await current.sendOnce(requestOf(current, operation))));
     if (!isOutage) throw error;
     const message = 'The database is unavailable, so the new version is not checked.';
     console.warn({ message, seen: redacted((error as Error).message) });
@@ -136,11 +134,7 @@ function versionIn(appSpec: string, name: string): number {
   return Number(version);
 }
 
-/**
- * Returns a function that sends requests to the target version, and repeats them while the database is unavailable.
- *
- * @throws DatabaseUnavailable if the current version responds that the database is unavailable, too
- */
+/** Repeats requests while the database is unavailable. Throws DatabaseUnavailable if it is to the current version too. */
 function retryWhileUnavailable(sendToTarget: Send, sendToCurrent: Send, signal: AbortSignal): Send {
   return async (request) => {
     for (let attempt = 1; ; attempt += 1) {

@@ -38,25 +38,23 @@ test.each(twoOperations)('$operationId runs on Node.js 24 and arm64, with X-Ray 
 test.each([
   ...twoOperations.map((operation) => ({ operation, stack: template })),
   { operation: tokenReader, stack: templateWith({}, [tokenReader]) },
-])(
-  '$operation.operationId has the permissions and table names for the grants $operation.grants',
-  ({ operation, stack }) => {
-    const { properties, roleId, logGroup } = functionOf(stack, operation);
-    const grants = Object.entries(operation.grants) as [TableName, Action[]][];
-    expect(permissionsOf(stack.toJSON()['Resources'], roleId)).toEqual(
-      [
-        ...grants.flatMap(([name, actions]) => actions.map((action) => `dynamodb:${action} ${TABLES[name]}.Arn`)),
-        `logs:CreateLogStream ${logGroup}.Arn`,
-        `logs:PutLogEvents ${logGroup}.Arn`,
-        'xray:PutTelemetryRecords *',
-        'xray:PutTraceSegments *',
-      ].toSorted(),
-    );
-    expect(properties.Environment.Variables).toEqual(
-      Object.fromEntries(grants.map(([name]) => [VARIABLES[name], { Ref: TABLES[name] }])),
-    );
-  },
-);
+])('$operation.operationId has the permissions and table names of its grants $operation.grants', (granted) => {
+  const { operation, stack } = granted;
+  const { properties, roleId, logGroup } = functionOf(stack, operation);
+  const grants = Object.entries(operation.grants) as [TableName, Action[]][];
+  expect(permissionsOf(stack.toJSON()['Resources'], roleId)).toEqual(
+    [
+      ...grants.flatMap(([name, actions]) => actions.map((action) => `dynamodb:${action} ${TABLES[name]}.Arn`)),
+      `logs:CreateLogStream ${logGroup}.Arn`,
+      `logs:PutLogEvents ${logGroup}.Arn`,
+      'xray:PutTelemetryRecords *',
+      'xray:PutTraceSegments *',
+    ].toSorted(),
+  );
+  expect(properties.Environment.Variables).toEqual(
+    Object.fromEntries(grants.map(([name]) => [VARIABLES[name], { Ref: TABLES[name] }])),
+  );
+});
 
 test('createPlant can only put plants and get access tokens', () => {
   const createPlant = twoOperations.find(({ operationId }) => operationId === 'createPlant');

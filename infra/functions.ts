@@ -59,7 +59,6 @@ export class LoggedFunction extends Construct {
   }
 }
 
-/** The settings have their defaults in infra/settings.ts. */
 interface OperationFunctionProps extends StackSettings {
   /** The operation, its source folder and the actions that its function may use on the tables. */
   operation: GrantedOperation;

@@ -11,10 +11,7 @@ test('grants each operation its own actions and read access to the access tokens
 
 test.each([
   [{}, 'GRANTS in infra/operations.ts does not have the operation getPlant of openapi.yaml. Add a line '],
-  [
-    { getPlant: {}, getPlants: {} },
-    'GRANTS in infra/operations.ts has the operation getPlants, which openapi.yaml does not have.',
-  ],
+  [{ getPlant: {}, getPlants: {} }, 'GRANTS in infra/operations.ts has the operation getPlants, which openapi.yaml '],
 ])('rejects the grants %j', (grants, message) => {
   expect(() => grantedOperations([getPlant], grants)).toThrow(message);
 });

@@ -1,11 +1,7 @@
 import { type Operation, readOperations } from '../contract/operations.ts';
 import type { TableName } from './tables.ts';
 
-/**
- * The actions that each operation may use on each table. `GetItem` on the access tokens is added to all of them.
- *
- * @example getPlant: { plants: ['GetItem'] },
- */
+/** The actions that each operation may use on each table. `GetItem` on the access tokens is added to all of them. */
 const GRANTS: Record<string, Grants> = {
   createPlant: { plants: ['PutItem'] },
 };
@@ -29,11 +25,7 @@ export interface GrantedOperation extends Operation {
   grants: Grants;
 }
 
-/**
- * Returns the operations of the contract with their grants.
- *
- * @throws if an operation has no grants, or if grants are for an operation that the contract does not have
- */
+/** Returns the operations of the contract with their grants. Throws if GRANTS and the contract have other operations. */
 export function grantedOperations(operations = readOperations(), grants = GRANTS): GrantedOperation[] {
   const unknown = Object.keys(grants).find((id) => operations.every(({ operationId }) => operationId !== id));
   if (unknown !== undefined) {

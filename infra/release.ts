@@ -12,7 +12,6 @@ import type { Tables } from './tables.ts';
 
 const ALIAS = 'live';
 
-/** The settings have their defaults in infra/settings.ts. */
 interface ReleaseProps extends StackSettings {
   /** The function that is deployed version by version. */
   operationFunction: OperationFunction;

@@ -23,14 +23,10 @@ test('returns the defaults without context keys', () => {
 });
 
 test.each<[Record<string, unknown>, Record<string, unknown>?]>([
-  [
-    { throwaway: 'true', emulator: 'false' },
-    { throwaway: true, emulator: false },
-  ],
-  [
-    { skipReleaseChecks: true, cloudWatchRole: 'true' },
-    { skipReleaseChecks: true, cloudWatchRole: true },
-  ],
+  [{ throwaway: 'true' }, { throwaway: true }],
+  [{ emulator: 'false' }, { emulator: false }],
+  [{ cloudWatchRole: 'true' }, { cloudWatchRole: true }],
+  [{ skipReleaseChecks: true }],
   [{ stage: 'd' }],
   [{ stage: 'Dev-2' }],
   [{ stage: `default${'s'.repeat(24)}` }],
@@ -129,10 +125,8 @@ test.each([
   expect(read(context, STAGES)).toEqual(read(context));
 });
 
-const overrides = (stageValue: string) =>
-  expect.stringMatching(
-    `^The context key "\\w+" is ".+" for this deployment only. The stage "\\w+" has ${stageValue} in `,
-  );
+const overrides = (value: string) =>
+  expect.stringMatching(`^The context key "\\w+" is ".+" for this deployment only. The stage "\\w+" has ${value} in `);
 const NO_ROLE = expect.stringMatching(/^The setting cloudWatchRole is missing\. .* aws apigateway get-account /);
 const SKIPPED = expect.stringMatching(/^The context key "skipReleaseChecks" is true: .* at once, /);
 

@@ -74,7 +74,7 @@ export const settingKeys = [...Object.keys(selectorSchema.shape), ...stageKeys];
 type Selectors = z.output<typeof selectorSchema>;
 type Values = Record<string, unknown>;
 
-/** The settings of a stack. docs/deploying.md lists them. */
+/** The settings of a stack, with their defaults above. docs/deploying.md explains them. */
 export type StackSettings = Selectors & z.output<typeof stageSchema>;
 
 /** The settings in infra/stages.ts, by stage. `default` is the stack without a stage. */

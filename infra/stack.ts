@@ -11,7 +11,6 @@ import { Release } from './release.ts';
 import type { StackSettings } from './settings.ts';
 import { addTables } from './tables.ts';
 
-/** The settings have their defaults in infra/settings.ts. */
 interface PlantStoreStackProps extends StackSettings {
   /** The operations of the API. @default the operations of openapi.yaml */
   operations?: GrantedOperation[];

@@ -19,7 +19,6 @@ import { Construct } from 'constructs';
 import type { StackSettings } from '../settings.ts';
 import { apiDefinition, type OperationTarget, TLS_1_2_OR_NEWER } from './definition.ts';
 
-/** The settings have their defaults in infra/settings.ts. */
 interface ApiProps extends StackSettings {
   /** Each operation with the function or alias that API Gateway invokes for it. */
   routes: OperationTarget[];
@@ -106,8 +105,7 @@ export class Api extends Construct {
     }
 
     const reasons = {
-      'AwsSolutions-APIG2':
-        'The function validates requests. Its messages name the invalid member; API Gateway’s do not.',
+      'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, API Gateway’s do not.',
       'AwsSolutions-APIG3':
         'A web ACL has a monthly fee, and its rules depend on the account. The context key webAclArn attaches one.',
       'AwsSolutions-APIG6':

@@ -63,11 +63,7 @@ export function gatewayResponsesWith(headers: Record<string, string>) {
   );
 }
 
-/**
- * Maps headers to fixed values in API Gateway's syntax.
- *
- * @example responseParameters('gatewayresponse', { Vary: 'Origin' }) // { 'gatewayresponse.header.Vary': "'Origin'" }
- */
+/** Returns fixed headers in API Gateway's syntax, such as `{ 'gatewayresponse.header.Vary': "'Origin'" }`. */
 export function responseParameters(prefix: string, headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.header.${name}`, `'${value}'`]));
 }

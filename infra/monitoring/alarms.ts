@@ -74,8 +74,7 @@ export class Alarms extends Construct {
     this.#add('Latency', slowRequests(api.restApi), {
       threshold: 1,
       datapointsToAlarm: 3,
-      alarmDescription:
-        'At least 1 % of requests take longer than 2 s. First: see "Latency by component" on the dashboard.',
+      alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency by component" on the dashboard.',
     });
     const count = { statistic: Stats.SUM, period: MINUTE };
     this.#add('DatabaseThrottles', total(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, count)), {

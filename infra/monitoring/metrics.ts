@@ -13,7 +13,6 @@ import type { TableName, Tables } from '../tables.ts';
 export interface Monitored {
   tables: Tables;
   functions: OperationFunction[];
-  /** The release of each function. @default none in a stack for an emulator */
   releases: { preTrafficLog: LogGroup }[];
   api: Api;
 }
