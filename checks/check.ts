@@ -21,7 +21,7 @@ export interface CheckResult {
 /** Thrown by a client if checks cannot run because the database is unavailable. */
 export class DatabaseUnavailable extends Error {}
 
-/** Runs checks one after the other. @throws DatabaseUnavailable if the client throws it */
+/** Runs checks one after the other. Throws DatabaseUnavailable if the client does. */
 export async function* runChecks(checks: Check[], client: Client): AsyncGenerator<CheckResult> {
   for (const { title, run } of checks) {
     const failure = await run(client).catch((error: Error) => error);
@@ -34,7 +34,7 @@ export async function* runChecks(checks: Check[], client: Client): AsyncGenerato
 export type Expected = { status: 200; body: object } | { status: 400; error: number; names?: string[] };
 
 export type Step = [request: ClientRequest, expected: Expected];
-/** Makes a request for a client, for example with its own plant ids. */
+/** Returns a request for a client, which may contain ids of `client.id`. */
 export type RequestFrom = (client: Client) => ClientRequest;
 
 export const ok = (body: object): Expected => ({ status: 200, body });
