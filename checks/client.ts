@@ -5,15 +5,15 @@ import { operations } from './operations.generated.js';
 /** A response that the contract allows: status 200 with the operation's body, or status 400 with an Error. */
 export type ContractResponse = { status: 200; body: object } | { status: 400; error: number; message: string };
 
-/** The same with its headers, their names in lower case. */
+/** A response that the contract allows, with its headers. Header names are in lower case. */
 export type ClientResponse = ContractResponse & { headers: Record<string, string> };
 
 export interface ClientRequest {
-  /** Default: POST. */
+  /** @default POST */
   method?: string;
-  /** With its query, if it has one. Default: /plants. */
+  /** Path and query. @default /plants */
   path?: string;
-  /** Added to the defaults: a valid token and application/json. An empty value leaves a header out. */
+  /** Headers to add to a valid token and `application/json`, or to replace them. An empty value removes a header. */
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;
 }
@@ -21,7 +21,7 @@ export interface ClientRequest {
 const MAX_RETRIES = 5;
 const MAX_RETRY_AFTER_SECONDS = 10;
 
-/** A request as it is sent. Header names are in lower case. */
+/** A complete request. Header names are in lower case. */
 export interface SentRequest {
   method: string;
   path: string;
@@ -29,7 +29,7 @@ export interface SentRequest {
   body: Uint8Array<ArrayBuffer>;
 }
 
-/** A response as it is received, whether or not the contract allows it. Header names are in lower case. */
+/** Any response, also one that the contract does not allow. Header names are in lower case. */
 export interface RawResponse {
   status: number;
   headers: Record<string, string>;
@@ -40,10 +40,10 @@ export interface RawResponse {
 export type Send = (request: SentRequest) => Promise<RawResponse>;
 
 const LOWEST_ID = 2n ** 63n - 2n ** 52n;
-/** Checks use ids in this range, and the same ids with a minus. */
+/** The range of plant ids that checks use, also with a minus sign. */
 export const CHECK_IDS = `${LOWEST_ID} to ${2n ** 63n - 1n}`;
 
-/** A client of the service with a bearer token. `send` decides how requests are sent: over HTTP, or as Lambda events. */
+/** A client of the service with a bearer token. `send` sends the requests, over HTTP or as Lambda events. */
 export class Client {
   readonly token: string;
   readonly #send: Send;
@@ -54,21 +54,21 @@ export class Client {
   }
 
   /**
-   * Sends a request. Repeats it up to five times while the response is error 429, after `Retry-After` (at most 10 s).
-   * Throws what was received if the contract does not allow it, or if there is no response.
+   * Sends a request. Repeats it up to five times if the response is error 429, after `Retry-After` (at most 10 s). Throws
+   * if there is no response, or one that the contract does not allow.
    */
   async send(request: ClientRequest): Promise<ClientResponse> {
     for (let retries = 0; ; retries += 1) {
       const { status, headers, text } = await this.sendOnce(request);
       const response = { ...parseResponse(status, headers['content-type'], text, request), headers };
       if (!isError(response, 429) || retries === MAX_RETRIES) return response;
-      // RFC 9110, 10.2.3. The service never sends a date, so a date counts as missing: as one second.
+      // RFC 9110, 10.2.3. The service does not send dates, so a date counts as one second.
       const seconds = Number(headers['retry-after']) || 1;
       await sleep(Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000);
     }
   }
 
-  /** Sends a request once, without its body if the method is GET or HEAD. Returns any response. */
+  /** Sends a request once, and returns any response. A GET or HEAD request is sent without its body. */
   async sendOnce({ method = 'POST', path = '/plants', headers = {}, body = '' }: ClientRequest): Promise<RawResponse> {
     const all = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers };
     return this.#send({
@@ -80,20 +80,20 @@ export class Client {
   }
 
   /**
-   * Returns an id for a purpose, for which `Number(id)` equals `Number(id + 1n)`. It follows from the token: no other
-   * client can use it first, a broken version cannot change or delete somebody's plant, and a token leaves the same
-   * plants however often it is used.
+   * Returns a plant id beyond 2^53: `Number(id)` equals `Number(id + 1n)`. The id is a hash of the purpose and the token,
+   * so it is not in use by other clients, a broken version cannot damage their plants, and each run with the same token
+   * leaves the same plants.
    */
   id(purpose: string): bigint {
-    return LOWEST_ID + this.#random42Bits(purpose) * 1024n + 1n;
+    return LOWEST_ID + this.#hash42Bits(purpose) * 1024n + 1n;
   }
 
-  /** Returns such an id that is a safe integer, as is a hundred times that id. */
+  /** Returns such an id that is a safe integer, also when multiplied by 100. */
   safeId(purpose: string): bigint {
-    return -(2n ** 45n) - this.#random42Bits(purpose);
+    return -(2n ** 45n) - this.#hash42Bits(purpose);
   }
 
-  #random42Bits(purpose: string): bigint {
+  #hash42Bits(purpose: string): bigint {
     return hash('sha256', `${purpose} ${this.token}`, 'buffer').readBigUInt64BE() >> 22n;
   }
 }
@@ -102,14 +102,14 @@ export function isError(response: ContractResponse, error: number): boolean {
   return response.status === 400 && response.error === error;
 }
 
-/** Parses the response to a request. Throws what was received, in one line, if the contract does not allow it. */
+/** Parses the response to a request. If the contract does not allow it, throws an error that contains it in one line. */
 export function parseResponse(
   status: number,
   contentType: string | undefined,
   text: string,
   { method = 'POST', path = '/plants' }: ClientRequest = {},
 ): ContractResponse {
-  // A server's text must neither break the line nor control the terminal.
+  // Without control characters, which could break the line or control the terminal.
   const received = `${status}, ${contentType ?? 'no Content-Type'}, ${text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')}`;
   if (!/^application\/json(;|$)/i.test(contentType ?? ''))
     throw new Error(`${received}; the Content-Type must be application/json`);
@@ -122,12 +122,12 @@ export function parseResponse(
   const operation = operations.find((each) => each.method === method && matches(path, each.path));
   if (status === 200 && operation?.isResponse(body)) return { status, body };
   if (status === 400 && isErrorBody(body)) return { status, ...body };
-  throw new Error(`${received}; it must be a 200 or a 400 as openapi.yaml has it, and have no other member`);
+  throw new Error(`${received}; it must be a 200 or a 400 with exactly the members that openapi.yaml defines`);
 }
 
-/** True if a request's path, with or without a query, is one of the contract's, as in `/plants/{id}`. */
+/** True if a request's path, with or without a query, matches a path of the contract such as `/plants/{id}`. */
 export function matches(path: string, pattern: string): boolean {
-  // API Gateway ignores a slash at the end.
+  // API Gateway ignores a trailing slash.
   return new RegExp(`^${pattern.replaceAll(/\{.+?\}/g, '[^/?]+')}/?(\\?|$)`).test(path);
 }
 

@@ -11,11 +11,11 @@ const TWO_OPERATIONS: SmokeOperation[] = [
 ];
 const titles = contractChecks(TWO_OPERATIONS).map(({ title }) => title);
 
-let responses = 0;
+let responseCount = 0;
 
 function respond(status: number, body: object, headers = {}): FakeResponse {
-  responses += 1;
-  const all = { 'content-type': 'application/json', 'x-amz-apigw-id': `id-${responses}`, ...headers };
+  responseCount += 1;
+  const all = { 'content-type': 'application/json', 'x-amz-apigw-id': `id-${responseCount}`, ...headers };
   return { status, headers: all, body: JSON.stringify(body) };
 }
 const plant = () => respond(200, { name: 'seven' });
@@ -24,21 +24,21 @@ const error = (number: number, headers = {}) => respond(400, { error: number, me
 const isPlant = (path: string) => /^\/plants\/\d+$/.test(path);
 const getsPlant = ({ method, path }: Sent) => method === 'GET' && isPlant(path);
 
-/** A service with `TWO_OPERATIONS`. */
+/** A correct service with `TWO_OPERATIONS`. */
 function twoOperations({ method, path, headers, body }: Sent): FakeResponse {
   const creates = method === 'POST' && /^\/plants\/?$/.test(path);
   if (!creates && !(method === 'GET' && /^\/plants\/[^/]+\/?$/.test(path))) return error(404);
   const { authorization = '', 'content-type': contentType } = headers;
   if (authorization !== `Bearer ${TOKEN}`) {
-    const named = authorization.startsWith('Bearer ') ? ', error="invalid_token"' : '';
-    return error(401, { 'www-authenticate': `Bearer realm="x"${named}` });
+    const challengeError = authorization.startsWith('Bearer ') ? ', error="invalid_token"' : '';
+    return error(401, { 'www-authenticate': `Bearer realm="x"${challengeError}` });
   }
   if (!creates) return plant();
   return error(contentType === 'application/json' || body === '' ? 400 : 415);
 }
 
-/** The same service, which also allows pages of another origin, if they send a preflight as a browser does. */
-function twoOperationsForPages(sent: Sent, allowOrigin = 'https://a.example'): FakeResponse {
+/** The same service with CORS: it accepts preflights that a browser sends. */
+function twoOperationsWithCors(sent: Sent, allowOrigin = 'https://a.example'): FakeResponse {
   const { method, path, headers } = sent;
   const allowed = path === '/plants' ? 'POST' : isPlant(path) && 'GET';
   const { origin = '', authorization, 'access-control-request-method': requested, 'content-type': type } = headers;
@@ -54,8 +54,8 @@ function twoOperationsForPages(sent: Sent, allowOrigin = 'https://a.example'): F
   return { ...response, headers: { ...response.headers, 'access-control-allow-origin': origin } };
 }
 
-/** The titles of the checks of `TWO_OPERATIONS` that fail. */
-async function failing(service: (sent: Sent) => FakeResponse): Promise<string[]> {
+/** Returns the titles of the checks that fail on a service. */
+async function failedChecks(service: (sent: Sent) => FakeResponse): Promise<string[]> {
   const client = new HttpClient(await startFakeService(service), TOKEN);
   const failed: string[] = [];
   for (const { title, run } of contractChecks(TWO_OPERATIONS)) await run(client).catch(() => failed.push(title));
@@ -63,40 +63,40 @@ async function failing(service: (sent: Sent) => FakeResponse): Promise<string[]>
 }
 
 test.each<[string, (sent: Sent) => FakeResponse]>([
-  ['has both', twoOperations],
-  ['allows pages of another origin', (sent) => twoOperationsForPages(sent)],
+  ['has no CORS headers', twoOperations],
+  ['has CORS headers', (sent) => twoOperationsWithCors(sent)],
 ])('all checks of two operations pass on a service that %s', async (_, service) => {
-  expect(await failing(service)).toEqual([]);
+  expect(await failedChecks(service)).toEqual([]);
 });
 
-const missing = (path: string, methods: string) =>
-  `${path} by ${methods}, with different headers and bodies, is error 404`;
+const notFound = (path: string, methods: string) =>
+  `${path} with ${methods} gets error 404, for different headers and bodies`;
 const ALL_METHODS = 'POST, GET, PUT, PATCH, DELETE, OPTIONS, HEAD';
-const OTHERS_OF_PLANT = missing('/plants/{id}', 'POST, PUT, PATCH, DELETE, HEAD');
+const OTHER_METHODS_OF_PLANT = notFound('/plants/{id}', 'POST, PUT, PATCH, DELETE, HEAD');
 
-test('checks every other method of the known paths, and every method of the paths near them', () => {
-  expect(titles.filter((title) => title.includes('with different headers'))).toEqual([
-    ...['/', '/none/a/b', '/plant', '/plants/{id}/none'].map((path) => missing(path, ALL_METHODS)),
-    missing('/plants', 'GET, PUT, PATCH, DELETE, HEAD'),
-    OTHERS_OF_PLANT,
+test('checks the unknown methods of known paths, and all methods of unknown paths', () => {
+  expect(titles.filter((title) => title.includes('for different headers'))).toEqual([
+    ...['/', '/none/a/b', '/plant', '/plants/{id}/none'].map((path) => notFound(path, ALL_METHODS)),
+    notFound('/plants', 'GET, PUT, PATCH, DELETE, HEAD'),
+    OTHER_METHODS_OF_PLANT,
   ]);
   expect(new Set(titles).size).toBe(titles.length);
 });
 
-test('sends requests to missing paths in every way, not always with the same method, and only with its own ids', async () => {
-  const all: Sent[] = [];
-  await failing((sent) => {
-    all.push(sent);
+test('sends all request variants to unknown paths, with different methods, and only with its own ids', async () => {
+  const requests: Sent[] = [];
+  await failedChecks((sent) => {
+    requests.push(sent);
     return twoOperations(sent);
   });
-  const ids = all.flatMap(({ path }) => /(?<=^\/plants\/)(?!none)[^/]+/.exec(path) ?? []);
+  const ids = requests.flatMap(({ path }) => /(?<=^\/plants\/)(?!none)[^/]+/.exec(path) ?? []);
   expect([...new Set(ids)]).toEqual([expect.stringMatching(/^92\d{17}$/)]);
-  const waysTo = (pattern: RegExp) =>
-    all
+  const variantsTo = (pattern: RegExp) =>
+    requests
       .filter(({ path, method }) => pattern.test(path) && !/GET|HEAD/.test(method))
       .map(({ headers, bytes }) => `${headers['content-type']} ${headers.authorization} ${bytes.toString('latin1')}`);
-  const ways = [/^\/none\/a\/b$/, /^\/plant$/, /^\/plants\/\d+\/none$/].map(waysTo);
-  expect(new Set(ways.flat())).toEqual(
+  const variants = [/^\/none\/a\/b$/, /^\/plant$/, /^\/plants\/\d+\/none$/].map(variantsTo);
+  expect(new Set(variants.flat())).toEqual(
     new Set([
       `application/json Bearer ${TOKEN} {}`,
       'text/plain undefined x',
@@ -105,11 +105,11 @@ test('sends requests to missing paths in every way, not always with the same met
       'undefined undefined {}',
     ]),
   );
-  expect(new Set(ways.map(([first]) => first)).size).toBe(ways.length);
+  expect(new Set(variants.map(([first]) => first)).size).toBe(variants.length);
 });
 
-const INVALID_TOKENS = titles.filter((title) => /^GET .+ is error 401/.test(title));
-const REQUEST_IDS = titles.filter((title) => title.startsWith('each error response has a request id of its own'));
+const INVALID_TOKENS = titles.filter((title) => /^GET .+ gets error 401/.test(title));
+const REQUEST_IDS = titles.filter((title) => title.startsWith('each error response has a new request id'));
 const PREFLIGHTS = titles.filter((title) => title.startsWith('OPTIONS '));
 
 test.each<[string, (sent: Sent) => FakeResponse | undefined, string[]]>([
@@ -119,26 +119,26 @@ test.each<[string, (sent: Sent) => FakeResponse | undefined, string[]]>([
     INVALID_TOKENS,
   ],
   [
-    'shows the token in errors of the second operation',
+    'has the token in error responses of the second operation',
     (sent) => {
       const { body, ...rest } = twoOperations(sent);
       return getsPlant(sent) ? { ...rest, body: body.replace('"x"', `"${sent.headers.authorization}"`) } : undefined;
     },
-    INVALID_TOKENS.filter((title) => !/without Auth|another scheme|another form/.test(title)),
+    INVALID_TOKENS.filter((title) => !/without Auth|scheme Basic|malformed/.test(title)),
   ],
   ['does not have the second operation', (sent) => (getsPlant(sent) ? error(404) : undefined), INVALID_TOKENS],
   [
     'deletes plants',
     ({ method, path }) => (method === 'DELETE' && isPlant(path) ? plant() : undefined),
-    [OTHERS_OF_PLANT],
+    [OTHER_METHODS_OF_PLANT],
   ],
   [
-    'has something below a plant',
+    'does not respond with error 404 below a plant',
     ({ path }) => (/^\/plants\/\d+\/none$/.test(path) ? error(400) : undefined),
-    [missing('/plants/{id}/none', ALL_METHODS)],
+    [notFound('/plants/{id}/none', ALL_METHODS)],
   ],
   [
-    'allows pages to send only the first operation',
+    'allows other origins to send only the first operation',
     ({ method, path }) =>
       method === 'OPTIONS' && isPlant(path)
         ? respond(200, {}, { 'access-control-allow-methods': 'OPTIONS,POST' })
@@ -146,17 +146,17 @@ test.each<[string, (sent: Sent) => FakeResponse | undefined, string[]]>([
     PREFLIGHTS.slice(1),
   ],
   [
-    'allows pages to send requests, and not to read the responses',
-    (sent) => (sent.method === 'OPTIONS' ? twoOperationsForPages(sent) : undefined),
+    'allows other origins to send requests, but not to read the responses',
+    (sent) => (sent.method === 'OPTIONS' ? twoOperationsWithCors(sent) : undefined),
     PREFLIGHTS,
   ],
   [
-    'allows pages to read only the responses to another origin',
-    (sent) => twoOperationsForPages(sent, 'https://b.example'),
+    'allows a different origin in responses than in preflights',
+    (sent) => twoOperationsWithCors(sent, 'https://b.example'),
     PREFLIGHTS,
   ],
   [
-    'fails if it gets a preflight',
+    'responds to a preflight with error 500',
     ({ method, path }) =>
       method === 'OPTIONS' && path === '/plants' ? error(500, { 'access-control-allow-methods': 'POST' }) : undefined,
     PREFLIGHTS.slice(0, 1),
@@ -175,7 +175,7 @@ test.each<[string, (sent: Sent) => FakeResponse | undefined, string[]]>([
     REQUEST_IDS,
   ],
   [
-    'has the request id that a client sends',
+    'uses the request id that a client sends',
     (sent) => {
       const { headers, ...rest } = twoOperations(sent);
       const chosen = sent.headers['x-amz-apigw-id'];
@@ -183,6 +183,6 @@ test.each<[string, (sent: Sent) => FakeResponse | undefined, string[]]>([
     },
     REQUEST_IDS,
   ],
-])('the checks notice a service that %s', async (_, change, expected) => {
-  expect(await failing((sent) => change(sent) ?? twoOperations(sent))).toEqual(expected);
+])('checks fail on a service that %s', async (_, change, expected) => {
+  expect(await failedChecks((sent) => change(sent) ?? twoOperations(sent))).toEqual(expected);
 });

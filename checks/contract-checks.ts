@@ -1,39 +1,39 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { type Check, error, expectResponse, ownRequestIds, refused } from './check.ts';
+import { type Check, error, errorCheck, requestIdCheck, runStep } from './check.ts';
 import { type Client, type ClientRequest, isError, matches } from './client.ts';
 
 /** An operation of the contract. */
 export interface SmokeOperation {
   operationId: string;
   method: string;
-  /** With its parameters in braces, as in `/plants/{id}`. */
+  /** Path with parameters in braces, such as `/plants/{id}`. */
   path: string;
-  /** True if the operation takes a body, which must be `application/json`. */
+  /** True if the operation has a request body, which must be `application/json`. */
   needsJson: boolean;
 }
 
-/** An operation as `npm run generate` writes it, with its own validator: the smoke test loads no package. */
+/** An operation with a generated validator (`npm run generate`), so that the smoke test needs no package. */
 export interface CheckedOperation extends SmokeOperation {
-  /** True if a body is one of a response 200, without other members. */
+  /** True if the body is valid for a response 200, without additional members. */
   isResponse: (body: unknown) => body is object;
 }
 
-/** Facts of a deployment that the pre-traffic check can read, and a client cannot. */
+/** Facts about a deployment that only the pre-traffic check knows. */
 export interface DeploymentFacts {
   expiredToken: string;
-  /** An origin whose pages may call the API. */
+  /** An origin that may call the API from a browser. */
   allowedOrigin?: string | undefined;
-  /** The issuer, the audience and the scope of the identity provider's tokens. */
+  /** Issuer, audience and scope of the identity provider's tokens. */
   tokenIssuer?: string | undefined;
   tokenAudience?: string | undefined;
   tokenScope?: string | undefined;
 }
 
 export const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
-/** HEAD is the last: its response has no body to check, so the methods before it go through all of WAYS. */
+/** HEAD is last because its response has no body to check. The methods before it use all request variants. */
 const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'];
-/** How requests to a missing path or method are sent: each method in one of these ways, because all of them take long. */
-const WAYS: ClientRequest[] = [
+/** Variants of requests to unknown paths and methods. Each method uses one of them, because all would take too long. */
+const REQUEST_VARIANTS: ClientRequest[] = [
   { body: '{}' },
   { headers: { authorization: '', 'content-type': 'text/plain' }, body: 'x' },
   { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'id=1&name=x' },
@@ -48,114 +48,113 @@ const WRONG_TYPES = [
   'application/vnd.api+json',
 ];
 
-/** The checks of any contract: of each operation, whatever it does, and of missing paths and methods. */
+/** Returns the checks that apply to every operation, and those of unknown paths and methods. */
 export function contractChecks(operations: SmokeOperation[], facts?: DeploymentFacts): Check[] {
   const unknown = unknownPaths(operations);
   const known = [...Map.groupBy(operations, ({ path }) => path)];
   return [
     ...operations.flatMap((operation) => operationChecks(operation, facts)),
-    ...unknown.map((path, index) => missing(path, METHODS, index)),
+    ...unknown.map((path, index) => notFoundCheck(path, METHODS, index)),
     ...known.flatMap(([path, ofPath], index) => {
       const others = METHODS.filter((each) => each !== 'OPTIONS' && !ofPath.some(({ method }) => method === each));
-      return [missing(path, others, unknown.length + index), preflight(path, ofPath)];
+      return [notFoundCheck(path, others, unknown.length + index), preflightCheck(path, ofPath)];
     }),
-    ownRequestIds('each error response', (client) => [
+    requestIdCheck('each error response', (client) => [
       ...operations.map((operation) => requestOf(client, operation, { headers: { authorization: '' } })),
       ...unknown.slice(0, 1).map((path) => ({ path: sampleOf(client, path), body: '{}' })),
     ]),
   ];
 }
 
-/** A request of an operation that changes nothing. */
+/** Returns a request to an operation that does not change data. */
 export function requestOf(client: Client, operation: SmokeOperation, changes?: ClientRequest): ClientRequest {
   return { method: operation.method, path: sampleOf(client, operation.path), body: '{}', ...changes };
 }
 
-/** A path with an id of the client's own for each parameter: a broken version may do what the operation does. */
+/** Replaces path parameters by ids that no other client uses, because a broken version may change or delete the plant. */
 function sampleOf(client: Client, path: string): string {
   return path.replaceAll(/\{.+?\}/g, (parameter) => String(client.id(parameter)));
 }
 
 function operationChecks(operation: SmokeOperation, facts?: DeploymentFacts): Check[] {
   const name = `${operation.method} ${operation.path}`;
-  const refusedWith = (what: string, changes: ClientRequest, number: number) =>
-    refused(`${name} ${what}`, (client) => requestOf(client, operation, changes), number);
+  const errorFor = (what: string, changes: ClientRequest, number: number) =>
+    errorCheck(`${name} ${what}`, (client) => requestOf(client, operation, changes), number);
   const bodyChecks = [
-    refusedWith('without a token, whatever the body,', { body: '{"id":', headers: { authorization: '' } }, 401),
-    refusedWith('with a body that is not JSON', { body: '{"id":' }, 400),
-    refusedWith('with an empty body', { body: '' }, 400),
-    refusedWith('without Content-Type', { headers: { 'content-type': '' } }, 415),
-    ...WRONG_TYPES.map((type) =>
-      refusedWith(`with the Content-Type ${type}`, { headers: { 'content-type': type } }, 415),
-    ),
+    errorFor('without a token and with an invalid body', { body: '{"id":', headers: { authorization: '' } }, 401),
+    errorFor('with a body that is not JSON', { body: '{"id":' }, 400),
+    errorFor('with an empty body', { body: '' }, 400),
+    errorFor('without Content-Type', { headers: { 'content-type': '' } }, 415),
+    ...WRONG_TYPES.map((type) => errorFor(`with the Content-Type ${type}`, { headers: { 'content-type': type } }, 415)),
   ];
   const { allowedOrigin: origin } = facts ?? {};
-  const readable: Check = {
+  const corsCheck: Check = {
     title: `pages of ${origin} can read the responses to ${name}`,
-    run: (client) => mustBeReadableBy(client, operation, String(origin)),
+    run: (client) => expectReadableResponses(client, operation, String(origin)),
   };
   return [
-    ...Object.entries(invalidTokens(facts)).map(([what, invalid]) => unauthorized(operation, what, invalid)),
+    ...Object.entries(invalidTokens(facts)).map(([what, invalid]) => unauthorizedCheck(operation, what, invalid)),
     ...(operation.needsJson ? bodyChecks : []),
-    ...(origin === undefined ? [] : [readable]),
+    ...(origin === undefined ? [] : [corsCheck]),
   ];
 }
 
-/** Authorization headers without a valid token, made from the valid token. */
+/** Functions that make an invalid Authorization header from a valid token. An empty value removes the header. */
 function invalidTokens(facts?: DeploymentFacts): Record<string, (validToken: string) => string> {
   return {
     'without Authorization header': () => '',
-    'with another scheme': () => 'Basic cGxhbnQ6c3RvcmU=',
-    'with a token of another form': () => 'Bearer secret',
+    'with the scheme Basic': () => 'Basic cGxhbnQ6c3RvcmU=',
+    'with a malformed token': () => 'Bearer secret',
     'with an unknown token': () => `Bearer ${UNKNOWN_TOKEN}`,
     'with a valid token without its last character': (token) => `Bearer ${token.slice(0, -1)}`,
-    'with a valid token and another character': (token) => `Bearer ${token}0`,
-    // The last character of a JWT may hold no more than two bits of the signature.
+    'with a valid token and one more character': (token) => `Bearer ${token}0`,
+    // Changes the second last character: the last one of a JWT may contain only two bits of the signature.
     'with a valid token that ends differently': (token) =>
       `Bearer ${token.slice(0, -2)}${token.at(-2) === '0' ? '1' : '0'}${token.slice(-1)}`,
     'with an unsigned JWT': () => `Bearer ${jwt({ alg: 'none' }, facts, () => Buffer.of())}`,
-    'with a JWT that somebody else signed': () => `Bearer ${jwt({ alg: 'ES256' }, facts, signedBySomebodyElse)}`,
+    'with a JWT signed with an unknown key': () => `Bearer ${jwt({ alg: 'ES256' }, facts, signWithUnknownKey)}`,
     ...(facts && { 'with an expired token': () => `Bearer ${facts.expiredToken}` }),
   };
 }
 
-/** A JWT with the claims of a valid access token (RFC 9068), as far as they are known. */
+/** Returns a JWT with the claims of a valid access token (RFC 9068), as far as they are known. */
 function jwt(header: { alg: string }, facts: DeploymentFacts | undefined, signer: (text: string) => Buffer): string {
   const { tokenIssuer: iss = 'https://issuer.example', tokenAudience: aud = 'plants', tokenScope: scope } = facts ?? {};
   const now = Math.floor(Date.now() / 1000);
   const claims = { iss, aud, scope, sub: 'check', client_id: 'check', iat: now, exp: now + 300 };
   const parts = [{ typ: 'at+jwt', ...header }, claims].map((part) => Buffer.from(JSON.stringify(part)));
-  const signed = parts.map((part) => part.toString('base64url')).join('.');
-  return `${signed}.${signer(signed).toString('base64url')}`;
+  const signingInput = parts.map((part) => part.toString('base64url')).join('.');
+  return `${signingInput}.${signer(signingInput).toString('base64url')}`;
 }
 
-function signedBySomebodyElse(text: string): Buffer {
+function signWithUnknownKey(text: string): Buffer {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' });
 }
 
-/** RFC 6750, 3: the challenge names an error only if a bearer token was sent. */
-function unauthorized(operation: SmokeOperation, what: string, authorization: (validToken: string) => string): Check {
+/** WWW-Authenticate must contain an error only if the request has a bearer token (RFC 6750, 3). */
+function unauthorizedCheck(operation: SmokeOperation, what: string, headerFor: (validToken: string) => string): Check {
   return {
-    title: `${operation.method} ${operation.path} ${what} is error 401, with a challenge`,
+    title: `${operation.method} ${operation.path} ${what} gets error 401 and a WWW-Authenticate header`,
     run: async (client) => {
-      const sent = authorization(client.token);
-      const request = requestOf(client, operation, { headers: { authorization: sent } });
-      // Without its identity provider, a version accepts no JWT either.
+      const authorization = headerFor(client.token);
+      const request = requestOf(client, operation, { headers: { authorization } });
+      // If the identity provider is down, every JWT gets error 503, so the token is not accepted.
       if (what.includes('JWT') && isError(await client.send(request), 503)) return;
-      const { headers } = await expectResponse(client, [request, error(401)]);
-      // API Gateway renames it in responses of a function ("Amazon API Gateway important notes").
+      const { headers } = await runStep(client, [request, error(401)]);
+      // API Gateway renames the header in responses of a function ("Amazon API Gateway important notes").
       const challenge = headers['www-authenticate'] ?? headers['x-amzn-remapped-www-authenticate'] ?? '';
-      const expected = sent.startsWith('Bearer ') ? 'error="invalid_token"' : 'no error';
-      const [named] = /\berror="?[^",]*"?/.exec(challenge) ?? ['no error'];
-      if (!/^Bearer .*\brealm="[^"]+"/i.test(challenge) || named !== expected) {
+      const expected = authorization.startsWith('Bearer ') ? 'error="invalid_token"' : 'no error';
+      const [actual] = /\berror="?[^",]*"?/.exec(challenge) ?? ['no error'];
+      if (!/^Bearer .*\brealm="[^"]+"/i.test(challenge) || actual !== expected) {
         throw new Error(`WWW-Authenticate is "${challenge}"; it must be Bearer realm="..." with ${expected}`);
       }
     },
   };
 }
 
-async function mustBeReadableBy(client: Client, operation: SmokeOperation, origin: string): Promise<void> {
+/** Checks the CORS header of responses with and without a valid token. */
+async function expectReadableResponses(client: Client, operation: SmokeOperation, origin: string): Promise<void> {
   for (const authorization of ['', `Bearer ${client.token}`]) {
     const { headers } = await client.sendOnce(requestOf(client, operation, { headers: { origin, authorization } }));
     const allowed = headers['access-control-allow-origin'];
@@ -164,18 +163,18 @@ async function mustBeReadableBy(client: Client, operation: SmokeOperation, origi
   }
 }
 
-/** The first method is sent in the way with this index, each further one in the next way. */
-function missing(path: string, methods: string[], firstWay: number): Check {
+/** @param firstVariant index of the request variant for the first method; each further method uses the next one */
+function notFoundCheck(path: string, methods: string[], firstVariant: number): Check {
   return {
-    title: `${path} by ${methods.join(', ')}, with different headers and bodies, is error 404`,
-    byGateway: true,
+    title: `${path} with ${methods.join(', ')} gets error 404, for different headers and bodies`,
+    needsGateway: true,
     run: async (client) => {
       for (const [index, method] of methods.entries()) {
-        const request = { ...WAYS[(firstWay + index) % WAYS.length], method, path: sampleOf(client, path) };
-        // The response to a HEAD has no body (RFC 9110, 9.3.2).
-        const isMissing =
-          method === 'HEAD' ? mustBe400(client, request) : expectResponse(client, [request, error(404)]);
-        await isMissing.catch((failure: Error) => {
+        const variant = REQUEST_VARIANTS[(firstVariant + index) % REQUEST_VARIANTS.length];
+        const request = { ...variant, method, path: sampleOf(client, path) };
+        // The response to HEAD has no body (RFC 9110, 9.3.2).
+        const result = method === 'HEAD' ? expect400(client, request) : runStep(client, [request, error(404)]);
+        await result.catch((failure: Error) => {
           throw new Error(`${method} ${JSON.stringify(request.headers ?? {})}: ${failure.message}`);
         });
       }
@@ -183,17 +182,16 @@ function missing(path: string, methods: string[], firstWay: number): Check {
   };
 }
 
-async function mustBe400(client: Client, request: ClientRequest): Promise<void> {
+async function expect400(client: Client, request: ClientRequest): Promise<void> {
   const { status } = await client.sendOnce(request);
   if (status !== 400) throw new Error(`status ${status}; it must be 400`);
 }
 
-/** If a preflight is allowed, pages of the origin that it allows must be able to read responses too. */
-function preflight(path: string, operations: SmokeOperation[]): Check {
+function preflightCheck(path: string, operations: SmokeOperation[]): Check {
   const methods = operations.map(({ method }) => method);
   return {
-    title: `OPTIONS ${path} is error 404, or a preflight that allows other origins to send ${methods.join(' and ')}, and to read the responses`,
-    byGateway: true,
+    title: `OPTIONS ${path} gets error 404, or allows other origins to send ${methods.join(' and ')} and to read the responses`,
+    needsGateway: true,
     run: async (client) => {
       const headers = {
         authorization: '',
@@ -206,17 +204,17 @@ function preflight(path: string, operations: SmokeOperation[]): Check {
       const allowed = response.headers['access-control-allow-methods']?.split(/\s*,\s*/) ?? [];
       if (response.status === 200 && methods.every((method) => allowed.includes(method))) {
         const origin = response.headers['access-control-allow-origin'] ?? '';
-        for (const operation of operations) await mustBeReadableBy(client, operation, origin);
+        for (const operation of operations) await expectReadableResponses(client, operation, origin);
       } else {
-        await expectResponse(client, [request, error(404)]);
+        await runStep(client, [request, error(404)]);
       }
     },
   };
 }
 
-/** Paths near those of the contract that match none of them. */
+/** Returns paths that are similar to those of the contract, but not in it. */
 function unknownPaths(operations: SmokeOperation[]): string[] {
-  const near = operations.flatMap(({ path }) => [path.replace(/[^}]$/, ''), `${path}/none`]);
+  const similar = operations.flatMap(({ path }) => [path.replace(/[^}]$/, ''), `${path}/none`]);
   const isKnown = (path: string) => operations.some((operation) => matches(path, operation.path));
-  return [...new Set(['/', '/none/a/b', ...near])].filter((path) => !isKnown(path));
+  return [...new Set(['/', '/none/a/b', ...similar])].filter((path) => !isKnown(path));
 }

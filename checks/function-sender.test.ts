@@ -9,8 +9,8 @@ import { functionSender } from './function-sender.ts';
 
 const RESPONSE = { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"x"}' };
 
-/** Sends a request twice to a function with this response. Returns the events that it gets, and what the client gets. */
-async function sent(request: ClientRequest, resource = '/plants', respond: () => unknown = () => RESPONSE) {
+/** Sends a request twice to a fake function. Returns both events and the client's response. */
+async function sendTwice(request: ClientRequest, resource = '/plants', respond: () => unknown = () => RESPONSE) {
   const events: APIGatewayProxyEvent[] = [];
   const endpoints = releaseEndpoints(FUNCTION_ARN, (event) => {
     events.push(event);
@@ -18,22 +18,22 @@ async function sent(request: ClientRequest, resource = '/plants', respond: () =>
   });
   const endpoint = await startFakeService(endpoints.respond);
   const credentials = { accessKeyId: 'x', secretAccessKey: 'x' };
-  const send = functionSender(new LambdaClient({ endpoint, region: 'us-east-1', credentials }));
-  const client = new Client('the-token', (each) => send(VERSION_ARN, resource, each));
+  const lambda = new LambdaClient({ endpoint, region: 'us-east-1', credentials });
+  const client = new Client('the-token', functionSender(lambda, VERSION_ARN, resource));
   const response = await client.sendOnce(request);
   await client.sendOnce(request);
   const [event, next] = events as [APIGatewayProxyEvent, APIGatewayProxyEvent];
   return { event, next, response };
 }
 
-/** The types of all members, by their paths: `null` is a type of its own. */
+/** Returns the type of each member, by path. The type of null is `null`. */
 function shapeOf(value: unknown, path = ''): Record<string, string> {
   if (typeof value !== 'object' || value === null) return { [path]: value === null ? 'null' : typeof value };
   return Object.assign({}, ...Object.entries(value).map(([name, member]) => shapeOf(member, `${path}/${name}`)));
 }
 
-test('an event has the members of API Gateway’s that a function reads, and request ids of its own', async () => {
-  const { event, next } = await sent({ body: '{"id":1,"name":"x"}' });
+test('sends the members of API Gateway’s event that a function reads, with new request ids', async () => {
+  const { event, next } = await sendTwice({ body: '{"id":1,"name":"x"}' });
   expect(shapeOf(sampleEvent('create-plant'))).toMatchObject(shapeOf(event));
   expect(event).toMatchObject({ resource: '/plants', path: '/plants', httpMethod: 'POST' });
   expect(event.requestContext).toMatchObject({ resourcePath: '/plants', httpMethod: 'POST' });
@@ -44,8 +44,8 @@ test('an event has the members of API Gateway’s that a function reads, and req
   expect(new Set(ids).size).toBe(4);
 });
 
-test('header names are alternately in Title-Case and in lower case', async () => {
-  const { event, next } = await sent({ headers: { 'content-type': 'text/plain', 'x-other': 'a-b' }, body: 'x' });
+test('sends header names alternately in Title-Case and in lower case', async () => {
+  const { event, next } = await sendTwice({ headers: { 'content-type': 'text/plain', 'x-other': 'a-b' }, body: 'x' });
   expect(event.headers).toEqual({ Authorization: 'Bearer the-token', 'Content-Type': 'text/plain', 'X-Other': 'a-b' });
   expect(next.headers).toEqual({ authorization: 'Bearer the-token', 'content-type': 'text/plain', 'x-other': 'a-b' });
   expect(event.multiValueHeaders).toMatchObject({ Authorization: ['Bearer the-token'], 'X-Other': ['a-b'] });
@@ -55,9 +55,9 @@ test.each<[string, ClientRequest, string | null]>([
   ['text', { body: '{"name":"植物"}' }, 'eyJuYW1lIjoi5qSN54mpIn0='],
   ['bytes that are not UTF-8', { body: Uint8Array.of(0xff, 0x00) }, '/wA='],
   ['no characters', { body: '' }, null],
-  ['a GET, which has none', { method: 'GET', body: '{}' }, null],
-])('a body of %s is sent in base64, or not at all', async (_, request, body) => {
-  expect((await sent(request)).event).toMatchObject({ body, isBase64Encoded: body !== null });
+  ['a GET request', { method: 'GET', body: '{}' }, null],
+])('sends the body of %s as base64, or null for an empty body', async (_, request, body) => {
+  expect((await sendTwice(request)).event).toMatchObject({ body, isBase64Encoded: body !== null });
 });
 
 test.each([
@@ -65,10 +65,10 @@ test.each([
   ['/beds/{bed-id}/plants/{id}', '/beds/a/plants/7', { 'bed-id': 'a', id: '7' }, null, null],
   ['/plants', '/plants', null, null, null],
   ['/plants', '/plants?tag=a%20b&tag=c&n=1', null, { tag: 'c', n: '1' }, { tag: ['a b', 'c'], n: ['1'] }],
-])('of %s, %s has its parameters', async (resource, path, inPath, query, queries) => {
-  const { event } = await sent({ method: 'GET', path }, resource);
-  expect(event).toMatchObject({ resource, path: path.split('?')[0], pathParameters: inPath });
-  expect(event).toMatchObject({ queryStringParameters: query, multiValueQueryStringParameters: queries });
+])('for the resource %s, sends the parameters of %s', async (resource, path, pathParameters, query, multiValue) => {
+  const { event } = await sendTwice({ method: 'GET', path }, resource);
+  expect(event).toMatchObject({ resource, path: path.split('?')[0], pathParameters });
+  expect(event).toMatchObject({ queryStringParameters: query, multiValueQueryStringParameters: multiValue });
 });
 
 test.each([
@@ -84,8 +84,8 @@ test.each([
     { statusCode: 200, body: 'w6k=', isBase64Encoded: true },
     { status: 200, headers: {}, text: 'é' },
   ],
-])('the response %j is what API Gateway would pass on', async (returned, response) => {
-  expect(await sent({}, '/plants', () => returned)).toMatchObject({ response });
+])('accepts the function’s response %j as API Gateway does', async (returned, response) => {
+  expect(await sendTwice({}, '/plants', () => returned)).toMatchObject({ response });
 });
 
 test.each([
@@ -96,15 +96,15 @@ test.each([
   { statusCode: 200, body: {} },
   { statusCode: 200, headers: { a: {} }, body: '' },
   { statusCode: 200, headers: { a: null }, body: '' },
-])('the response %j is not one that API Gateway would pass on', async (returned) => {
-  await expect(sent({}, '/plants', () => returned)).rejects.toThrow(
+])('rejects the function’s response %j as API Gateway does', async (returned) => {
+  await expect(sendTwice({}, '/plants', () => returned)).rejects.toThrow(
     `${JSON.stringify(returned)}; it must be a proxy response with statusCode, headers and body`,
   );
 });
 
-test('an error of the function is shown, up to 300 characters', async () => {
-  const failed = sent({}, '/plants', () => {
+test('throws the first 300 characters of a function’s error', async () => {
+  const result = sendTwice({}, '/plants', () => {
     throw new TypeError(`no${'x'.repeat(1000)}`);
   });
-  await expect(failed).rejects.toThrow(/^the function failed: \{"errorType":"TypeError","errorMessage":"nox{200,260}$/);
+  await expect(result).rejects.toThrow(/^the function failed: \{"errorType":"TypeError","errorMessage":"nox{200,260}$/);
 });

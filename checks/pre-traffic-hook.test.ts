@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 beforeEach(() => {
-  // The SDK waits a random time before it repeats a call.
+  // The SDK waits for a random time before it repeats a call.
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
@@ -33,30 +33,32 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-interface Circumstances {
-  /** Handles an event as the given version of the function would. */
+interface Setup {
+  /** Handles an event as the version of the function with this number. @default a correct version */
   version?: (event: APIGatewayProxyEvent, version: number) => unknown;
-  /** Replaces members of the deployment that CodeDeploy describes. */
+  /** Replaces members of CodeDeploy's deployment. */
   deployment?: object;
+  /** Replaces environment variables. */
   variables?: Record<string, string>;
-  /** The fault of one action on the table of tokens. */
+  /** A fault of one action on the token table. */
   tokensFault?: Pick<Plan, 'fault'> & { action: string };
-  /** The error response of Lambda or CodeDeploy to a request; `undefined` for none. */
-  refusal?: (sent: Sent) => FakeResponse | Promise<FakeResponse> | undefined;
+  /** Returns the error response of Lambda or CodeDeploy to a request. @default none */
+  awsError?: (sent: Sent) => FakeResponse | Promise<FakeResponse> | undefined;
+  /** Milliseconds until the hook times out. @default 60,000 */
   remainingMs?: number;
 }
 
-/** Runs the hook. Returns the status that it reports, what it logs, and the events that the target version gets. */
-async function runHook({ version, deployment, ...others }: Circumstances = {}) {
-  const { variables, tokensFault, refusal, remainingMs = 60_000 } = others;
+/** Runs the hook. Returns its status, its log, the events of the target version, and the tokens that are left. */
+async function runHook({ version, deployment, ...others }: Setup = {}) {
+  const { variables, tokensFault, awsError, remainingMs = 60_000 } = others;
   const events: APIGatewayProxyEvent[] = [];
   const respond = (event: APIGatewayProxyEvent, number: number) => {
-    // The handler in this process changes what it is given.
+    // A copy, because the handler in this process changes the event.
     if (number === TARGET) events.push(structuredClone(event));
     return (version ?? correctVersion)(event, number);
   };
   const endpoints = releaseEndpoints(FUNCTION_ARN, respond, { ...DEPLOYMENT, ...deployment });
-  const aws = await startFakeService((sent) => refusal?.(sent) ?? endpoints.respond(sent));
+  const aws = await startFakeService((sent) => awsError?.(sent) ?? endpoints.respond(sent));
   const database = await startFaultProxy(engine.endpoint);
   onTestFinished(() => database.close());
   if (tokensFault) {
@@ -75,51 +77,51 @@ async function runHook({ version, deployment, ...others }: Circumstances = {}) {
   const log: object[] = [];
   for (const level of ['info', 'warn', 'error'] as const) {
     vi.spyOn(console, level).mockImplementation((line) => {
-      // The version logs in this process too.
+      // Skips the request log of the version, which runs in this process too.
       if (!('outcome' in line)) log.push({ level, ...line });
     });
   }
   vi.resetModules();
   const { handler } = await import('./pre-traffic-hook.ts');
   const thrown = await handler(LIFECYCLE_EVENT, contextWith(remainingMs)).catch((error: Error) => error);
-  return { status: thrown ? thrown.message : endpoints.status(), log, events, tokens: await issued() };
+  return { status: thrown ? thrown.message : endpoints.status(), log, events, tokens: await storedTokens() };
 }
 
-const FIRST_CHECK = 'POST /plants without Authorization header is error 401, with a challenge';
+const FIRST_CHECK = 'POST /plants without Authorization header gets error 401 and a WWW-Authenticate header';
 
-/** CodeDeploy refuses an action. */
-const ofCodeDeploy =
-  (action: string, message: string): NonNullable<Circumstances['refusal']> =>
+/** An error response of CodeDeploy to one action. */
+const codeDeployError =
+  (action: string, message: string): NonNullable<Setup['awsError']> =>
   ({ headers }) =>
     headers['x-amz-target'] === `CodeDeploy_20141006.${action}`
       ? { status: 400, headers: {}, body: JSON.stringify({ __type: 'X', message }) }
       : undefined;
 
-/** The items of all tokens but that of the local run. */
-async function issued() {
+/** Returns the items of all tokens except the development token. */
+async function storedTokens() {
   const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.accessTokensTable }));
   return Items.filter(({ name }) => name?.S !== 'development');
 }
 
-/** The token that a release was given. */
+/** Returns the token in an event. */
 function tokenOf(event: APIGatewayProxyEvent | undefined): string {
   const { Authorization, authorization = Authorization } = event?.headers ?? {};
   return String(authorization).replace('Bearer ', '');
 }
 
-test('a correct version passes with tokens of the hook, which are deleted', async () => {
+test('a correct version passes with the hook’s own tokens, which are deleted afterwards', async () => {
   const during: Record<string, AttributeValue>[] = [];
   const startedAt = Math.floor(Date.now() / 1000);
   const { status, log, events, tokens } = await runHook({
     version: async (event) => {
-      if (during.length === 0) during.push(...(await issued()));
+      if (during.length === 0) during.push(...(await storedTokens()));
       return correctVersion(event);
     },
   });
   const [valid, expired] = during.toSorted((a, b) => String(a['name']?.S).localeCompare(String(b['name']?.S)));
   expect(valid).toMatchObject({ name: { S: 'release-d-ABCDEF123' } });
   expect(events.map(tokenOf).map(digestOf)).toContain(valid?.['digest']?.S);
-  // It is valid for as long as the hook may run, and no longer.
+  // Valid only until the hook times out.
   const secondsLeft = Number(valid?.['expiresAt']?.N) - startedAt;
   expect(secondsLeft).toBeGreaterThanOrEqual(60);
   expect(secondsLeft).toBeLessThan(120);
@@ -129,7 +131,7 @@ test('a correct version passes with tokens of the hook, which are deleted', asyn
   expect(log).toEqual([{ level: 'info', operation: 'createPlant', version: VERSION_ARN, passed: expect.any(Number) }]);
 });
 
-test('plants of clients do not stop a correct version, and a broken one does not change them', async () => {
+test('plants of clients do not block a correct version, and a broken version does not change them', async () => {
   for (const id of [0n, 1n, 7n, 100n, 2n ** 63n - 1n, 2n ** 63n - 2n, -(2n ** 63n)]) {
     const Item = { id: { N: String(id) }, name: { S: 'of a client' } };
     await engine.client.send(new PutItemCommand({ TableName: engine.plantsTable, Item }));
@@ -138,7 +140,7 @@ test('plants of clients do not stop a correct version, and a broken one does not
   const before = await plants();
   expect(await runHook()).toMatchObject({ status: 'Succeeded' });
   const { status } = await runHook({
-    // Accepts every request, and overwrites plants.
+    // A broken version that accepts every request and overwrites plants.
     version: async (event) => {
       const [id] = /(?<="id":)-?\d+/.exec(Buffer.from(event.body ?? '', 'base64').toString()) ?? [];
       const Item = { id: { N: String(id) }, name: { S: 'overwritten' } };
@@ -150,7 +152,7 @@ test('plants of clients do not stop a correct version, and a broken one does not
   expect(await plants()).toEqual(expect.arrayContaining(before));
 });
 
-test('a version that fails a check is sent nothing more, and the log has the check and what was seen', async () => {
+test('stops and logs the check when a version fails it', async () => {
   const { status, log, events, tokens } = await runHook({
     version: (event) =>
       Object.values(event.headers).includes('text/plain')
@@ -161,7 +163,7 @@ test('a version that fails a check is sent nothing more, and the log has the che
   expect(log).toEqual([
     {
       level: 'error',
-      check: 'POST /plants with the Content-Type text/plain is error 415',
+      check: 'POST /plants with the Content-Type text/plain gets error 415',
       seen: '200, no Content-Type, x; the Content-Type must be application/json',
     },
   ]);
@@ -174,52 +176,50 @@ test.each<[string, (token: string, event: APIGatewayProxyEvent) => string]>([
   ['its digest', (token) => digestOf(token)],
   ['its digest in base64', (token) => Buffer.from(digestOf(token), 'hex').toString('base64')],
   ['the event in base64', (_, event) => Buffer.from(JSON.stringify(event.headers)).toString('base64')],
-])('does not log what a version shows of %s', async (_, said) => {
-  const told: string[] = [];
+])('does not log %s from a version’s error', async (_, secretOf) => {
+  const secrets: string[] = [];
   const { status, log, events } = await runHook({
     version: (event) => {
       if (!tokenOf(event).startsWith('plantstore_')) return correctVersion(event);
-      told.push(said(tokenOf(event), event));
-      throw new Error(`at index.mjs:7, for ${told.at(-1)} sent`);
+      secrets.push(secretOf(tokenOf(event), event));
+      throw new Error(`at index.mjs:7, for ${secrets.at(-1)} sent`);
     },
   });
   expect(status).toBe('Failed');
-  const whole = JSON.stringify(log);
-  expect(whole).toContain('at index.mjs:7, for ...');
+  const logText = JSON.stringify(log);
+  expect(logText).toContain('at index.mjs:7, for ...');
   const parts = (text: string) => Array.from({ length: text.length - 31 }, (_, at) => text.slice(at, at + 32));
-  expect([...told, tokenOf(events.at(-1))].flatMap(parts).filter((part) => whole.includes(part))).toEqual([]);
+  expect([...secrets, tokenOf(events.at(-1))].flatMap(parts).filter((part) => logText.includes(part))).toEqual([]);
 });
 
-test('a version that does not respond fails when the time is up, in time to delete the tokens', async () => {
+test('a version that does not respond fails early enough to delete the tokens', async () => {
   const { status, log, tokens } = await runHook({ version: () => new Promise(() => {}), remainingMs: 20_500 });
   expect({ status, tokens }).toEqual({ status: 'Failed', tokens: [] });
   expect(log).toEqual([{ level: 'error', check: FIRST_CHECK, seen: 'the check did not end in time' }]);
 });
 
-test.each<[string, Circumstances, string]>([
-  ['has no operation', { variables: { OPERATION_ID: '' } }, 'Error: The environment variable OPERATION_ID is missing'],
-  ['has no function', { variables: { FUNCTION_ARN: '' } }, 'Error: The environment variable FUNCTION_ARN is missing'],
+test.each<[string, Setup, string]>([
+  ...['OPERATION_ID', 'FUNCTION_ARN', 'ACCESS_TOKENS_TABLE_NAME'].map((name): [string, Setup, string] => [
+    `has no ${name}`,
+    { variables: { [name]: '' } },
+    `Error: The environment variable ${name} is missing`,
+  ]),
   ['has an unknown operation', { variables: { OPERATION_ID: 'x' } }, 'Error: openapi.yaml has no operation x.'],
-  [
-    'has no table of tokens',
-    { variables: { ACCESS_TOKENS_TABLE_NAME: '' } },
-    'Error: The environment variable ACCESS_',
-  ],
-  ['may not issue a token', { tokensFault: { action: 'PutItem', fault: 'denies access' } }, 'AccessDeniedException: '],
-  ['may not read the deployment', { refusal: ofCodeDeploy('GetDeployment', 'not you') }, 'X: not you'],
+  ['cannot create a token', { tokensFault: { action: 'PutItem', fault: 'denies access' } }, 'AccessDeniedException: '],
+  ['cannot read the deployment', { awsError: codeDeployError('GetDeployment', 'not allowed') }, 'X: not allowed'],
   [
     'finds no versions in the deployment',
     { deployment: { revision: { string: { content: '{"version":0}' } } } },
     'Error: The deployment has no currentversion in its AppSpec: {"version":0}',
   ],
-])('a hook that %s reports a failure and logs why', async (_, circumstances, seen) => {
-  const { status, log, events, tokens } = await runHook(circumstances);
+])('a hook that %s reports a failure and logs the cause', async (_, setup, seen) => {
+  const { status, log, events, tokens } = await runHook(setup);
   expect({ status, events, tokens }).toEqual({ status: 'Failed', events: [], tokens: [] });
   const message = 'The new version could not be checked.';
   expect(log).toEqual([{ level: 'error', message, seen: expect.stringContaining(seen) }]);
 });
 
-/** The pause before a repeated request takes no time. */
+/** Removes the pause before a repeated request. */
 vi.mock('node:timers/promises', async (original) => {
   const { setTimeout: sleep } = await original<typeof import('node:timers/promises')>();
   return { setTimeout: (_ms: number, value: undefined, options: object) => sleep(0, value, options) };
@@ -227,50 +227,51 @@ vi.mock('node:timers/promises', async (original) => {
 
 const versionsIn = (content: string) => ({ revision: { revisionType: 'String', string: { content } } });
 
-test('reads the versions from an AppSpec in YAML too', async () => {
+test('reads the versions from an AppSpec in YAML', async () => {
   const deployment = versionsIn(`Properties:\n  currentversion: "${CURRENT}"\n  targetversion: ${TARGET}\n`);
   expect(await runHook({ deployment })).toMatchObject({ status: 'Succeeded', log: [{ version: VERSION_ARN }] });
 });
 
 test.each<[string, object]>([
-  ['of CodeDeploy', { creator: 'codeDeployRollback' }],
+  ['by CodeDeploy', { creator: 'codeDeployRollback' }],
   ['to a version with a lower number', versionsIn('{"CurrentVersion":"10","TargetVersion":"9"}')],
-])('a rollback %s is not checked', async (_, deployment) => {
+])('does not check a rollback %s', async (_, deployment) => {
   const { status, log, events } = await runHook({ deployment, version: () => null });
   expect({ status, events }).toEqual({ status: 'Succeeded', events: [] });
-  expect(log).toEqual([{ level: 'info', message: 'A rollback is not checked.', deploymentId: 'd-ABCDEF123' }]);
+  const message = 'The deployment is a rollback, so the version is not checked.';
+  expect(log).toEqual([{ level: 'info', message, deploymentId: 'd-ABCDEF123' }]);
 });
 
-/** Lambda refuses an invocation. */
-const ofLambda = (status: number, type: string, message: string) => ({
+/** An error response of Lambda. */
+const lambdaError = (status: number, type: string, message: string) => ({
   status,
   headers: { 'x-amzn-errortype': type },
   body: JSON.stringify({ message }),
 });
 
-test('a hook that may not invoke the version reports a failure and logs why', async () => {
+test('a hook that cannot invoke the version reports a failure and logs the cause', async () => {
   const { status, log, tokens } = await runHook({
-    refusal: ({ path }) =>
-      path.endsWith('/invocations') ? ofLambda(403, 'AccessDeniedException', 'not you') : undefined,
+    awsError: ({ path }) =>
+      path.endsWith('/invocations') ? lambdaError(403, 'AccessDeniedException', 'not allowed') : undefined,
   });
   expect({ status, tokens }).toEqual({ status: 'Failed', tokens: [] });
-  expect(log).toContainEqual({ level: 'error', check: FIRST_CHECK, seen: 'not you' });
+  expect(log).toContainEqual({ level: 'error', check: FIRST_CHECK, seen: 'not allowed' });
 });
 
-test('an invocation that Lambda throttles is repeated', async () => {
+test('repeats an invocation that Lambda throttles', async () => {
   let invocations = 0;
   const { status } = await runHook({
-    refusal: ({ path }) => {
+    awsError: ({ path }) => {
       if (!path.endsWith('/invocations')) return undefined;
       invocations += 1;
-      return invocations <= 5 ? ofLambda(429, 'TooManyRequestsException', '') : undefined;
+      return invocations <= 5 ? lambdaError(429, 'TooManyRequestsException', '') : undefined;
     },
   });
   expect(status).toBe('Succeeded');
 });
 
 test.each(['throttles', 'responds with 500', 'resets the connection'] as const)(
-  'a version passes unchecked if the table of tokens %s for the current version too',
+  'a version passes unchecked if the token table %s, and the current version finds the database unavailable too',
   async (fault) => {
     const { status, log, events, tokens } = await runHook({
       tokensFault: { action: 'PutItem', fault },
@@ -282,7 +283,7 @@ test.each(['throttles', 'responds with 500', 'resets the connection'] as const)(
   },
 );
 
-test('a version fails if only the hook does not reach the database, as the new version may not', async () => {
+test('a version fails if the hook cannot reach the database but the current version can', async () => {
   const { status, log } = await runHook({ tokensFault: { action: 'PutItem', fault: 'responds with 500' } });
   expect(status).toBe('Failed');
   expect(log).toEqual([expect.objectContaining({ message: 'The new version could not be checked.' })]);
@@ -295,7 +296,7 @@ const unavailable = (error: number) => ({
 });
 
 test.each([429, 503, 504])(
-  'a version passes if it responds with error %i, and the current one does too',
+  'a version passes if it responds with error %i and the current version finds the database unavailable too',
   async (error) => {
     const { status, log, tokens } = await runHook({
       version: (event, version) => unavailable(version === TARGET && !tokenOf(event).includes('000') ? error : 503),
@@ -314,19 +315,19 @@ test.each([429, 503, 504])('a version fails if only it responds with error %i', 
   expect(log).toEqual([{ level: 'error', check: FIRST_CHECK, seen: expect.stringContaining(`"error":${error}`) }]);
 });
 
-test('a version passes if it finds the database unavailable only four times', async () => {
-  let times = 0;
+test('a version passes if it finds the database available at the fifth attempt', async () => {
+  let attempts = 0;
   const { status } = await runHook({
     version: (event, version) => {
       if (version === CURRENT) return correctVersion(event);
-      times += 1;
-      return times <= 4 ? unavailable(503) : correctVersion(event);
+      attempts += 1;
+      return attempts <= 4 ? unavailable(503) : correctVersion(event);
     },
   });
   expect(status).toBe('Succeeded');
 });
 
-test('a version passes while the identity provider is down', async () => {
+test('a version passes if only the identity provider is unavailable', async () => {
   const { status } = await runHook({
     version: (event) => {
       const body = '{"error":503,"message":"The identity provider did not answer."}';
@@ -336,7 +337,7 @@ test('a version passes while the identity provider is down', async () => {
   expect(status).toBe('Succeeded');
 });
 
-test('a token that cannot be deleted is logged by its name, and the result stays', async () => {
+test('logs the name of a token that it cannot delete, and reports the same status', async () => {
   const { status, log, tokens } = await runHook({ tokensFault: { action: 'DeleteItem', fault: 'denies access' } });
   for (const { digest = { S: '' } } of tokens) {
     await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key: { digest } }));
@@ -346,19 +347,19 @@ test('a token that cannot be deleted is logged by its name, and the result stays
   expect(log).toContainEqual({ level: 'error', message, seen: expect.any(String) });
 });
 
-test('the hook fails if it cannot report, after its tokens are deleted', async () => {
+test('deletes its tokens and throws if it cannot report the status', async () => {
   const { status, tokens } = await runHook({
     version: () => null,
-    refusal: ofCodeDeploy('PutLifecycleEventHookExecutionStatus', 'no such deployment'),
+    awsError: codeDeployError('PutLifecycleEventHookExecutionStatus', 'no such deployment'),
   });
   expect({ status, tokens }).toEqual({ status: 'no such deployment', tokens: [] });
 });
 
-test('the report is repeated if CodeDeploy does not respond', async () => {
+test('repeats the report if CodeDeploy does not respond', async () => {
   let calls = 0;
   const { status } = await runHook({
     version: () => null,
-    refusal: ({ headers }) => {
+    awsError: ({ headers }) => {
       if (!String(headers['x-amz-target']).endsWith('ExecutionStatus')) return undefined;
       calls += 1;
       return calls === 1 ? new Promise(() => {}) : undefined;

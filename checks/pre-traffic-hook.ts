@@ -10,15 +10,15 @@ import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { DynamoDb } from '../functions/shared/dynamodb/dynamodb.ts';
 import { environmentVariable } from '../functions/shared/environment-variable.ts';
 import { PlantStoreError } from '../functions/shared/errors.ts';
-import { type Check, runChecks, Unavailable } from './check.ts';
+import { type Check, DatabaseUnavailable, runChecks } from './check.ts';
 import { checksOfFunction } from './checks.ts';
 import { Client, type RawResponse, type Send } from './client.ts';
 import { requestOf, UNKNOWN_TOKEN } from './contract-checks.ts';
 import { functionSender } from './function-sender.ts';
 
 /*
- * The function that CodeDeploy invokes before it moves traffic to a new version (BeforeAllowTraffic). It checks the new
- * version itself, not the gateway, with tokens of its own. If a check fails, the deployment fails.
+ * The function that CodeDeploy invokes before it moves traffic to a new version (BeforeAllowTraffic). It invokes the new
+ * version directly, without API Gateway, with its own access tokens. If a check fails, the deployment fails.
  */
 
 /** Source: "AppSpec 'hooks' section for an AWS Lambda deployment". */
@@ -29,22 +29,22 @@ export interface LifecycleEvent {
 
 /** Milliseconds reserved at the end of the invocation to delete the tokens and to report. */
 const REPORT_MS = 20_000;
-/** How often a request is sent if the new version finds the database unavailable, and the pause between two times. */
+/** Attempts of a request, and the pause between them, if the new version responds that the database is unavailable. */
 const MAX_ATTEMPTS = 5;
 const PAUSE_MS = 2000;
 
 const dynamoDb = new DynamoDb();
 // Lambda throttles requests beyond the account's concurrency, which may be 10 in a new account ("Lambda quotas").
 const lambda = new LambdaClient({ maxAttempts: 10 });
-// By default the client waits for ever, and CodeDeploy would wait for an hour.
+// Without timeouts, the client waits forever, and CodeDeploy waits one hour for the report.
 const codeDeploy = new CodeDeployClient({
   requestHandler: { connectionTimeout: 3000, requestTimeout: 3000, throwOnRequestTimeout: true },
 });
 
-/** Reports to CodeDeploy whether the new version may take traffic. Throws only if the report fails. */
+/** Reports to CodeDeploy if the new version may receive traffic. Throws only if the report fails. */
 export async function handler(event: LifecycleEvent, context: Context): Promise<void> {
   const { DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId } = event;
-  const passed = await mayTakeTraffic(deploymentId, context).catch((error: Error) => {
+  const passed = await mayReceiveTraffic(deploymentId, context).catch((error: Error) => {
     logError({ message: 'The new version could not be checked.', seen: `${error.name}: ${error.message}` });
     return false;
   });
@@ -55,54 +55,53 @@ export async function handler(event: LifecycleEvent, context: Context): Promise<
 }
 
 /**
- * A version may take traffic if it passes the checks, if the deployment is a rollback, or if the database is unavailable
- * to the current version too: a fix must not wait for it.
+ * True if the version passes the checks, if the deployment is a rollback, or if the database is unavailable to the
+ * current version too, because an outage must not block a fix.
  */
-async function mayTakeTraffic(deploymentId: string, context: Context): Promise<boolean> {
+async function mayReceiveTraffic(deploymentId: string, context: Context): Promise<boolean> {
   const versions = await versionsOf(deploymentId);
   if (!versions) {
-    console.info({ message: 'A rollback is not checked.', deploymentId });
+    console.info({ message: 'The deployment is a rollback, so the version is not checked.', deploymentId });
     return true;
   }
   const TableName = environmentVariable('ACCESS_TOKENS_TABLE_NAME');
   const now = Math.floor(Date.now() / 1000);
-  // A token that cannot be deleted must not outlive this function.
+  // Expires with this invocation, in case it cannot be deleted.
   const valid = newToken(`release-${deploymentId}`, now, now + Math.ceil(context.getRemainingTimeInMillis() / 1000));
   const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
   const { operation, checks } = checksOfFunction(environmentVariable('OPERATION_ID'), {
     expiredToken: expired.token,
-    // With "*", pages of any origin may call the API.
+    // "*" allows any origin.
     allowedOrigin: process.env['ALLOW_ORIGINS']?.split(',')[0]?.replace('*', 'https://app.example.com'),
     tokenIssuer: process.env['TOKEN_ISSUER'],
     tokenAudience: process.env['TOKEN_AUDIENCE']?.split(',')[0],
     tokenScope: process.env['TOKEN_SCOPE'],
   });
-  const timeUp = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
-  const send = functionSender(lambda, timeUp);
-  const sendToCurrent: Send = (request) => send(versions.current, operation.path, request);
-  const sendToTarget: Send = (request) => send(versions.target, operation.path, request);
-  const put: (typeof valid)[] = [];
+  const timeout = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
+  const sendToCurrent = functionSender(lambda, versions.current, operation.path, timeout);
+  const sendToTarget = functionSender(lambda, versions.target, operation.path, timeout);
+  const created: (typeof valid)[] = [];
   try {
     for (const token of [valid, expired]) {
-      put.push(token);
+      created.push(token);
       await dynamoDb.send('PutItem', { TableName, Item: token.item }, context);
     }
-    const client = new Client(valid.token, whileAvailable(sendToTarget, sendToCurrent, timeUp));
-    const passed = await passedChecks(checks, client, timeUp);
+    const client = new Client(valid.token, retryWhileUnavailable(sendToTarget, sendToCurrent, timeout));
+    const passed = await countPassedChecks(checks, client, timeout);
     if (passed === undefined) return false;
     console.info({ operation: operation.operationId, version: versions.target, passed });
     return true;
   } catch (error) {
-    const unknown = new Client(UNKNOWN_TOKEN, sendToCurrent);
+    const current = new Client(UNKNOWN_TOKEN, sendToCurrent);
     const isOutage =
-      error instanceof Unavailable ||
-      (error instanceof PlantStoreError && isUnavailable(await unknown.sendOnce(requestOf(unknown, operation))));
+      error instanceof DatabaseUnavailable ||
+      (error instanceof PlantStoreError && isUnavailable(await current.sendOnce(requestOf(current, operation))));
     if (!isOutage) throw error;
     const message = 'The database is unavailable, so the new version is not checked.';
     console.warn({ message, seen: redacted((error as Error).message) });
     return true;
   } finally {
-    for (const { item } of put) {
+    for (const { item } of created) {
       const { digest, name } = item;
       await dynamoDb.send('DeleteItem', { TableName, Key: { digest } }, context).catch((error: Error) => {
         logError({ message: `The token ${name.S} could not be deleted; it expires.`, seen: error.message });
@@ -112,7 +111,7 @@ async function mayTakeTraffic(deploymentId: string, context: Context): Promise<b
 }
 
 /**
- * The ARNs of the version that takes the traffic now, and of the version that is about to; nothing for a rollback.
+ * Returns the ARNs of the current version and of the version to deploy, or nothing for a rollback.
  *
  * Source: "AppSpec 'resources' section for an AWS Lambda deployment".
  */
@@ -128,22 +127,22 @@ async function versionsOf(deploymentId: string): Promise<{ current: string; targ
   return { current: `${functionArn}:${current}`, target: `${functionArn}:${target}` };
 }
 
-/** The AppSpec is JSON or YAML, its names in any case. */
+/** Returns a version number from an AppSpec, which is JSON or YAML with names in any case. */
 function versionIn(appSpec: string, name: string): number {
   const [, version] = new RegExp(`${name}"?\\s*:\\s*"?(\\d+)`, 'i').exec(appSpec) ?? [];
   if (version === undefined) throw new Error(`The deployment has no ${name} in its AppSpec: ${appSpec}`);
   return Number(version);
 }
 
-/** Repeats requests for which a version finds the database unavailable. Throws Unavailable if the current one does too. */
-function whileAvailable(sendToTarget: Send, sendToCurrent: Send, signal: AbortSignal): Send {
+/** Repeats requests while the database is unavailable. Throws DatabaseUnavailable if it is to the current version too. */
+function retryWhileUnavailable(sendToTarget: Send, sendToCurrent: Send, signal: AbortSignal): Send {
   return async (request) => {
     for (let attempt = 1; ; attempt += 1) {
       const response = await sendToTarget(request);
       if (!isUnavailable(response)) return response;
       const current = await sendToCurrent(request);
       if (attempt === MAX_ATTEMPTS) {
-        if (isUnavailable(current)) throw new Unavailable(response.text);
+        if (isUnavailable(current)) throw new DatabaseUnavailable(response.text);
         throw new Error(`${response.text}; the current version responds ${current.text}`);
       }
       await sleep(PAUSE_MS, undefined, { signal });
@@ -151,12 +150,12 @@ function whileAvailable(sendToTarget: Send, sendToCurrent: Send, signal: AbortSi
   };
 }
 
-/** Runs the checks until one fails: a broken version is sent nothing more. Returns how many passed, if all did. */
-async function passedChecks(checks: Check[], client: Client, timeUp: AbortSignal): Promise<number | undefined> {
+/** Runs the checks until one fails, and logs it. Returns the number of checks if all pass. */
+async function countPassedChecks(checks: Check[], client: Client, timeout: AbortSignal): Promise<number | undefined> {
   let passed = 0;
   for await (const { title, state, seen = '' } of runChecks(checks, client)) {
     if (state === 'failed') {
-      logError({ check: title, seen: timeUp.aborted ? 'the check did not end in time' : seen });
+      logError({ check: title, seen: timeout.aborted ? 'the check did not end in time' : seen });
       return undefined;
     }
     passed += 1;
@@ -164,17 +163,17 @@ async function passedChecks(checks: Check[], client: Client, timeUp: AbortSignal
   return passed;
 }
 
-/** True if the database is unavailable; false if only the identity provider is, since most checks do not need it. */
+/** True if the database is unavailable. False if only the identity provider is, because most checks do not need it. */
 function isUnavailable({ text }: RawResponse): boolean {
   return /"error":(429|503|504)\b/.test(text) && !text.includes('identity provider');
 }
 
-/** Logs an error, without what a broken version may show of a token. */
+/** Logs an error, without parts of a token that a broken version may have in its response. */
 function logError(line: { check?: string; message?: string; seen: string }): void {
   console.error({ ...line, seen: redacted(line.seen) });
 }
 
-/** A text without what may be a token, a part of one, its digest, or an event in base64. */
+/** Replaces texts that may be a token, a part of one, its digest, or an event in base64. */
 function redacted(text: string): string {
   return text.slice(0, 500).replaceAll(/[\w+/=-]{32,}/g, '...');
 }

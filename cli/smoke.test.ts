@@ -57,8 +57,10 @@ test('prints failed checks as text and as JSON', async () => {
   const { code, stdout } = await runToolHere('smoke', [url]);
   const count = (label: string) => stdout.split('\n').filter((line) => line.startsWith(label)).length;
   const [passed, failed] = [count('ok    '), count('FAIL  ')];
-  expect(stdout).toMatch(/^ok {4}null is error 400$/m);
-  expect(stdout).toMatch(/^FAIL {2}a body of over 2.5 MB is error 413: .+; it must be \{"status":400,"error":413\}$/m);
+  expect(stdout).toMatch(/^ok {4}null as body gets error 400$/m);
+  expect(stdout).toMatch(
+    /^FAIL {2}a body of more than 2.5 MB gets error 413: .+; it must be \{"status":400,"error":413\}$/m,
+  );
   expect(stdout).toContain(`\n${passed} checks passed, ${failed} failed; `);
   expect(code).toBe(1);
 
@@ -68,7 +70,7 @@ test('prints failed checks as text and as JSON', async () => {
   expect(report).toMatchObject({ baseUrl: url, passed, failed, notChecked: [429, 500, 503, 504] });
   expect(report.checks).toHaveLength(passed + failed);
   expect(report.checks).toContainEqual({ title: expect.any(String), state: 'failed', seen: expect.any(String) });
-  expect(report.checks).toContainEqual({ title: 'null is error 400', state: 'ok' });
+  expect(report.checks).toContainEqual({ title: 'null as body gets error 400', state: 'ok' });
   expect(Date.parse(report.startedAt)).toBeGreaterThanOrEqual(before);
   expect(report.durationMs).toBeGreaterThanOrEqual(0);
   expect(report.durationMs).toBeLessThanOrEqual(Date.now() - before);

@@ -17,13 +17,13 @@ const ALL_SETTINGS = {
   cloudWatchRole: true,
 };
 
-/** Runs the app like the CDK's command line, but in this process. */
+/** Runs the app as the CDK CLI does, but in this process. */
 async function run(context: Record<string, unknown>) {
   const synth = vi.spyOn(App.prototype, 'synth');
   const print = vi.spyOn(console, 'error').mockReturnValue();
   vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ 'aws:cdk:bundling-stacks': [], ...context }));
   try {
-    // With another query, the module runs again.
+    // A module runs again if its query is different.
     await import(/* @vite-ignore */ `./app.ts?${JSON.stringify(context)}`);
     const [directory = ''] = synth.mock.results.map(({ value }) => value.directory);
     return {
@@ -42,22 +42,22 @@ test.each([
   ['by default', {}],
   ['with every resource that the stack can have', ALL_SETTINGS],
   ['for an emulator', { emulator: true }],
-])('%s, cdk-nag’s AwsSolutions and CDK’s own rules have no findings', async (_when, context) => {
+])('%s, cdk-nag and CDK report no findings', async (_case, context) => {
   vi.stubEnv('CDK_VALIDATION', 'true');
   const { status, stderr, read } = await run(context);
   expect({ status, stderr }).toEqual({ status: undefined, stderr: [] });
-  // The file exists only if rules were checked.
+  // CDK writes the file only if it has checked the rules.
   expect(JSON.parse(read('validation-report.json')).pluginReports).toEqual([]);
 });
 
-test('a synthesis with a wrong setting ends with a sentence', async () => {
+test('prints the error and exits with status 1 for an invalid setting', async () => {
   expect(await run({ throwaway: 'yes' })).toMatchObject({
     status: 1,
     stderr: ['The context key "throwaway" was "yes"; it must be true or false.'],
   });
 });
 
-test('the stack has the settings of infra/stages.ts, and warns about a context key that replaces one', async () => {
+test('uses the settings of infra/stages.ts and warns about a context key that overrides one', async () => {
   vi.stubEnv('IGNORE_STAGES', undefined);
   vi.doMock('./stages.ts', () => ({ stages: { staging: { requestsPerSecond: 500, cloudWatchRole: false } } }));
   const { read } = await run({ stage: 'staging', cloudWatchRole: true });

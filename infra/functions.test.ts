@@ -12,10 +12,10 @@ const VARIABLES: Record<TableName, string> = {
   accessTokens: 'ACCESS_TOKENS_TABLE_NAME',
 };
 
-test('each function has a JSON log of its own that is kept for a month, and a role of its own', () => {
+test('each function has its own role, and its own JSON log, which is kept for one month', () => {
   const functions = Object.values(propertiesOf(template, 'AWS::Lambda::Function'));
   for (const { LoggingConfig } of functions) {
-    // Without levels: a level above INFO would drop the lines that are counted.
+    // No log level is set: a level above INFO would drop the lines that metrics count.
     expect(LoggingConfig).toEqual({ LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } });
     expect(propertiesOf(template, 'AWS::Logs::LogGroup')[LoggingConfig.LogGroup.Ref]).toEqual({ RetentionInDays: 30 });
   }
@@ -24,13 +24,12 @@ test('each function has a JSON log of its own that is kept for a month, and a ro
   expect(new Set(functions.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size).toBe(count);
 });
 
-test.each(twoOperations)('$operationId runs on Node.js 24 and arm64, traced', (operation) => {
+test.each(twoOperations)('$operationId runs on Node.js 24 and arm64, with X-Ray tracing', (operation) => {
   expect(functionOf(template, operation).properties).toMatchObject({
     Runtime: 'nodejs24.x',
     Architectures: ['arm64'],
-    // With less memory it starts several times slower; with more it still waits for DynamoDB (docs/decisions.md).
+    // With less memory, a cold start takes several times longer. With more, it still waits for DynamoDB (docs/decisions.md).
     MemorySize: 512,
-    // The calls to DynamoDB end 4 s before this, and the gateway waits for 29 s.
     Timeout: 10,
     TracingConfig: { Mode: 'Active' },
   });
@@ -57,12 +56,12 @@ test.each([
   );
 });
 
-test('createPlant can put plants and get access tokens, and nothing else in the database', () => {
+test('createPlant can only put plants and get access tokens', () => {
   const createPlant = twoOperations.find(({ operationId }) => operationId === 'createPlant');
   expect(createPlant?.grants).toEqual({ plants: ['PutItem'], accessTokens: ['GetItem'] });
 });
 
-test('every function gets the settings of the service', () => {
+test('every function has the settings as environment variables', () => {
   const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants,gardens', tokenScope: 'write' };
   const stack = templateWith({ allowOrigins: 'https://a.example', ...settings });
   for (const { Environment } of Object.values(propertiesOf(stack, 'AWS::Lambda::Function'))) {

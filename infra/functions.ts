@@ -10,18 +10,18 @@ import type { StackSettings } from './settings.ts';
 import type { TableName, Tables } from './tables.ts';
 
 const root = join(import.meta.dirname, '..');
-/** Only a stack with an identity provider has this file beside the bundle. */
+/** The asset has this file beside the bundle only if the stack has an identity provider. */
 const IDENTITY_PROVIDER = './identity-provider.mjs';
 
 interface LoggedFunctionProps extends NodejsFunctionProps {
-  /** Path of the source, from the project's root. */
+  /** Path of the source file, from the project's root. */
   entry: string;
 }
 
 /**
- * A bundled function with a log group of its own, and a role that can write to that log group only.
+ * A bundled function with its own log group and a role that can write only to that log group.
  *
- * @default Node.js 24 on arm64, 512 MB, an ESM bundle that contains the AWS SDK, JSON logs that are kept for a month
+ * @default Node.js 24 on arm64, 512 MB, an ESM bundle that contains the AWS SDK, JSON logs kept for one month
  */
 export class LoggedFunction extends Construct {
   readonly lambda: NodejsFunction;
@@ -31,7 +31,7 @@ export class LoggedFunction extends Construct {
   constructor(scope: Construct, id: string, { entry, bundling, ...props }: LoggedFunctionProps) {
     super(scope, id);
     this.logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH });
-    // The role that CDK would make could write to every log group of the account.
+    // CDK's default role could write to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.lambda = new NodejsFunction(this, 'Function', {
       entry: join(root, entry),
@@ -46,9 +46,9 @@ export class LoggedFunction extends Construct {
       role: this.role,
       bundling: {
         format: OutputFormat.ESM,
-        // CommonJS files break at import in an ESM bundle.
+        // Prefers ES modules: CommonJS files in an ESM bundle fail at import.
         mainFields: ['module', 'main'],
-        // In place of CDK's own list, which leaves the SDK out: to load the runtime's SDK file by file is slower.
+        // CDK excludes the SDK by default. Loading the runtime's SDK, file by file, is slower than bundling it.
         externalModules: [],
         logLevel: LogLevel.WARNING,
         ...bundling,
@@ -60,15 +60,17 @@ export class LoggedFunction extends Construct {
 }
 
 interface OperationFunctionProps extends StackSettings {
+  /** The operation, its source folder and the actions that its function may use on the tables. */
   operation: GrantedOperation;
+  /** The tables of the stack. The function gets access only to those in the operation's grants. */
   tables: Tables;
 }
 
 /**
- * The function of an operation. It can use the tables as infra/operations.ts grants it, write its own log, and send
- * traces. The environment variables name its tables, as in `PLANTS_TABLE_NAME`.
+ * The function of an operation. Its role allows the actions in infra/operations.ts, its own log, and traces. Environment
+ * variables such as `PLANTS_TABLE_NAME` contain the table names.
  *
- * @default 10 s, traced by X-Ray
+ * @default timeout 10 s, X-Ray tracing
  */
 export class OperationFunction extends LoggedFunction {
   readonly operation: GrantedOperation;
@@ -78,7 +80,7 @@ export class OperationFunction extends LoggedFunction {
     super(scope, id, {
       description: `${operation.method} ${operation.path}`,
       entry: `functions/${operation.folder}/index.ts`,
-      // The calls to DynamoDB end 4 s before this, and the gateway waits for 29 s.
+      // Calls to DynamoDB end 4 s earlier. API Gateway waits for 29 s.
       timeout: Duration.seconds(10),
       environment: serviceVariables(props),
       tracing: Tracing.ACTIVE,
@@ -104,19 +106,19 @@ export class OperationFunction extends LoggedFunction {
     }
     Validations.of(this.role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'X-Ray’s two write actions know no resources; the role has no other wildcard.',
+      reason: 'The two X-Ray write actions do not support resources. The role has no other wildcard.',
     });
   }
 }
 
-/** A file beside the bundle, so that a function without an identity provider loads nothing of it. */
+/** Returns the command that bundles the identity provider's code. A separate file keeps it out of other stacks' init. */
 function bundleIdentityProvider(root: string, output: string): string {
   const options = '--bundle --platform=node --target=node24 --format=esm --log-level=warning';
   const source = 'functions/shared/access-tokens/identity-provider.mts';
   return `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${output}/${IDENTITY_PROVIDER}" "${root}/${source}"`;
 }
 
-/** The environment variables that are the same for all functions. */
+/** The environment variables that all functions have. */
 export function serviceVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
   return {
     ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),

@@ -1,12 +1,12 @@
 import { type Operation, readOperations } from '../contract/operations.ts';
 import type { TableName } from './tables.ts';
 
-/** The actions of each operation on each table, one line per operation. Each can also read the access tokens. */
+/** The actions that each operation may use on each table. `GetItem` on the access tokens is added to all of them. */
 const GRANTS: Record<string, Grants> = {
   createPlant: { plants: ['PutItem'] },
 };
 
-/** The actions on a table that can be granted, each with the capacity that it uses. */
+/** The actions that can be granted on a table, and the capacity that each uses. */
 export const ACTIONS = {
   GetItem: 'Read',
   BatchGetItem: 'Read',
@@ -25,26 +25,26 @@ export interface GrantedOperation extends Operation {
   grants: Grants;
 }
 
-/** The operations of the contract with their grants. Throws a sentence if GRANTS has a line too few or too many. */
-export function grantedOperations(operations = readOperations(), lines = GRANTS): GrantedOperation[] {
-  const unknown = Object.keys(lines).find((id) => operations.every(({ operationId }) => operationId !== id));
+/** Returns the operations of the contract with their grants. Throws if GRANTS and the contract have other operations. */
+export function grantedOperations(operations = readOperations(), grants = GRANTS): GrantedOperation[] {
+  const unknown = Object.keys(grants).find((id) => operations.every(({ operationId }) => operationId !== id));
   if (unknown !== undefined) {
-    throw new Error(`infra/operations.ts has a line for ${unknown}, which openapi.yaml does not have.`);
+    throw new Error(`GRANTS in infra/operations.ts has the operation ${unknown}, which openapi.yaml does not have.`);
   }
   return operations.map((operation) => {
     const { operationId } = operation;
-    const line = lines[operationId];
-    if (!line) {
+    const own = grants[operationId];
+    if (!own) {
       throw new Error(
-        `infra/operations.ts has no line for ${operationId} of openapi.yaml: add one with its actions on the tables, as in "${operationId}: { plants: ['GetItem'] },".`,
+        `GRANTS in infra/operations.ts does not have the operation ${operationId} of openapi.yaml. Add a line with the table actions that it uses, such as "${operationId}: { plants: ['GetItem'] },".`,
       );
     }
     // Every operation checks the access token.
-    return { ...operation, grants: { ...line, accessTokens: ['GetItem', ...(line.accessTokens ?? [])] } };
+    return { ...operation, grants: { ...own, accessTokens: ['GetItem', ...(own.accessTokens ?? [])] } };
   });
 }
 
-/** `CreatePlant` for `createPlant`: the ids of an operation's resources start with it. */
+/** Returns the operation id in PascalCase, such as `CreatePlant`. The construct ids of its resources start with it. */
 export function constructId({ operationId }: Operation): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
 }

@@ -24,33 +24,29 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
   const { alias, aliasId, hookId, hook, group, groupId, alarmIds, versionId } = releaseOf(template, operation);
   const { id } = functionOf(template, operation);
 
-  test('moves the alias that the route invokes', () => {
+  test('deploys to the alias that API Gateway invokes', () => {
     expect(alias['Properties'].Name).toBe('live');
     const isRoute = ({ method, path }: { method: string; path: string }) =>
       method === operation.method && path === operation.path;
     expect(JSON.stringify(methodsOf(template).find(isRoute)?.integration.uri)).toContain(`{"Ref":"${aliasId}"}`);
   });
 
-  test('lets CodeDeploy invoke the hook before it moves traffic', () => {
+  test('allows CodeDeploy to invoke the pre-traffic hook', () => {
     const roleId = group.ServiceRoleArn['Fn::GetAtt'][0];
     expect(permissionsOf(resources, roleId)).toEqual([
       'arn:AWS::Partition:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited',
       `lambda:InvokeFunction ${hookId}.Arn`,
       `lambda:InvokeFunction ${hookId}.Arn:*`,
     ]);
-    // Otherwise CloudFormation could update the alias before CodeDeploy has the permission.
+    // Without the dependency, CloudFormation could update the alias before CodeDeploy has the permission.
     const policies = Object.entries(propertiesOf(template, 'AWS::IAM::Policy'));
     const [policyId] = policies.find(([, { Roles }]) => Roles[0].Ref === roleId) ?? [];
     expect(alias['DependsOn']).toContain(policyId);
   });
 
-  test('runs a hook that can invoke versions of the function, issue and delete tokens, and report', () => {
-    expect(hook).toMatchObject({
-      MemorySize: 512,
-      // It reports a version that is too slow long before CodeDeploy's limit of an hour
-      // ("AppSpec 'hooks' section for an AWS Lambda deployment").
-      Timeout: 120,
-    });
+  test('has a hook that can invoke versions of the function, create and delete tokens, and report the result', () => {
+    // CodeDeploy waits up to one hour ("AppSpec 'hooks' section for an AWS Lambda deployment").
+    expect(hook).toMatchObject({ MemorySize: 512, Timeout: 120 });
     expect(hook.Environment.Variables).toEqual({
       OPERATION_ID: operation.operationId,
       FUNCTION_ARN: { 'Fn::GetAtt': [id, 'Arn'] },
@@ -63,16 +59,16 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
       `codedeploy:PutLifecycleEventHookExecutionStatus ${groupArn}`,
       `dynamodb:DeleteItem ${TABLES.accessTokens}.Arn`,
       `dynamodb:PutItem ${TABLES.accessTokens}.Arn`,
-      // Only versions. Without the colon it would be $LATEST, which gets no traffic.
+      // Published versions only. The ARN without ":*" would be $LATEST.
       `lambda:InvokeFunction ${id}.Arn:*`,
       `logs:CreateLogStream ${ownLog}.Arn`,
       `logs:PutLogEvents ${ownLog}.Arn`,
     ]);
   });
 
-  test('rolls back if it fails, or if one of its two alarms goes off', () => {
+  test('rolls back if the deployment fails or one of its two alarms is raised', () => {
     expect(group).toMatchObject({
-      // Ten minutes: alarms count by the minute, and metrics come some minutes late.
+      // Ten minutes, because metrics arrive some minutes late.
       DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
       AutoRollbackConfiguration: { Enabled: true, Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM'] },
       AlarmConfiguration: { Enabled: true },
@@ -88,7 +84,7 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
       { Name: 'version', Value: version },
     ];
     const alarms = alarmIds.map((alarmId) => propertiesOf(template, 'AWS::CloudWatch::Alarm')[alarmId]);
-    // Without actions: these alarms call nobody.
+    // Without actions: these alarms do not notify a person.
     const common = {
       Statistic: 'Sum',
       Period: 60,
@@ -111,7 +107,7 @@ test('an ephemeral stack moves all traffic at once', () => {
   });
 });
 
-test('skipReleaseChecks removes the update policy of each alias, and changes nothing else', () => {
+test('skipReleaseChecks only removes the update policy of each alias', () => {
   const expected = structuredClone(template.toJSON());
   for (const operation of twoOperations) {
     const { aliasId } = releaseOf(template, operation);
@@ -127,12 +123,12 @@ interface Change {
   change?: (stack: Stack, lambda: CfnFunction) => unknown;
 }
 
-/** The logical ids of an operation's version and release alarms in a changed stack. */
+/** Returns the logical ids of an operation's version and release alarms after a change of the stack. */
 function idsOf(operation: GrantedOperation, { settings = {}, operations = twoOperations, change }: Change = {}) {
   const stack = stackWith(settings, operations);
   const lambda = stack.node.findChild(constructId(operation)).node.findChild('Function').node.defaultChild;
   if (!(lambda instanceof CfnFunction)) throw new Error(`There is no function of ${operation.operationId}.`);
-  // Nothing is bundled here, so the code has no hash of its own.
+  // The tests do not bundle the code, so its S3 key is set here.
   lambda.addPropertyOverride('Code.S3Key', 'same.zip');
   change?.(stack, lambda);
   const { versionId, alarmIds } = releaseOf(Template.fromStack(stack), operation);
@@ -144,7 +140,7 @@ describe('the version of an operation', () => {
   if (!operation) throw new Error('The contract has no operation.');
   const before = idsOf(operation);
 
-  test('has its hash in the ids of its alarms, whose names start with the operation', () => {
+  test('has alarms with the operation and the hash of the version in their logical ids', () => {
     const [versionId = '', ...alarmIds] = before;
     const release = `${constructId(operation)}Release`;
     expect(alarmIds).toEqual(
@@ -155,27 +151,27 @@ describe('the version of an operation', () => {
   });
 
   const metric = new Metric({ namespace: 'N', metricName: 'M' });
-  // Lambda rejects a version that equals the last one: "Version already exists".
+  // Lambda rejects a new version without a change of code or configuration: "Version already exists".
   test.each<[string, Change]>([
-    ['another limit', { settings: { requestsPerSecond: 7 } }],
+    ['the request limit', { settings: { requestsPerSecond: 7 } }],
     ['an alarm email and a web ACL', { settings: { alarmEmail: 'ops@example.com', webAclArn: WEB_ACL_ARN } }],
-    ['the other operations', { operations: [operation] }],
-    ['another alarm', { change: (stack) => new Alarm(stack, 'Other', { metric, threshold: 1, evaluationPeriods: 1 }) }],
-    // A function has these two, a version does not ("Lambda function versions").
+    ['other operations', { operations: [operation] }],
+    ['an alarm', { change: (stack) => new Alarm(stack, 'Other', { metric, threshold: 1, evaluationPeriods: 1 }) }],
+    // Tags and reserved concurrency belong to the function, not to a version ("Lambda function versions").
     ['a tag', { change: (stack) => Tags.of(stack).add('team', 'plants') }],
     [
       'a reserved concurrency',
       { change: (_, lambda) => lambda.addPropertyOverride('ReservedConcurrentExecutions', 9) },
     ],
-  ])('stays the same, with the same alarms, after a change of %s', (_what, change) => {
+  ])('stays the same, with the same alarms, after adding or changing %s', (_case, change) => {
     expect(idsOf(operation, change)).toEqual(before);
   });
 
   test.each<[string, Change]>([
     ['its code', { change: (_stack, lambda) => lambda.addPropertyOverride('Code.S3Key', 'other.zip') }],
-    ['a variable', { settings: { allowOrigins: 'https://a.example' } }],
+    ['an environment variable', { settings: { allowOrigins: 'https://a.example' } }],
     ['its memory', { change: (_stack, lambda) => lambda.addPropertyOverride('MemorySize', 1024) }],
-  ])('is another, with other alarms, after a change of %s', (_what, change) => {
+  ])('is replaced, with new alarms, after changing %s', (_case, change) => {
     expect(new Set([...idsOf(operation, change), ...before]).size).toBe(2 * before.length);
   });
 });

@@ -13,34 +13,35 @@ import type { Tables } from './tables.ts';
 const ALIAS = 'live';
 
 interface ReleaseProps extends StackSettings {
-  /** The function whose versions are released. */
-  released: OperationFunction;
+  /** The function that is deployed version by version. */
+  operationFunction: OperationFunction;
+  /** The tables of the stack. The pre-traffic hook writes its access tokens to one of them. */
   tables: Tables;
 }
 
 /**
- * The alias `live`, which receives the traffic. A deployment first checks the new version, then moves the traffic to it
- * step by step, and rolls back if the new version crashes or responds with error 500 once. Only its own requests count,
- * and its alarms are new with each release: the current version's failures cannot stop a fix. Error 429, 503 and 504 do
- * not count: a rollback would not repair the database.
+ * The alias `live` of a function, which receives the traffic. A deployment checks the new version, then moves the traffic
+ * to it in steps. It rolls back if the new version crashes or responds with error 500 once. Each version has its own
+ * alarms, so failures of the current version do not block a fix. Errors 429, 503 and 504 do not count, because a rollback
+ * does not repair the database.
  *
- * @default a tenth of the traffic for ten minutes, then all of it; in an ephemeral stack all at once
+ * @default 10 % of the traffic for 10 minutes, then all of it; in an ephemeral stack all at once
  */
 export class Release extends Construct {
   readonly live: IFunction;
-  /** The log of the pre-traffic check: which check failed, and what was seen. */
+  /** The log of the pre-traffic hook. It contains the check that failed. */
   readonly preTrafficLog: LogGroup;
 
   constructor(scope: Construct, id: string, props: ReleaseProps) {
     super(scope, id);
-    const { released, throwaway, skipReleaseChecks } = props;
-    const { lambda, logGroup, operation } = released;
+    const { operationFunction, throwaway, skipReleaseChecks } = props;
+    const { lambda, logGroup, operation } = operationFunction;
     const { currentVersion, functionName } = lambda;
     const { version } = currentVersion;
     const byVersion = { operation: '$.message.operation', version: '$.message.version' };
     countLines(logGroup, 'InternalErrors', '$.message.error = 500', byVersion);
     const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
-    // Invocations of the version through the alias that crashed ("Types of metrics for Lambda functions").
+    // Failed invocations of this version through the alias ("Types of metrics for Lambda functions").
     const crashes = lambda.metricErrors({
       dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
       period: Duration.minutes(1),
@@ -48,7 +49,7 @@ export class Release extends Construct {
 
     const hook = this.#preTrafficHook(props);
     this.preTrafficLog = hook.logGroup;
-    // The casts are needed because the types of CDK's classes and interfaces differ in `role`.
+    // The casts are needed because CDK's classes and interfaces have different types of `role`.
     const alias = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });
     this.live = alias as IFunction;
     const deployments = new LambdaDeploymentGroup(this, 'Deployments', {
@@ -56,31 +57,31 @@ export class Release extends Construct {
       deploymentConfig: LambdaDeploymentConfig[throwaway ? 'ALL_AT_ONCE' : 'CANARY_10PERCENT_10MINUTES'],
       preHook: hook.lambda as IFunction,
       alarms: [
-        this.#alarm('InternalErrors', released, internalErrors, 'responded with error 500'),
-        this.#alarm('Crashes', released, crashes, 'crashed, ran out of memory or did not start'),
+        this.#alarm('InternalErrors', operationFunction, internalErrors, 'responded with error 500'),
+        this.#alarm('Crashes', operationFunction, crashes, 'crashed, ran out of memory or did not start'),
       ],
     });
     hook.lambda.addToRolePolicy(
       new PolicyStatement({ actions: ['codedeploy:GetDeployment'], resources: [deployments.deploymentGroupArn] }),
     );
-    // Before the alias moves, the hook must have this release's checks, and CodeDeploy must be allowed to invoke it.
+    // Before CloudFormation updates the alias, the hook must have its new code, and CodeDeploy permission to invoke it.
     alias.node.addDependency(hook.lambda, deployments.role);
     acknowledgeVersions(deployments.role, hook);
-    // Without its update policy, CloudFormation moves the alias itself. The rest stays for the next deployment.
+    // Without the update policy, CloudFormation moves the alias itself, at once and without CodeDeploy.
     if (skipReleaseChecks) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
     Validations.of(deployments).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
-      reason: 'It is AWS’s own least set of permissions for CodeDeploy to move an alias.',
+      reason: 'This is the AWS managed policy with the least permissions that CodeDeploy needs to move an alias.',
     });
   }
 
-  /** The function that CodeDeploy invokes to check a new version, with access tokens that it issues and deletes. */
-  #preTrafficHook({ released, tables: { accessTokens }, ...settings }: ReleaseProps): LoggedFunction {
-    const { operation, lambda } = released;
+  /** The function that CodeDeploy invokes to check a new version. It creates and deletes its own access tokens. */
+  #preTrafficHook({ operationFunction, tables: { accessTokens }, ...settings }: ReleaseProps): LoggedFunction {
+    const { operation, lambda } = operationFunction;
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
-      description: `Checks a new version of ${operation.method} ${operation.path} before it gets traffic`,
+      description: `Checks a new version of ${operation.method} ${operation.path} before it receives traffic`,
       entry: 'checks/pre-traffic-hook.ts',
-      // A correct version needs a few seconds.
+      // The checks of a correct version take a few seconds.
       timeout: Duration.minutes(2),
       environment: {
         OPERATION_ID: operation.operationId,
@@ -90,17 +91,17 @@ export class Release extends Construct {
       },
     });
     accessTokens.grant(hook.role, 'dynamodb:PutItem', 'dynamodb:DeleteItem');
-    // Only versions. Without the colon it would be $LATEST, which gets no traffic.
+    // Allows published versions only. The ARN without ":*" would be $LATEST.
     const resources = [`${lambda.functionArn}:*`];
     hook.role.addToPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources }));
-    acknowledgeVersions(hook.role, released);
+    acknowledgeVersions(hook.role, operationFunction);
     return hook;
   }
 
   /** One alarm per version: an updated alarm would keep the previous version's state. */
   #alarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failed: string): IAlarm {
     const alarm = new Alarm(this, id, {
-      alarmDescription: `The version of ${operation.operationId} that was released last ${failed}. While it has only a part of the traffic, its release rolls back. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
+      alarmDescription: `The newest version of ${operation.operationId} ${failed}. CodeDeploy rolls it back if its release still runs. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
       metric,
       threshold: 1,
       evaluationPeriods: 1,
@@ -110,9 +111,9 @@ export class Release extends Construct {
     const resource = alarm.node.defaultChild as CfnAlarm;
     const stack = Stack.of(this);
     const alarmId: string = stack.resolve(resource.logicalId);
-    // The version's id ends with a hash of its code and configuration, which CDK knows only at synthesis.
-    const hashed = () => alarmId + String(stack.resolve(versionId)).slice(-32);
-    resource.overrideLogicalId(Lazy.uncachedString({ produce: hashed }));
+    // The version's logical id ends with a hash of its code and configuration, which CDK computes at synthesis.
+    const idWithHash = () => alarmId + String(stack.resolve(versionId)).slice(-32);
+    resource.overrideLogicalId(Lazy.uncachedString({ produce: idWithHash }));
     return alarm;
   }
 }
@@ -122,6 +123,6 @@ function acknowledgeVersions(role: IRole, { lambda }: LoggedFunction): void {
   const resource = lambda.node.defaultChild as CfnFunction;
   Validations.of(role).acknowledge({
     id: `AwsSolutions-IAM5[Resource::<${Stack.of(role).resolve(resource.logicalId)}.Arn>:*]`,
-    reason: 'They are the versions of one function; each release has a new one.',
+    reason: 'The wildcard stands for the versions of one function. Each release has a new version.',
   });
 }

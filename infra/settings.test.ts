@@ -11,7 +11,7 @@ const DOMAIN = { domainName: 'p.example.co', hostedZoneId: 'Z1' };
 const readAll = (context: Record<string, unknown>, stages?: Stages) => readSettings(new App({ context }), stages);
 const read = (context: Record<string, unknown>, stages?: Stages) => readAll(context, stages).settings;
 
-test('has a default for each setting', () => {
+test('returns the defaults without context keys', () => {
   expect(read({})).toEqual({
     throwaway: false,
     emulator: false,
@@ -23,14 +23,10 @@ test('has a default for each setting', () => {
 });
 
 test.each<[Record<string, unknown>, Record<string, unknown>?]>([
-  [
-    { throwaway: 'true', emulator: 'false' },
-    { throwaway: true, emulator: false },
-  ],
-  [
-    { skipReleaseChecks: true, cloudWatchRole: 'true' },
-    { skipReleaseChecks: true, cloudWatchRole: true },
-  ],
+  [{ throwaway: 'true' }, { throwaway: true }],
+  [{ emulator: 'false' }, { emulator: false }],
+  [{ cloudWatchRole: 'true' }, { cloudWatchRole: true }],
+  [{ skipReleaseChecks: true }],
   [{ stage: 'd' }],
   [{ stage: 'Dev-2' }],
   [{ stage: `default${'s'.repeat(24)}` }],
@@ -47,21 +43,21 @@ test.each<[Record<string, unknown>, Record<string, unknown>?]>([
   expect(read(context)).toMatchObject(expected);
 });
 
-/** Of each key, what it must be, and values that it must not have. */
+/** Each key with the expected value in the error message, and invalid values. */
 const INVALID: [key: string, expected: string, ...values: unknown[]][] = [
   ['throwaway', 'true or false', 'untrue', '', 'true '],
   ['emulator', 'true or false', 1],
   ['cloudWatchRole', 'true or false', 'True'],
   ['stage', 'up to 31 letters, digits or hyphens', '', 'a'.repeat(32), 'a b', 'a_b', '1', '-a', 'default'],
   ['alarmEmail', 'an email address', '', 'ops@example', '@example.com', 'a@b@example.com', 'a@e.x b@e.x'],
-  ['allowOrigins', 'origins as in', '', 'a.example', 'ftp://http.example', 'https://', 'https://A.example'],
-  ['allowOrigins', 'origins as in', 'https://a.x/', '*,https://a.x', 'https://a.x, https://b.x', 'https://a.x,'],
+  ['allowOrigins', 'origins such as', '', 'a.example', 'ftp://http.example', 'https://', 'https://A.example'],
+  ['allowOrigins', 'origins such as', 'https://a.x/', '*,https://a.x', 'https://a.x, https://b.x', 'https://a.x,'],
   ['requestsPerSecond', 'a number from 1 to 999999', '0', 1_000_000, '', '-1', '1.5'],
   ['webAclArn', 'the ARN of a regional', 'rate-limit', WEB_ACL_ARN.replace('regional', 'global'), `${WEB_ACL_ARN}/`],
   ['webAclArn', 'the ARN of a regional', ` ${WEB_ACL_ARN}`, WEB_ACL_ARN.replace('123456789012', '12345678901')],
-  ['tokenIssuer', 'the https address', 'http://a.x', 'a.x', 'https://', 'https://a/?a', 'https://a/#a', 'https://a@b'],
-  ['tokenIssuer', 'the https address', ' https://a.x', 'https://a.x '],
-  ['tokenAudience', 'one or several audiences, separated by commas', '', 'a,', ',a', 'a, b'],
+  ['tokenIssuer', 'the https URL', 'http://a.x', 'a.x', 'https://', 'https://a/?a', 'https://a/#a', 'https://a@b'],
+  ['tokenIssuer', 'the https URL', ' https://a.x', 'https://a.x '],
+  ['tokenAudience', 'one or more audiences, separated by commas', '', 'a,', ',a', 'a, b'],
   ['tokenScope', 'one scope', '', 'read write', '"write"', 'wri\\te', 'écrire'],
   ['domainName', 'a host name in lower case', 'https://a.example.com', 'plants', 'a.b.c', 'A.example.com', 'a.com.'],
   ['hostedZoneId', 'the id of a Route 53 hosted zone', 'plants.example.com', 'Z', 'Z1/', 'z1', '/hostedzone/Z1'],
@@ -73,7 +69,7 @@ test.each(INVALID.flatMap(([key, expected, ...values]) => values.map((value) => 
     const message = `The context key "${key}" was ${JSON.stringify(value)}; it must be ${expected}`;
     expect(() => read({ [key]: value })).toThrow(message);
     if (['throwaway', 'emulator', 'stage'].includes(key)) return;
-    // The settings of every stage are checked, whichever stage is synthesized.
+    // Also rejected in a stage that is not synthesized.
     const stages = { staging: { [key]: value } } as Stages;
     expect(() => read({ stage: 'dev' }, stages)).toThrow(`In infra/stages.ts, in the stage "staging": ${message}`);
   },
@@ -95,7 +91,7 @@ test.each(['alarmMail', 'toString', 'stage'])('rejects the key %s in infra/stage
   expect(() => read({}, stages)).toThrow(`In infra/stages.ts, in the stage "staging": Unrecognized key: "${key}"`);
 });
 
-test('rejects an invalid name of a stage in infra/stages.ts', () => {
+test('rejects an invalid stage name in infra/stages.ts', () => {
   expect(() => read({}, { a_b: {} })).toThrow(
     'In infra/stages.ts, in the stage "a_b": The context key "stage" was "a_b"',
   );
@@ -112,9 +108,9 @@ test.each([
     { stage: 'staging' },
     { alarmEmail: 'ops@example.com', allowOrigins: ['https://a.example'], requestsPerSecond: 100 },
   ],
-  // A context key replaces one setting; the others stay.
+  // A context key overrides only its own setting.
   [{ requestsPerSecond: '5' }, { ...DOMAIN, requestsPerSecond: 5, cloudWatchRole: true }],
-])('with %j has the settings of the stage', (context, expected) => {
+])('with %j returns the settings of the stage', (context, expected) => {
   expect(read(context, STAGES)).toMatchObject(expected);
 });
 
@@ -125,31 +121,35 @@ test.each([
   { throwaway: true },
   { stage: 'staging', throwaway: 'true' },
   { stage: 'staging', emulator: 'true' },
-])('with %j has no settings of a stage', (context) => {
+])('with %j returns no settings of a stage', (context) => {
   expect(read(context, STAGES)).toEqual(read(context));
 });
 
-const otherValue = (kept: string) =>
-  expect.stringMatching(`^The context key "\\w+" is ".+" for this deployment only. The stage "\\w+" has ${kept} in `);
+const overrides = (value: string) =>
+  expect.stringMatching(`^The context key "\\w+" is ".+" for this deployment only. The stage "\\w+" has ${value} in `);
 const NO_ROLE = expect.stringMatching(/^The setting cloudWatchRole is missing\. .* aws apigateway get-account /);
 const SKIPPED = expect.stringMatching(/^The context key "skipReleaseChecks" is true: .* at once, /);
-const ephemeral = { throwaway: true, cloudWatchRole: true, alarmEmail: 'o@e.x' };
 
 test.each([
-  ['the settings of the stage', {}, {}],
-  ['a context key with the value of the stage', { requestsPerSecond: '500' }, {}],
-  ['another value than that of the stage', { requestsPerSecond: '5' }, { requestsPerSecond: otherValue('500') }],
-  ['a value that the stage does not have', { alarmEmail: 'o@e.x' }, { alarmEmail: otherValue('none') }],
+  ['a context key that overrides a setting', { requestsPerSecond: '5' }, { requestsPerSecond: overrides('500') }],
+  ['a context key that the stage does not set', { alarmEmail: 'o@e.x' }, { alarmEmail: overrides('none') }],
   ['a stage without cloudWatchRole', { stage: 'dev' }, { cloudWatchRole: NO_ROLE }],
   ['an ephemeral stack without cloudWatchRole', { throwaway: true }, { cloudWatchRole: NO_ROLE }],
-  ['an ephemeral stack, which has only context keys', ephemeral, {}],
-  ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.x', skipReleaseChecks: true }, {}],
   ['skipped release checks', { skipReleaseChecks: 'true' }, { skipReleaseChecks: SKIPPED }],
-])('warns about %s as expected', (_what, context, expected) => {
+])('warns about %s', (_case, context, expected) => {
   expect(readAll(context, STAGES).warnings).toEqual(expected);
 });
 
-test('docs/deploying.md lists every context key', () => {
+test.each([
+  ['the settings of the stage', {}],
+  ['a context key with the value of the stage', { requestsPerSecond: '500' }],
+  ['the context keys of an ephemeral stack', { throwaway: true, cloudWatchRole: true, alarmEmail: 'o@e.x' }],
+  ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.x', skipReleaseChecks: true }],
+])('does not warn about %s', (_case, context) => {
+  expect(readAll(context, STAGES).warnings).toEqual({});
+});
+
+test('every context key is documented in docs/deploying.md', () => {
   const document = readFileSync(join(import.meta.dirname, '../docs/deploying.md'), 'utf8');
   for (const key of settingKeys) expect(document).toContain(`-c ${key}=`);
 });

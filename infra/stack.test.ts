@@ -24,13 +24,13 @@ const template = templateWith({});
 const resourcesOf = (stack: Template): Record<string, Resource> => stack.toJSON()['Resources'];
 const typesOf = (stack: Template) => Object.entries(resourcesOf(stack)).map(([id, { Type }]) => `${Type} ${id}`);
 
-test('another operation replaces no resource but the deployment of the API', () => {
+test('adding an operation replaces only the deployment of the API', () => {
   const after = typesOf(template);
-  const gone = typesOf(templateWith({}, grantedOperations())).filter((id) => !after.includes(id));
-  expect(gone).toEqual([expect.stringMatching(/^AWS::ApiGateway::Deployment /)]);
+  const removed = typesOf(templateWith({}, grantedOperations())).filter((id) => !after.includes(id));
+  expect(removed).toEqual([expect.stringMatching(/^AWS::ApiGateway::Deployment /)]);
 });
 
-test('the outputs are the base URL, the tables, the functions and the topic of the alarms', () => {
+test('outputs the base URL, the tables, the functions and the alarm topic', () => {
   const outputs = Object.entries(template.findOutputs('*')).map(([id, { Value }]) => [id, textOf(Value)]);
   const [api = ''] = Object.keys(propertiesOf(template, 'AWS::ApiGateway::RestApi'));
   expect(Object.fromEntries(outputs)).toEqual({
@@ -51,8 +51,8 @@ const COMMON = {
   DeletionProtectionEnabled: true,
 };
 
-// `toEqual`, because CloudFormation replaces a table whose logical id, name or key schema changes.
-test('the tables are on demand, recoverable to a point in time, encrypted and protected', () => {
+// `toEqual`, because CloudFormation replaces a table if its logical id, name or key schema changes.
+test('the tables are on demand, encrypted, and protected by point-in-time recovery and deletion protection', () => {
   expect(propertiesOf(template, 'AWS::DynamoDB::Table')).toEqual({
     [TABLES.plants]: {
       ...COMMON,
@@ -68,7 +68,7 @@ test('the tables are on demand, recoverable to a point in time, encrypted and pr
   });
 });
 
-/** The deletion and replacement policies of each resource type that the stack keeps. */
+/** DeletionPolicy and UpdateReplacePolicy of the resource types that the stack keeps. */
 const KEPT: Record<string, string> = {
   // CloudFormation cannot delete protected tables: a failed creation would end in ROLLBACK_FAILED.
   'AWS::DynamoDB::Table': 'Retain, Retain',
@@ -77,7 +77,7 @@ const KEPT: Record<string, string> = {
   'AWS::Logs::LogGroup': 'RetainExceptOnCreate, Retain',
 };
 
-test('the stack keeps the data and what is needed with it; a failed creation leaves only the protected tables', () => {
+test('deleting the stack keeps tables, logs, versions and the key; a failed creation keeps only the tables', () => {
   for (const { Type, DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' } of Object.values(
     resourcesOf(template),
   )) {
@@ -85,7 +85,7 @@ test('the stack keeps the data and what is needed with it; a failed creation lea
   }
 });
 
-test('an ephemeral stack keeps and protects nothing', () => {
+test('an ephemeral stack is deleted completely', () => {
   const ephemeral = templateWith({ throwaway: true });
   ephemeral.allResourcesProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: false });
   expect(JSON.stringify(ephemeral.toJSON())).not.toContain('Policy":"Retain');
@@ -99,12 +99,12 @@ test.each([
 ])('with %j the stack and its dashboard are named %s', (context, name) => {
   const stack = stackWith(context);
   expect(stack.stackName).toBe(name);
-  // An account has each dashboard name once for all regions.
+  // A dashboard name is unique in all regions of an account.
   const { DashboardName } = onlyOf(Template.fromStack(stack), 'AWS::CloudWatch::Dashboard');
   expect(textOf(DashboardName)).toBe(`${name}-AWS::Region`);
 });
 
-test('CloudFormation names the other resources, so that two stages have no name in common', () => {
+test('sets no other resource names, so that two stages cannot use the same name', () => {
   for (const [id, { Properties }] of Object.entries(resourcesOf(template))) {
     for (const name of ['TableName', 'FunctionName', 'RoleName', 'LogGroupName', 'AlarmName', 'TopicName']) {
       expect(typeof Properties?.[name], `${name} of ${id}`).not.toBe('string');
@@ -112,7 +112,7 @@ test('CloudFormation names the other resources, so that two stages have no name 
   }
 });
 
-test('for an emulator the stack has neither releases nor monitoring', () => {
+test('a stack for an emulator has no releases and no monitoring', () => {
   const types = Object.values(resourcesOf(templateWith({ emulator: true }))).map(({ Type }) => Type);
   expect(types.filter((type) => !/^AWS::(ApiGateway|DynamoDB|IAM)::/.test(type)).toSorted()).toEqual([
     ...twoOperations.map(() => 'AWS::Lambda::Function'),

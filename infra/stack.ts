@@ -12,13 +12,13 @@ import type { StackSettings } from './settings.ts';
 import { addTables } from './tables.ts';
 
 interface PlantStoreStackProps extends StackSettings {
-  /** @default the operations of openapi.yaml */
+  /** The operations of the API. @default the operations of openapi.yaml */
   operations?: GrantedOperation[];
 }
 
 /**
- * The whole service: tables, a function for each operation, the API, and monitoring. It is named as in `PlantStore-dev`;
- * an ephemeral stack has another name, so that it cannot replace a lasting stack.
+ * The whole service: tables, one function per operation, the API and monitoring. The stack's name is `PlantStore`, or
+ * `PlantStore-dev` for the stage `dev`. Ephemeral stacks have other names, so that they cannot replace another stack.
  */
 export class PlantStoreStack extends Stack {
   constructor(app: App, { operations = grantedOperations(), ...settings }: PlantStoreStackProps) {
@@ -27,20 +27,19 @@ export class PlantStoreStack extends Stack {
     super(app, name, { description: 'Plant Store, a serverless API' });
     const keep = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
       RemovalPolicies.of(this).apply(throwaway ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
-    // Also after a failed creation: CloudFormation cannot delete a protected table, and would be stuck.
+    // Kept also if the creation of the stack fails: CloudFormation cannot delete a protected table, so its rollback fails.
     keep(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
-    // Logs, the versions to roll back to, and the key of the alarms are kept like the data. A failed creation deletes
-    // them: a key costs money, and Lambda would refuse to publish a version that is still there.
+    // Deleted if the creation of the stack fails: a key costs money, and Lambda rejects a version that already exists.
     keep(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key');
 
     const tables = addTables(new Construct(this, 'Data'), settings);
     const functions = operations.map(
       (operation) => new OperationFunction(this, constructId(operation), { ...settings, operation, tables }),
     );
-    const released = emulator ? [] : functions;
-    const releases = released.map(
-      (released) => new Release(this, `${constructId(released.operation)}Release`, { ...settings, released, tables }),
-    );
+    const releases = (emulator ? [] : functions).map((operationFunction) => {
+      const id = `${constructId(operationFunction.operation)}Release`;
+      return new Release(this, id, { ...settings, operationFunction, tables });
+    });
     const routes = functions.map(({ operation, lambda }, n) => ({ operation, target: releases[n]?.live ?? lambda }));
     const api = new Api(this, 'Api', { ...settings, routes });
 

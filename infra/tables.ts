@@ -4,13 +4,13 @@ import type { Construct } from 'constructs';
 export type TableName = 'plants' | 'accessTokens';
 export type Tables = Record<TableName, Table>;
 
-/** Makes the tables of the service. `throwaway` allows their deletion. */
+/** Creates the tables of the service. With `throwaway`, they can be deleted. */
 export function addTables(scope: Construct, { throwaway }: { throwaway: boolean }): Tables {
   const table = (id: string, props: TableProps) =>
     new Table(scope, id, {
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      // A key of the table's own would cost money, and every client of the table would need it.
+      // A customer managed key would cost money, and every role that uses the table would need access to it.
       encryption: TableEncryption.AWS_MANAGED,
       deletionProtection: !throwaway,
       ...props,

@@ -76,7 +76,7 @@ test.each<[string, Variables, string, string]>([
   [
     'crashes at init',
     { version: { PLANTS_TABLE_NAME: '' } },
-    'POST /plants without Authorization header is error 401, with a challenge',
+    'POST /plants without Authorization header gets error 401 and a WWW-Authenticate header',
     'the function failed: ',
   ],
   [

@@ -52,7 +52,7 @@ test('checks and synthesizes main once, and deploys production only if staging d
 const { release } = parse(text('release.yml')).jobs;
 const releaseSteps: { name?: string; uses?: string; run: string; with?: object }[] = release.steps;
 const credentialsAt = releaseSteps.findIndex(({ uses }) => uses?.startsWith('aws-actions/'));
-const headAt = releaseSteps.findIndex(({ name }) => name === 'only the head of main');
+const headAt = releaseSteps.findIndex(({ name }) => name === 'Check that this commit is the head of main');
 
 test.each([
   ['deploys the head of main', 'echo new', 'new', 0],

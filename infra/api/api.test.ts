@@ -14,7 +14,7 @@ import {
 
 const template = templateWith({});
 
-test('TLS is 1.2 or newer with forward secrecy, for the API and its domain, also after an import', () => {
+test('the API and its domain require TLS 1.2 or newer with forward secrecy, also after an import', () => {
   const stack = templateWith({ domainName: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' });
   const tls = { SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09', EndpointAccessMode: 'BASIC' };
   stack.hasResourceProperties('AWS::ApiGateway::RestApi', tls);
@@ -25,7 +25,7 @@ test('TLS is 1.2 or newer with forward secrecy, for the API and its domain, also
   });
 });
 
-test('the domain is the base URL, and has a certificate and a record', () => {
+test('domainName sets the base URL and adds a certificate and a DNS record', () => {
   const [domainName, zone] = ['plants.example.com', { HostedZoneId: 'Z0123456789ABC' }];
   const stack = templateWith({ domainName, hostedZoneId: zone.HostedZoneId });
   stack.hasOutput('ApiUrl', { Value: `https://${domainName}` });
@@ -35,15 +35,15 @@ test('the domain is the base URL, and has a certificate and a record', () => {
   stack.hasResourceProperties('AWS::Route53::RecordSet', { Name: `${domainName}.`, ...zone });
 });
 
-test('the stage v1 is traced and throttles each method, with a burst of the requests of two seconds', () => {
+test('the stage v1 has tracing and throttles each method, with a burst limit of twice the rate', () => {
   const stage = onlyOf(templateWith({ requestsPerSecond: 2500 }), 'AWS::ApiGateway::Stage');
   expect(stage).toMatchObject({ StageName: 'v1', TracingEnabled: true });
-  // Without a LoggingLevel: execution logs would hold the Authorization header.
+  // No LoggingLevel: execution logs would contain the Authorization header.
   const limits = { ThrottlingRateLimit: 2500, ThrottlingBurstLimit: 5000 };
   expect(stage.MethodSettings).toEqual([{ HttpMethod: '*', ResourcePath: '/*', DataTraceEnabled: false, ...limits }]);
 });
 
-test('the access log is kept for a month, without headers or an id that the client can choose', () => {
+test('the access log is kept for one month and contains no header and no id that the client can choose', () => {
   const { DestinationArn, Format } = onlyOf(template, 'AWS::ApiGateway::Stage').AccessLogSetting;
   const [logGroup = ''] = /ApiAccessLog\w+/.exec(textOf(DestinationArn)) ?? [];
   expect(propertiesOf(template, 'AWS::Logs::LogGroup')[logGroup]).toMatchObject({ RetentionInDays: 30 });
@@ -54,7 +54,7 @@ test('the access log is kept for a month, without headers or an id that the clie
 test.each([
   ['an operation', template, templateWith({}, [waterPlant])],
   ['the CORS setting', templateWith({ allowOrigins: 'https://a.example' }), template],
-])('the removal of %s makes a new deployment of the API, which is one resource', (_what, before, after) => {
+])('removing %s makes a new deployment of the API, which is one resource', (_case, before, after) => {
   const deploymentsOf = (stack: Template) => Object.keys(propertiesOf(stack, 'AWS::ApiGateway::Deployment'));
   expect(deploymentsOf(before)).toHaveLength(1);
   expect(deploymentsOf(after)).not.toEqual(deploymentsOf(before));
@@ -62,7 +62,7 @@ test.each([
   before.resourceCountIs('AWS::ApiGateway::GatewayResponse', 0);
 });
 
-test.each(twoOperations)('the gateway can invoke $operationId only on its own route of the stage', (operation) => {
+test.each(twoOperations)('API Gateway can invoke $operationId only for its own method and path', (operation) => {
   const permissions = Object.values(propertiesOf(template, 'AWS::Lambda::Permission'));
   const { aliasId } = releaseOf(template, operation);
   const [api = ''] = Object.keys(propertiesOf(template, 'AWS::ApiGateway::RestApi'));
@@ -73,13 +73,13 @@ test.each(twoOperations)('the gateway can invoke $operationId only on its own ro
   expect(textOf(own[0]?.SourceArn).split(':').at(-1)).toBe(`${api}/v1/${route}`);
 });
 
-test('only cloudWatchRole makes the account’s role, which is kept when an ephemeral stack is deleted', () => {
+test('cloudWatchRole creates the account’s role for logs, which is kept when an ephemeral stack is deleted', () => {
   template.resourceCountIs('AWS::ApiGateway::Account', 0);
   const stack = templateWith({ throwaway: true, cloudWatchRole: true });
   stack.hasResource('AWS::ApiGateway::Account', { DeletionPolicy: 'Retain' });
 });
 
-test('a web ACL protects the stage if webAclArn names one, and stays attached when it replaces another', () => {
+test('webAclArn attaches a web ACL to the stage, which stays attached when it replaces another', () => {
   template.resourceCountIs('AWS::WAFv2::WebACLAssociation', 0);
   templateWith({ webAclArn: WEB_ACL_ARN }).hasResource('AWS::WAFv2::WebACLAssociation', {
     Properties: {

@@ -20,27 +20,27 @@ import type { StackSettings } from '../settings.ts';
 import { apiDefinition, type OperationTarget, TLS_1_2_OR_NEWER } from './definition.ts';
 
 interface ApiProps extends StackSettings {
-  /** The operations, each with the function or alias that serves it. */
+  /** Each operation with the function or alias that API Gateway invokes for it. */
   routes: OperationTarget[];
 }
 
 const STAGE_NAME = 'v1';
 
 /**
- * One line of the access log, in JSON. Never a header: the token is in one. Only values into which no client can put a
- * quotation mark: API Gateway may not escape them.
+ * The fields of an access log line. It has no header, because one contains the token, and no value in which a client can
+ * put a quotation mark, because API Gateway may not escape it.
  */
-const ACCESS_LOG_LINE = {
-  /** The client could choose `$context.requestId` ("Variables for access logging for API Gateway"). */
+const ACCESS_LOG_FIELDS = {
+  /** Not `$context.requestId`, which the client can choose ("Variables for access logging for API Gateway"). */
   extendedRequestId: AccessLogField.contextExtendedRequestId(),
   traceId: AccessLogField.contextXrayTraceId(),
   time: AccessLogField.contextRequestTime(),
   sourceIp: AccessLogField.contextIdentitySourceIp(),
   method: AccessLogField.contextHttpMethod(),
-  /** The path as in the contract, such as `/plants`; `/` or `/{proxy+}` for an unknown path. */
+  /** The path in the contract, such as `/plants/{id}`; `/` or `/{proxy+}` for an unknown path. */
   resource: AccessLogField.contextResourcePath(),
   status: AccessLogField.contextStatus(),
-  /** The type of the gateway's own response; "-" for other responses. */
+  /** The gateway response type, such as `THROTTLED`; "-" if the function or a mock integration responded. */
   gatewayResponse: AccessLogField.contextErrorResponseType(),
   integrationStatus: AccessLogField.contextIntegrationStatus(),
   responseLatencyMs: AccessLogField.contextResponseLatency(),
@@ -49,12 +49,12 @@ const ACCESS_LOG_LINE = {
 };
 
 /**
- * The REST API. An HTTP API would not do: its own responses cannot have the contract's form.
+ * The REST API. It cannot be an HTTP API, which does not let us change the body of API Gateway's own error responses.
  *
- * @default regional, stage `v1`, TLS 1.2 or newer, access logs that are kept for a month, traced by X-Ray
+ * @default regional endpoint, stage `v1`, TLS 1.2 or newer, access logs kept for one month, X-Ray tracing
  */
 export class Api extends Construct {
-  /** The base URL, without a final slash. */
+  /** The base URL, without a trailing slash. */
   readonly url: string;
   readonly restApi: SpecRestApi;
   readonly accessLog: LogGroup;
@@ -67,10 +67,10 @@ export class Api extends Construct {
     this.restApi = new SpecRestApi(this, 'RestApi', {
       restApiName: stackName,
       apiDefinition: ApiDefinition.fromInline(apiDefinition(stackName, routes, allowOrigins)),
-      // The default keeps binary media types that the definition no longer has ("AWS::ApiGateway::RestApi", Mode).
+      // The default mode keeps binary media types that were removed from the definition ("AWS::ApiGateway::RestApi").
       mode: RestApiMode.OVERWRITE,
       endpointTypes: [EndpointType.REGIONAL],
-      // An import makes the endpoint EDGE unless its own parameter says otherwise ("PutRestApi").
+      // Without this parameter, an import changes the endpoint type to EDGE ("PutRestApi").
       parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },
       deployOptions: {
         stageName: STAGE_NAME,
@@ -78,13 +78,13 @@ export class Api extends Construct {
         throttlingRateLimit: requestsPerSecond,
         throttlingBurstLimit: requestsPerSecond * 2,
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
-        accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_LINE)),
+        accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
       },
-      // The account and region have one role, so it outlives every stack that makes it.
+      // All APIs of the account and region share this role. CDK keeps it when the stack is deleted.
       cloudWatchRole,
     });
     Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
-    // The stack has an output of the URL under a stable name.
+    // CDK's own output of the URL. The stack has the output ApiUrl instead.
     this.restApi.node.tryRemoveChild('Endpoint');
     this.url = `https://${domainName ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`}`;
 
@@ -99,24 +99,24 @@ export class Api extends Construct {
     if (webAclArn !== undefined) {
       const resourceArn = this.restApi.deploymentStage.stageArn;
       const association = new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
-      // A change of the ACL replaces the association. To delete the old one would detach the new ACL.
+      // Changing the ACL replaces the association. Deleting the old association would detach the new ACL.
       association.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
       association.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
     }
 
     const reasons = {
-      'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, the gateway’s do not.',
+      'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, API Gateway’s do not.',
       'AwsSolutions-APIG3':
-        'A web ACL costs a base fee and its rules are the account’s to choose: the context key webAclArn names one.',
+        'A web ACL has a monthly fee, and its rules depend on the account. The context key webAclArn attaches one.',
       'AwsSolutions-APIG6':
-        'Execution logs would hold the Authorization header; access log, function log and traces hold the rest.',
+        'Execution logs would contain the Authorization header. Access log, function log and traces are enough.',
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
-        'It is AWS’s own policy for the one role by which API Gateway writes all logs of an account.',
+        'This is the AWS managed policy for the role that API Gateway uses to write the logs of an account.',
     };
     for (const [id, reason] of Object.entries(reasons)) Validations.of(this.restApi).acknowledge({ id, reason });
   }
 
-  /** Adds a domain name with a certificate that DNS validates and renews. */
+  /** Adds a custom domain name with a certificate that is validated, and renewed, through DNS. */
   #addDomain(domainName: string, hostedZoneId: string): void {
     const zone = HostedZone.fromHostedZoneId(this, 'HostedZone', hostedZoneId);
     const validation = CertificateValidation.fromDns(zone);
@@ -128,7 +128,7 @@ export class Api extends Construct {
     });
     new ARecord(this, 'Record', {
       zone,
-      // The final dot makes the name complete. Without it, CDK appends the zone's name, which it cannot know here.
+      // The trailing dot marks a full name. Without it, CDK appends the zone's name, which is unknown here.
       recordName: `${domainName}.`,
       target: RecordTarget.fromAlias(new ApiGatewayDomain(domain)),
     });

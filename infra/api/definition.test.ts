@@ -13,21 +13,21 @@ const A = 'https://a.example';
 const template = templateWith({ allowOrigins: A });
 const mocks = methodsOf(template).filter(({ integration }) => integration.type === 'mock');
 
-test('each operation has its route, and no other route reaches a function', () => {
+test('each operation has a method that invokes a function, and no other method does', () => {
   const routes = methodsOf(template).filter(({ integration }) => integration.type === 'aws_proxy');
   expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
     twoOperations.map(({ method, path }) => `${method} ${path}`).toSorted(),
   );
 });
 
-test('each path of an operation, each parent of it, and all other paths have a method for unknown requests', () => {
+test('operation paths, their parents and all other paths have an ANY method for unknown requests', () => {
   const notFound = methodsOf(templateWith({}, [waterPlant])).filter(({ method }) => method === 'ANY');
   expect(notFound.map(({ path }) => path).toSorted()).toEqual(
     ['/', '/{proxy+}', '/plants', '/plants/{id}', waterPlant.path].toSorted(),
   );
 });
 
-test('the definition is a valid OpenAPI 3.0 document, the newest version that API Gateway imports', async () => {
+test('the definition is a valid OpenAPI 3.0 document', async () => {
   const validator = new Validator();
   expect(await validator.validate(structuredClone(apiDefinitionOf(template)))).toEqual({ valid: true });
   expect(validator.version).toBe('3.0');
@@ -36,26 +36,23 @@ test('the definition is a valid OpenAPI 3.0 document, the newest version that AP
   }
 });
 
-test.each(mocks)(
-  '$method $path responds without a function, whatever its body',
-  ({ method, integration, responses }) => {
-    const status = method === 'ANY' ? '400' : '200';
-    expect(integration).toMatchObject({
-      requestTemplates: { 'application/json': `{"statusCode":${status}}` },
-      // Without these three, a request with a body would fail.
-      contentHandling: 'CONVERT_TO_TEXT',
-      passthroughBehavior: 'never',
-      responses: { default: { statusCode: status, contentHandling: 'CONVERT_TO_TEXT' } },
-    });
-    // API Gateway sets only statuses and headers that the method declares.
-    expect(Object.keys(responses)).toEqual([status]);
-    expect(Object.keys(responses[status].headers)).toEqual(
-      Object.keys(integration.responses.default.responseParameters).map((name) => name.split('.').at(-1)),
-    );
-  },
-);
+test.each(mocks)('$method $path responds without a function to any body', ({ method, integration, responses }) => {
+  const status = method === 'ANY' ? '400' : '200';
+  expect(integration).toMatchObject({
+    requestTemplates: { 'application/json': `{"statusCode":${status}}` },
+    // Without these three, a request with a body fails.
+    contentHandling: 'CONVERT_TO_TEXT',
+    passthroughBehavior: 'never',
+    responses: { default: { statusCode: status, contentHandling: 'CONVERT_TO_TEXT' } },
+  });
+  // API Gateway sets only the statuses and headers that the method declares.
+  expect(Object.keys(responses)).toEqual([status]);
+  expect(Object.keys(responses[status].headers)).toEqual(
+    Object.keys(integration.responses.default.responseParameters).map((name) => name.split('.').at(-1)),
+  );
+});
 
-test('without origins there is no preflight and no CORS header', () => {
+test('without allowOrigins, there is no preflight and no CORS header', () => {
   expect(JSON.stringify(templateWith({}).toJSON())).not.toMatch(/Access-Control|ALLOW_ORIGINS/);
 });
 
@@ -63,24 +60,27 @@ test.each([
   [A, A, A],
   [`${A},https://b.example`, '*', A],
   ['*', '*', '*'],
-])('with the origins %s the gateway’s own responses allow %s, and a preflight first %s', (allowOrigins, own, first) => {
-  const stack = templateWith({ allowOrigins });
-  const originsOf = (kind: string) => {
-    const methods = methodsOf(stack).filter(({ method }) => method === kind);
-    const headers = methods.map(({ integration }) => integration.responses.default.responseParameters);
-    return new Set(headers.map(({ 'method.response.header.Access-Control-Allow-Origin': origin }) => origin));
-  };
-  expect(originsOf('ANY')).toEqual(new Set([`'${own}'`]));
-  expect(originsOf('OPTIONS')).toEqual(new Set([`'${first}'`]));
-  const gatewayResponses = gatewayResponsesOf(stack);
-  for (const { responseParameters } of Object.values(gatewayResponses)) {
-    expect(responseParameters['gatewayresponse.header.Access-Control-Allow-Origin']).toBe(`'${own}'`);
-  }
-  // The response varies by origin, unless it allows all.
-  expect(JSON.stringify(methodsOf(stack)).includes('header.Vary')).toBe(allowOrigins !== '*');
-});
+])(
+  'with the origins %s, gateway responses allow %s, and preflights allow %s by default',
+  (allowOrigins, own, first) => {
+    const stack = templateWith({ allowOrigins });
+    const originsOf = (kind: string) => {
+      const methods = methodsOf(stack).filter(({ method }) => method === kind);
+      const headers = methods.map(({ integration }) => integration.responses.default.responseParameters);
+      return new Set(headers.map(({ 'method.response.header.Access-Control-Allow-Origin': origin }) => origin));
+    };
+    expect(originsOf('ANY')).toEqual(new Set([`'${own}'`]));
+    expect(originsOf('OPTIONS')).toEqual(new Set([`'${first}'`]));
+    const gatewayResponses = gatewayResponsesOf(stack);
+    for (const { responseParameters } of Object.values(gatewayResponses)) {
+      expect(responseParameters['gatewayresponse.header.Access-Control-Allow-Origin']).toBe(`'${own}'`);
+    }
+    // The response varies by origin unless it allows all origins.
+    expect(JSON.stringify(methodsOf(stack)).includes('header.Vary')).toBe(allowOrigins !== '*');
+  },
+);
 
-test('each path of an operation, and no other, has a preflight that allows all its methods', () => {
+test('only paths of operations have a preflight, which allows all methods of the path', () => {
   const operations = [...twoOperations, { ...waterPlant, operationId: 'dryPlant', method: 'DELETE' }];
   const preflights = methodsOf(templateWith({ allowOrigins: A }, operations)).filter(
     ({ method }) => method === 'OPTIONS',
@@ -94,7 +94,7 @@ test('each path of an operation, and no other, has a preflight that allows all i
   });
 });
 
-test('all 21 gateway responses have the status 400, and headers as the error asks for', () => {
+test('all 21 gateway responses have status 400, and the headers of their error', () => {
   const responses = gatewayResponsesOf(templateWith({}));
   expect(Object.values(responses).map(({ statusCode }) => statusCode)).toEqual(new Array(21).fill('400'));
   expect(responses['UNAUTHORIZED']?.responseParameters).toEqual({

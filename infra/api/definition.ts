@@ -5,21 +5,21 @@ import type { Operation } from '../../contract/operations.ts';
 import { EXPOSED_HEADERS } from '../../functions/shared/errors.ts';
 import { gatewayResponsesWith, NOT_FOUND, responseParameters } from './gateway-responses.ts';
 
-/** TLS 1.2 or 1.3 with forward secrecy, for the API and its domain alike ("Security policies for REST APIs"). */
+/** TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). */
 export const TLS_1_2_OR_NEWER = {
   securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
   endpointAccessMode: EndpointAccessMode.BASIC,
 };
 
-/** An operation and the function that serves it. */
+/** An operation and the function or alias that API Gateway invokes for it. */
 export interface OperationTarget {
   operation: Operation;
   target: IFunction;
 }
 
 /**
- * The whole API as one OpenAPI document ("OpenAPI extensions for API Gateway"). If each method were a resource of its
- * own, a removed one would stay deployed: CloudFormation deletes it only after it has made the new deployment.
+ * Returns the whole API as one OpenAPI document ("OpenAPI extensions for API Gateway"). With one CloudFormation resource
+ * per method, a removed method would stay deployed: CloudFormation deletes it only after it has made the new deployment.
  */
 export function apiDefinition(name: string, routes: OperationTarget[], allowOrigins: string[]) {
   const headers = corsHeaders(allowOrigins);
@@ -33,26 +33,26 @@ export function apiDefinition(name: string, routes: OperationTarget[], allowOrig
     return {
       ...Object.fromEntries(proxies),
       ...(hasPreflight && { options: { parameters, ...preflight(methods, allowOrigins) } }),
-      // Without it, API Gateway reads a bearer token as an invalid signature of AWS, and no page names its response.
+      // Without this method, API Gateway reads a bearer token as an AWS signature and responds with INVALID_SIGNATURE.
       'x-amazon-apigateway-any-method': { parameters, ...notFound },
     };
   };
   const paths = new Set(['/', '/{proxy+}', ...routes.flatMap(({ operation }) => withParents(operation.path))]);
   return {
-    // API Gateway imports no newer version.
+    // API Gateway does not import newer versions.
     openapi: '3.0.1',
     info: { title: name, version: '1.0.0' },
     paths: Object.fromEntries([...paths].map((path) => [path, methodsOf(path)])),
     'x-amazon-apigateway-gateway-responses': gatewayResponsesWith(headers),
-    // As text, bytes that are not UTF-8 reach the function as U+FFFD. As base64, the function can reject them.
+    // Sends bodies as base64. In a text body, bytes that are not UTF-8 become U+FFFD, and the function cannot reject them.
     'x-amazon-apigateway-binary-media-types': ['*/*'],
-    // Properties of the RestApi too. An import that overwrites the API could reset what its document does not have.
+    // Also properties of the RestApi. An import that overwrites the API could reset them if they are missing here.
     'x-amazon-apigateway-security-policy': TLS_1_2_OR_NEWER.securityPolicy,
     'x-amazon-apigateway-endpoint-access-mode': TLS_1_2_OR_NEWER.endpointAccessMode,
   };
 }
 
-/** A path and those above it: `/plants/{id}` has `/plants` and `/`. */
+/** Returns a path and its parents: `/`, `/plants` and `/plants/{id}` for `/plants/{id}`. */
 function withParents(path: string): string[] {
   return path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/') || '/');
 }
@@ -62,12 +62,12 @@ function pathParameters(path: string) {
   return names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
 }
 
-/** Sends requests to the function. */
+/** A method that invokes the function. */
 function proxy(target: IFunction, parameters: object[]) {
   const { partition, region } = Stack.of(target);
   return {
     parameters,
-    responses: { 200: { description: 'Made by the function' } },
+    responses: { 200: { description: 'Response of the function' } },
     'x-amazon-apigateway-integration': {
       type: 'aws_proxy',
       httpMethod: 'POST',
@@ -77,15 +77,17 @@ function proxy(target: IFunction, parameters: object[]) {
 }
 
 /**
- * Responds without a function. The templates fail on bytes, so both bodies are converted to text ("Content type
- * conversions in API Gateway"). A body that passes through would replace the request template, and the integration would
- * fail; with `never`, API Gateway sends the gateway response UNSUPPORTED_MEDIA_TYPE ("Method request behavior for
- * payloads without mapping templates for REST APIs in API Gateway").
+ * A method that responds without a function.
+ *
+ * Mapping templates fail on binary bodies, so both bodies are converted to text ("Content type conversions in API
+ * Gateway"). A body without a template would replace the request template, and the integration would fail. With `never`,
+ * API Gateway sends the gateway response UNSUPPORTED_MEDIA_TYPE instead ("Method request behavior for payloads without
+ * mapping templates for REST APIs in API Gateway").
  */
 function mock(statusCode: 200 | 400, headers: Record<string, string>, responseTemplate?: string) {
   const declared = Object.keys(headers).map((name) => [name, { schema: { type: 'string' } }]);
   return {
-    responses: { [statusCode]: { description: 'Made by API Gateway', headers: Object.fromEntries(declared) } },
+    responses: { [statusCode]: { description: 'Response of API Gateway', headers: Object.fromEntries(declared) } },
     'x-amazon-apigateway-integration': {
       type: 'mock',
       requestTemplates: { 'application/json': JSON.stringify({ statusCode }) },
@@ -104,8 +106,8 @@ function mock(statusCode: 200 | 400, headers: Record<string, string>, responseTe
 }
 
 /**
- * The headers that let a page read the gateway's own responses. Their values are fixed, so for several origins the
- * allowed origin is `*`. These responses hold nothing to protect.
+ * The CORS headers of API Gateway's own responses. Header values are fixed there, so with several origins the allowed
+ * origin is `*`. These responses contain nothing secret.
  */
 function corsHeaders([origin, ...others]: string[]): Record<string, string> {
   if (origin === undefined) return {};
@@ -115,7 +117,7 @@ function corsHeaders([origin, ...others]: string[]): Record<string, string> {
   };
 }
 
-/** Allows pages of the origins to call these methods. The contract has no status 204, so the status is 200. */
+/** The preflight response for these methods and origins. Its status is 200, because the contract has no status 204. */
 function preflight(allowMethods: string[], [origin = '', ...others]: string[]) {
   const headers = {
     'Access-Control-Allow-Headers': 'Authorization,Content-Type',
@@ -127,7 +129,7 @@ function preflight(allowMethods: string[], [origin = '', ...others]: string[]) {
   return mock(200, headers, others.length > 0 ? allowOneOf(others) : undefined);
 }
 
-/** A mapping template that allows the request's origin if it is one of these. */
+/** A mapping template that allows the request's origin if it is in the list. */
 function allowOneOf(origins: string[]): string {
   return `#set($origin = $input.params().header.get("Origin"))
 #if($origin == "")

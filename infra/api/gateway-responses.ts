@@ -5,7 +5,7 @@ interface Body {
   message: string;
 }
 
-/** The response to a request for which the API has no operation. */
+/** The response to a path or method that is not in the contract. */
 export const NOT_FOUND: Body = { error: 404, message: 'There is no such path or method.' };
 
 const BAD_REQUEST: Body = { error: 400, message: 'The request is malformed.' };
@@ -16,12 +16,12 @@ const THROTTLED: Body = {
 };
 const INTERNAL_ERROR: Body = {
   error: 500,
-  message: 'The request failed through a fault of ours. Repeating it is safe.',
+  message: 'The request failed because of an internal error. Repeating it is safe.',
 };
 
 /**
- * The bodies of the REST API's own responses, by type ("Gateway response types for API Gateway"). Messages are fixed
- * texts, because API Gateway does not escape `$context` values in templates.
+ * The body of each gateway response type ("Gateway response types for API Gateway"). Messages have no variables, because
+ * API Gateway does not escape `$context` values in templates.
  */
 export const gatewayResponses: Record<string, Body> = {
   ACCESS_DENIED: NOT_ALLOWED,
@@ -36,7 +36,7 @@ export const gatewayResponses: Record<string, Body> = {
   INTEGRATION_FAILURE: INTERNAL_ERROR,
   INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Repeating it is safe.' },
   INVALID_API_KEY: NOT_ALLOWED,
-  // No method is signed: on an unknown path, API Gateway reads a bearer token as a bad signature.
+  // The API has no IAM authorization. On an unknown path, API Gateway reads a bearer token as an AWS signature.
   INVALID_SIGNATURE: NOT_FOUND,
   MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
   QUOTA_EXCEEDED: THROTTLED,
@@ -44,12 +44,12 @@ export const gatewayResponses: Record<string, Body> = {
   RESOURCE_NOT_FOUND: NOT_FOUND,
   THROTTLED: THROTTLED,
   UNAUTHORIZED: NOT_ALLOWED,
-  // The functions check media types. API Gateway does so only for unknown paths and methods.
+  // The functions check the Content-Type. API Gateway checks it only for unknown paths and methods.
   UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
   WAF_FILTERED: NOT_ALLOWED,
 };
 
-/** The gateway responses of an API definition: each is a 400 with an Error of the contract and these headers. */
+/** Returns the gateway responses for an API definition: status 400, an Error of the contract and these headers. */
 export function gatewayResponsesWith(headers: Record<string, string>) {
   return Object.fromEntries(
     Object.entries(gatewayResponses).map(([type, { error, message }]) => [
@@ -63,7 +63,7 @@ export function gatewayResponsesWith(headers: Record<string, string>) {
   );
 }
 
-/** Headers with fixed values, as API Gateway's mapping writes them: `gatewayresponse.header.Vary: "'Origin'"`. */
+/** Returns fixed headers in API Gateway's syntax, such as `{ 'gatewayresponse.header.Vary': "'Origin'" }`. */
 export function responseParameters(prefix: string, headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.header.${name}`, `'${value}'`]));
 }

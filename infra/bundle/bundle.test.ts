@@ -9,7 +9,7 @@ import type { Operation } from '../../contract/operations.ts';
 import { functionOf, stackWith } from '../../test/support/stack.ts';
 import { grantedOperations } from '../operations.ts';
 
-/** Bundles a stack. Returns the folder of an operation's bundle. */
+/** Bundles a stack. Returns a function that returns the folder of an operation's bundle. */
 function bundle(settings: Record<string, string>) {
   const stack = stackWith({ 'aws:cdk:bundling-stacks': ['**'], ...settings });
   const assembly = App.of(stack)?.synth().directory ?? '';
@@ -26,25 +26,28 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
   const folder = folderOf(operation);
   const content = readFileSync(join(folder, 'index.mjs'));
 
-  test('is one readable file of at most 70 KB, 20 KB zipped', () => {
+  test('is one file of at most 70 KB (20 KB zipped), which is not minified', () => {
     expect(readdirSync(folder)).toEqual(['index.mjs']);
     expect(content.length).toBeLessThanOrEqual(70_000);
     expect(gzipSync(content, { level: 9 }).length).toBeLessThanOrEqual(20_000);
     expect(content.toString()).toContain('// functions/shared/middleware/bearer-auth.ts\n');
   });
 
-  test('is the same with an identity provider, whose 65 KB are a file beside it', () => {
+  test('is the same with an identity provider, which is a separate file of at most 65 KB', () => {
     const withProvider = folderWithProviderOf(operation);
     expect(readdirSync(withProvider).toSorted()).toEqual(['identity-provider.mjs', 'index.mjs']);
     expect(readFileSync(join(withProvider, 'index.mjs')).equals(content)).toBe(true);
     expect(readFileSync(join(withProvider, 'identity-provider.mjs')).length).toBeLessThanOrEqual(65_000);
   });
 
-  test.each(['sourceMappingURL', 'eval(', 'new Function', 'ajv/dist', '@aws-sdk/'])('holds no %s', (unwanted) => {
-    expect(content.includes(unwanted)).toBe(false);
-  });
+  test.each(['sourceMappingURL', 'eval(', 'new Function', 'ajv/dist', '@aws-sdk/'])(
+    'does not contain %s',
+    (unwanted) => {
+      expect(content.includes(unwanted)).toBe(false);
+    },
+  );
 
-  test('loads no undici, no schema compiler and no web streams at init', () => {
+  test('does not load undici, node:vm or web streams at init', () => {
     const file = JSON.stringify(join(folder, 'index.mjs'));
     const script = `await import(${file}); console.log(process.moduleLoadList.join('\\n'));`;
     const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
@@ -54,7 +57,7 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
         AWS_REGION: 'us-east-1',
         AWS_ACCESS_KEY_ID: 'id',
         AWS_SECRET_ACCESS_KEY: 'secret',
-        // Nothing listens there; the client is loaded all the same.
+        // Nothing listens on this port; the client is loaded anyway.
         AWS_ENDPOINT_URL_DYNAMODB: 'https://127.0.0.1:1',
       },
       encoding: 'utf8',

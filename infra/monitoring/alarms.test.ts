@@ -12,12 +12,12 @@ interface Alarm {
   AlarmActions?: unknown[];
 }
 
-/** The alarms that call a person, by their names. */
+/** The alarms that notify a person, by name. */
 function alarmsOf(stack: Template): Record<string, Alarm> {
   const all = Object.entries<Alarm>(propertiesOf(stack, 'AWS::CloudWatch::Alarm'));
-  const calling = all.filter(([, { AlarmActions }]) => AlarmActions);
+  const notifying = all.filter(([, { AlarmActions }]) => AlarmActions);
   return Object.fromEntries(
-    calling.map(([id, alarm]) => [id.replace(/^MonitoringAlarms(\w+)[0-9A-F]{8}$/, '$1'), alarm]),
+    notifying.map(([id, alarm]) => [id.replace(/^MonitoringAlarms(\w+)[0-9A-F]{8}$/, '$1'), alarm]),
   );
 }
 
@@ -26,7 +26,7 @@ const expressionOf = (alarm?: Alarm) => alarm?.Metrics?.find(({ Expression }) =>
 const template = templateWith({});
 const alarms = alarmsOf(template);
 
-test('each alarm goes off at its threshold in so many of the last minutes', () => {
+test('each alarm has its threshold and the number of minutes in which it must be reached', () => {
   const conditions = Object.entries(alarms).map(([name, { Threshold, DatapointsToAlarm, EvaluationPeriods }]) => [
     name,
     `${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods}`,
@@ -50,15 +50,15 @@ test.each([
   [3, 300, 1],
   [3, 600, 0.5],
   [undefined, undefined, 0],
-])('with %s slow requests of %s, the alarm Latency sees %s %%', (slow, requests, percentage) => {
+])('%s slow requests of %s are %s %% for the alarm Latency', (slow, requests, percentage) => {
   const value = new Function('slow', 'requests', 'FILL', 'IF', `return ${expressionOf(alarms['Latency'])}`);
   const fill = (count: number | undefined, missing: number) => count ?? missing;
   const choose = (condition: boolean, yes: number, no: number) => (condition ? yes : no);
   expect(value(slow, requests, fill, choose)).toBe(percentage);
 });
 
-// Otherwise an alarm on a metric of DynamoDB would stay on in silence.
-test.each(Object.entries(alarms))('the alarm %s takes missing data as good', (_name, alarm) => {
+// With missing data, an alarm on a DynamoDB metric keeps its state, so an expression replaces missing values by 0.
+test.each(Object.entries(alarms))('the alarm %s does not treat missing data as breaching', (_name, alarm) => {
   expect(alarm).toMatchObject({ TreatMissingData: 'notBreaching' });
   expect(expressionOf(alarm).replaceAll(/FILL\(\w+, [01]\)/g, '')).not.toMatch(/[a-z]/);
 });
@@ -78,16 +78,16 @@ test.each<[Grants, number, number]>([
   [{ accessTokens: ['GetItem'] }, 1, 1],
   [{ plants: ALL, accessTokens: ['GetItem'] }, 9, 3],
   [{ plants: ALL, accessTokens: ['GetItem', 'Query'] }, 10, 3],
-])('with the grants %j the alarms watch the errors of %i and the throttles of %i', (grants, errors, throttles) => {
+])('with the grants %j, DatabaseErrors has %i metrics and DatabaseThrottles %i', (grants, errors, throttles) => {
   const { DatabaseErrors, DatabaseThrottles } = alarmsOf(withGrants(grants));
-  const watched = (alarm?: Alarm) => alarm?.Metrics?.filter(({ MetricStat }) => MetricStat?.Period === 60);
-  expect(watched(DatabaseErrors)).toHaveLength(errors);
-  expect(watched(DatabaseThrottles)).toHaveLength(throttles);
+  const metricsOf = (alarm?: Alarm) => alarm?.Metrics?.filter(({ MetricStat }) => MetricStat?.Period === 60);
+  expect(metricsOf(DatabaseErrors)).toHaveLength(errors);
+  expect(metricsOf(DatabaseThrottles)).toHaveLength(throttles);
 });
 
-test('rejects more metrics than an alarm can watch', () => {
+test('rejects more metrics than an alarm can have', () => {
   expect(() => withGrants({ plants: ALL, accessTokens: ['GetItem', 'Query', 'Scan'] })).toThrow(
-    'The operations use the tables in 11 ways, and a CloudWatch alarm watches at most 10 metrics: ',
+    'An alarm would use 11 metrics, one per table and action; a CloudWatch alarm can use at most 10. ',
   );
 });
 

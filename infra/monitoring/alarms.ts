@@ -15,32 +15,36 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { constructId } from '../operations.ts';
-import type { StackSettings } from '../settings.ts';
 import { byAction, byCapacity, type Monitored, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 
+interface AlarmsProps extends Monitored {
+  /** Email address that receives the alarms. @default none */
+  alarmEmail?: string | undefined;
+}
+
 /**
- * The alarms that call a person. All go to one encrypted topic, which sends them to `alarmEmail`.
+ * The alarms that notify a person. They are published to one encrypted topic, which sends them to `alarmEmail`.
  *
- * @default each alarm looks at the last five minutes
+ * @default an alarm evaluates the last 5 minutes, and missing data is not breaching
  */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];
   readonly topic: Topic;
 
-  constructor(scope: Construct, id: string, props: Monitored & Pick<StackSettings, 'alarmEmail'>) {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
     const { functions, api, alarmEmail } = props;
     const { stackName, account } = Stack.of(this);
-    // CloudWatch may not use the key that AWS manages for SNS.
+    // CloudWatch cannot use the AWS managed key of SNS.
     const masterKey = new Key(this, 'TopicKey', {
       description: `Encrypts the alarms of ${stackName}`,
       enableKeyRotation: true,
     });
     this.topic = new Topic(this, 'Topic', { masterKey, enforceSSL: true });
     const conditions = { StringEquals: { 'aws:SourceAccount': account } };
-    // It grants the use of the key too.
+    // Also grants CloudWatch the use of the key.
     this.topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
 
@@ -54,12 +58,12 @@ export class Alarms extends Construct {
       this.#add(`${constructId(operation)}FunctionErrors`, lambda.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
-        alarmDescription: `The function of ${operationId} crashed or did not start. First: run the saved query "faults".`,
+        alarmDescription: `The function of ${operationId} crashed, ran out of memory or did not start. First: run the saved query "faults".`,
       });
       this.#add(`${constructId(operation)}FunctionThrottles`, lambda.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,
-        alarmDescription: `Lambda has no concurrency left to start ${operationId}. First: see who uses it (ConcurrentExecutions).`,
+        alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left. First: see which function uses it (metric ConcurrentExecutions).`,
       });
     }
     this.#add('Throttled', total([requestMetric(this, 'Throttled')]), {
@@ -70,25 +74,25 @@ export class Alarms extends Construct {
     this.#add('Latency', slowRequests(api.restApi), {
       threshold: 1,
       datapointsToAlarm: 3,
-      alarmDescription: 'At least 1 % of requests take longer than 2 s. First: see "Where it goes" on the dashboard.',
+      alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency by component" on the dashboard.',
     });
     const count = { statistic: Stats.SUM, period: MINUTE };
     this.#add('DatabaseThrottles', total(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, count)), {
       threshold: 1,
       datapointsToAlarm: 3,
-      alarmDescription: 'DynamoDB throttles a table. First: see which one, and raise its warm throughput or quota.',
+      alarmDescription: 'DynamoDB throttles a table. First: find which table, and raise its warm throughput or quota.',
     });
     this.#add('DatabaseErrors', total(byAction(props, 'SystemErrors', count)), {
       threshold: 5,
       datapointsToAlarm: 3,
-      alarmDescription: 'DynamoDB has internal errors. First: look at the AWS Health Dashboard of the region.',
+      alarmDescription: 'DynamoDB responds with internal errors. First: see the AWS Health Dashboard of the region.',
     });
     this.#add('Unauthorized', requestMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
       threshold: 100,
       evaluationPeriods: 1,
       datapointsToAlarm: 1,
       alarmDescription:
-        'A hundred requests in 5 minutes had no valid token. First: run the query "callers without a token".',
+        'At least 100 requests in 5 minutes had no valid token. First: run the saved query "clients without a valid token".',
     });
   }
 
@@ -96,7 +100,7 @@ export class Alarms extends Construct {
     const alarm = new Alarm(this, id, {
       metric,
       evaluationPeriods: 5,
-      // Without requests there is no data, and nothing is wrong.
+      // Without requests there is no data, and nothing is broken.
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...props,
       alarmDescription: `${props.alarmDescription} More: docs/operations.md.`,
@@ -108,14 +112,14 @@ export class Alarms extends Construct {
 }
 
 /**
- * The percentage of a minute's requests that took longer than 2 s; 0 if fewer than three did, because on a quiet stack
- * these are cold starts. A percentile cannot do it: p99 needs 1,000 requests a minute ("Percentile-based alarms and low
- * data samples").
+ * The percentage of requests per minute that took longer than 2 s. It is 0 for fewer than three slow requests, which are
+ * cold starts if there is little traffic. A p99 alarm would need 1,000 requests per minute ("Percentile-based alarms and
+ * low data samples").
  */
 function slowRequests(restApi: RestApiBase): MathExpression {
   const latency = (statistic: string) => restApi.metricLatency({ statistic, period: MINUTE });
   return new MathExpression({
-    label: 'Share of slow requests, %',
+    label: 'Slow requests, %',
     expression: 'IF(FILL(slow, 0) >= 3, 100 * FILL(slow, 0) / FILL(requests, 1), 0)',
     usingMetrics: { slow: latency('TC(2000:)'), requests: latency(Stats.SAMPLE_COUNT) },
     period: MINUTE,
@@ -123,15 +127,15 @@ function slowRequests(restApi: RestApiBase): MathExpression {
 }
 
 /**
- * The sum of counts, 0 for a count without data. Without data, an alarm looks back further than its evaluation periods
- * ("Configuring how CloudWatch alarms treat missing data"), and an alarm on a metric of DynamoDB keeps its state,
- * whatever `treatMissingData` is ("PutMetricAlarm").
+ * The sum of metrics, with 0 for missing data. With missing data, an alarm evaluates older periods ("Configuring how
+ * CloudWatch alarms treat missing data"), and an alarm on a DynamoDB metric keeps its state, even with
+ * `treatMissingData` ("PutMetricAlarm").
  */
 function total(counts: IMetric[]): MathExpression {
   // "Limits", Amazon CloudWatch User Guide.
   if (counts.length > 10) {
     throw new Error(
-      `The operations use the tables in ${counts.length} ways, and a CloudWatch alarm watches at most 10 metrics: give each table alarms of its own in infra/monitoring/alarms.ts.`,
+      `An alarm would use ${counts.length} metrics, one per table and action; a CloudWatch alarm can use at most 10. Make one alarm per table in infra/monitoring/alarms.ts.`,
     );
   }
   const usingMetrics = Object.fromEntries(counts.map((count, n) => [`count${n}`, count]));

@@ -5,7 +5,7 @@ import { functionOf, onlyOf, propertiesOf, templateWith, twoOperations } from '.
 const template = templateWith({});
 const body = textOf(onlyOf(template, 'AWS::CloudWatch::Dashboard').DashboardBody);
 
-test.each(twoOperations)('the dashboard has the requests, errors and durations of $operationId', (operation) => {
+test.each(twoOperations)('shows the requests, errors and durations of $operationId', (operation) => {
   const { operationId, grants } = operation;
   expect(body).toContain(`["PlantStore","Succeeded","operation","${operationId}",`);
   for (const error of [400, 401, 409, 413, 415, 429]) {
@@ -17,13 +17,13 @@ test.each(twoOperations)('the dashboard has the requests, errors and durations o
   }
 });
 
-test('the dashboard has the alarms that call a person, and none that only rolls a release back', () => {
+test('shows the alarms that notify a person, but not those that only roll back a release', () => {
   const alarms = Object.entries(propertiesOf(template, 'AWS::CloudWatch::Alarm'));
   const shown = alarms.filter(([id]) => body.includes(id));
   expect(shown).toEqual(alarms.filter(([, { AlarmActions }]) => AlarmActions));
 });
 
-test('the dashboard has the bytes of each log of the stack', () => {
+test('shows the size of each log of the stack', () => {
   for (const logGroup of Object.keys(propertiesOf(template, 'AWS::Logs::LogGroup'))) {
     expect(body).toContain(`["AWS/Logs","IncomingBytes","LogGroupName","${logGroup}",`);
   }

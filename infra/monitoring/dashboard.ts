@@ -14,15 +14,11 @@ import { errors } from '../../functions/shared/errors.ts';
 import { byAction, byCapacity, type Monitored, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
-/** The latency that 99 of 100 requests in a minute do not exceed. */
 const P99 = { statistic: 'p99', period: MINUTE };
 const HOURLY = { statistic: Stats.SUM, period: Duration.hours(1) };
 const HALF = 12;
 
-/**
- * Makes the dashboard, named after the stack and its region. It shows the state of `alarms` and the last three hours,
- * from top to bottom: is the service up, is it fast, what do clients get wrong, what does it cost.
- */
+/** Creates the dashboard. It shows availability, latency, client errors and cost of the last three hours. */
 export function addDashboard(scope: Construct, monitored: Monitored, alarms: Alarm[]): void {
   const { functions, releases, api } = monitored;
   const logGroups = [
@@ -35,60 +31,60 @@ export function addDashboard(scope: Construct, monitored: Monitored, alarms: Ala
   const durations = (options: MetricOptions) =>
     functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));
   new Dashboard(scope, 'Dashboard', {
-    // Dashboards are global to an account ("Creating a CloudWatch dashboard"); stack names are not.
+    // With the region, because a dashboard name is unique in all regions of an account ("Creating a CloudWatch dashboard").
     dashboardName: `${Stack.of(scope).stackName}-${Stack.of(scope).region}`,
     defaultInterval: Duration.hours(3),
     widgets: [
-      [heading('Is it up?')],
+      [heading('Availability')],
       [
         new AlarmStatusWidget({ title: 'Alarms', alarms, width: HALF, height: 6 }),
-        graph('Requests a minute: successes by operation, and failures', [
+        graph('Requests per minute: succeeded by operation, failed and throttled', [
           ...ids.map((operation) => requestMetric(scope, 'Succeeded', { operation }).with({ label: operation })),
           requestMetric(scope, 'Faults'),
           requestMetric(scope, 'Throttled'),
         ]),
       ],
-      [heading('Is it fast?')],
+      [heading('Latency')],
       [
         graph(
-          'Latency at the gateway, ms',
+          'Latency at API Gateway, ms',
           ['p50', 'p90', 'p99'].map((statistic) =>
             api.restApi.metricLatency({ statistic, period: MINUTE, label: statistic }),
           ),
         ),
-        graph('Where it goes (p99), ms', [
-          api.restApi.metricIntegrationLatency({ ...P99, label: 'all functions, cold starts included' }),
+        graph('Latency by component (p99), ms', [
+          api.restApi.metricIntegrationLatency({ ...P99, label: 'all functions, with cold starts' }),
           ...durations(P99),
           ...byAction(monitored, 'SuccessfulRequestLatency', P99),
         ]),
       ],
-      [heading('What do clients get wrong?')],
+      [heading('Client errors')],
       [
         ...ids.map((operation) =>
           graph(
-            `${operation}: errors a minute, by number`,
+            `${operation}: errors per minute, by error number`,
             clientErrors.map((error) => requestMetric(scope, 'Errors', { operation, error }).with({ label: error })),
           ),
         ),
-        graph('All responses of the gateway', [
-          api.restApi.metricCount({ period: MINUTE, label: 'requests' }),
-          api.restApi.metricClientError({ period: MINUTE, statistic: Stats.SUM, label: '400' }),
+        graph('Requests per minute, and those with status 400', [
+          api.restApi.metricCount({ period: MINUTE, label: 'all requests' }),
+          api.restApi.metricClientError({ period: MINUTE, statistic: Stats.SUM, label: 'status 400' }),
         ]),
       ],
-      [heading('What does it cost? The prices are in docs/cost-and-scale.md.')],
+      [heading('Cost (prices: docs/cost-and-scale.md)')],
       [
-        graph('Requests an hour', [api.restApi.metricCount({ period: HOURLY.period, label: 'requests' })]),
-        graph('Lambda, ms billed an hour', durations(HOURLY)),
+        graph('Requests per hour', [api.restApi.metricCount({ period: HOURLY.period, label: 'requests' })]),
+        graph('Lambda: billed ms per hour', durations(HOURLY)),
       ],
       [
         graph(
-          'DynamoDB, request units an hour',
+          'DynamoDB: request units per hour',
           byCapacity(monitored, (capacity) => `Consumed${capacity}CapacityUnits`, HOURLY),
         ),
         graph(
-          'Logs, bytes an hour',
+          'Logs: bytes per hour',
           logGroups.map((logGroup) =>
-            // Without the dimension, the metric counts all log groups of the account.
+            // Without this dimension, the metric is the sum of all log groups of the account.
             logGroup.metricIncomingBytes({ ...HOURLY, dimensionsMap: { LogGroupName: logGroup.logGroupName } }),
           ),
         ),

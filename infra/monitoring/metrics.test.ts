@@ -10,13 +10,13 @@ interface Dimension {
   Value: string;
 }
 
-/** The metrics that are counted from a log, each with its pattern and its dimensions. */
+/** Returns the pattern and the dimensions of each metric of a log. */
 function metricsOf(logGroup: string) {
   const filters = Object.values(propertiesOf(template, 'AWS::Logs::MetricFilter'));
   const ofLog = filters.filter(({ LogGroupName }) => LogGroupName.Ref === logGroup);
   return Object.fromEntries(
     ofLog.map(({ FilterPattern, MetricTransformations: [{ Dimensions = [], ...metric }] }) => {
-      // With dimensions there can be no default ("Creating metrics from log events using filters").
+      // A metric with dimensions cannot have a default value ("Creating metrics from log events using filters").
       const value = {
         MetricNamespace: 'PlantStore',
         MetricValue: '1',
@@ -28,20 +28,20 @@ function metricsOf(logGroup: string) {
   );
 }
 
-test.each(twoOperations)('the requests of $operationId are counted from its log', (operation) => {
+test.each(twoOperations)('counts the requests of $operationId from its log', (operation) => {
   expect(metricsOf(functionOf(template, operation).logGroup)).toEqual({
     Succeeded: ['{ $.message.outcome = "succeeded" }', 'operation=$.message.operation'],
     Errors: ['{ $.message.error > 0 }', 'operation=$.message.operation', 'error=$.message.error'],
-    // Without dimensions, so that CloudWatch adds up the counts of all logs.
+    // Without dimensions, so that CloudWatch adds up all logs.
     Faults: ['{ $.message.error >= 500 }'],
     Throttled: ['{ $.message.error = 429 }'],
     Unauthorized: ['{ $.message.error = 401 }'],
-    // Only error 500 rolls a release back. A rollback does not repair the database, which causes 429, 503 and 504.
+    // Only error 500 rolls back a release: a rollback does not repair the database, which causes 429, 503 and 504.
     InternalErrors: ['{ $.message.error = 500 }', 'operation=$.message.operation', 'version=$.message.version'],
   });
 });
 
-test('the gateway’s own responses are counted by their type', () => {
+test('counts the gateway responses from the access log', () => {
   const types = (matches: (error: number) => boolean) =>
     Object.entries(gatewayResponsesOf(template))
       .filter(([, { responseTemplates }]) => matches(JSON.parse(responseTemplates['application/json']).error))
@@ -55,8 +55,8 @@ test('the gateway’s own responses are counted by their type', () => {
   expect(accessLogMembers(template)).toContain('gatewayResponse');
 });
 
-// The patterns above match these lines: the field names and values are those of functions/shared/request-log.ts.
-test('a function logs the fields that the patterns name', async () => {
+// Fails if functions/shared/middleware/request-log.ts changes a field that the patterns above use.
+test('functions log the fields that the patterns use', async () => {
   const operation = 'createPlant';
   const succeeded = await requestLine(operation);
   expect(succeeded.message).toMatchObject({ outcome: 'succeeded', operation, version: '7' });

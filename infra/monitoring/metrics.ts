@@ -9,7 +9,7 @@ import type { OperationFunction } from '../functions.ts';
 import { ACTIONS } from '../operations.ts';
 import type { TableName, Tables } from '../tables.ts';
 
-/** The parts of the stack that are monitored. */
+/** The parts of the stack that metrics, alarms, dashboard and queries use. */
 export interface Monitored {
   tables: Tables;
   functions: OperationFunction[];
@@ -20,14 +20,14 @@ export interface Monitored {
 type RequestMetric = 'Succeeded' | 'Errors' | 'InternalErrors' | 'Faults' | 'Throttled' | 'Unauthorized';
 type Dimensions = Record<string, string>;
 
-/** The types of the gateway responses with error 500 or above. */
+/** The gateway response types with error 500 or above. */
 export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
 
 /**
- * Counts requests from the logs, because API Gateway's own metrics count every error as a 400: `Succeeded` by
- * `operation`; `Errors` by `operation` and `error`; and for all operations and the gateway together `Faults` (error 500,
- * 503 and 504), `Throttled` (429) and `Unauthorized` (401). CloudWatch adds up what several filters count under one name
- * without dimensions ("CloudWatch concepts", Aggregation).
+ * Adds metric filters to the logs, because API Gateway's own metrics count every error as a 400: `Succeeded` by
+ * `operation`; `Errors` by `operation` and `error`; `Faults` (error 500, 503 and 504), `Throttled` (429) and
+ * `Unauthorized` (401) without dimensions. CloudWatch adds up filters with the same metric name ("CloudWatch concepts",
+ * Aggregation).
  */
 export function addRequestMetrics({ functions, api }: Monitored): void {
   const operation = '$.message.operation';
@@ -43,25 +43,25 @@ export function addRequestMetrics({ functions, api }: Monitored): void {
   countLines(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
 }
 
-/** Counts the lines of a log that match the pattern. The metric's namespace is the stack's name. */
+/** Adds a metric that counts the log lines that match the pattern. Its namespace is the stack's name. */
 export function countLines(logGroup: LogGroup, metricName: RequestMetric, pattern: string, dimensions?: Dimensions) {
   logGroup.addMetricFilter(metricName, {
     filterPattern: FilterPattern.literal(`{ ${pattern} }`),
     metricNamespace: Stack.of(logGroup).stackName,
     metricName,
     metricValue: '1',
-    // With dimensions there can be no default ("Creating metrics from log events using filters").
+    // A metric with dimensions cannot have a default value ("Creating metrics from log events using filters").
     ...(dimensions ? { dimensions } : { defaultValue: 0 }),
   });
 }
 
-/** A metric that is counted from the logs, by the minute. */
+/** A metric of `addRequestMetrics`, as a sum per minute. */
 export function requestMetric(scope: Construct, metricName: RequestMetric, dimensionsMap: Dimensions = {}): Metric {
   const namespace = Stack.of(scope).stackName;
   return new Metric({ namespace, metricName, dimensionsMap, statistic: Stats.SUM, period: Duration.minutes(1) });
 }
 
-/** The metric of each table and action that the functions use, such as `SystemErrors` ("DynamoDB metrics and dimensions"). */
+/** Returns a DynamoDB metric, such as `SystemErrors`, for each table and action in use ("DynamoDB metrics and dimensions"). */
 export function byAction(monitored: Monitored, metricName: string, options: MetricOptions) {
   return usedTables(monitored).flatMap(({ name, table, actions }) =>
     actions.map((action) => {
@@ -71,7 +71,7 @@ export function byAction(monitored: Monitored, metricName: string, options: Metr
   );
 }
 
-/** The metric of each table and capacity that the functions use, such as `ReadThrottleEvents`. */
+/** Returns a DynamoDB metric, such as `ReadThrottleEvents`, for each table and capacity (`Read` or `Write`) in use. */
 export function byCapacity(monitored: Monitored, metricName: (capacity: string) => string, options: MetricOptions) {
   return usedTables(monitored).flatMap(({ name, table, actions }) =>
     [...new Set(actions.map((action) => ACTIONS[action]))].map((capacity) =>
@@ -80,7 +80,7 @@ export function byCapacity(monitored: Monitored, metricName: (capacity: string) 
   );
 }
 
-/** Each table with the actions that the functions may use on it. */
+/** Returns each table with the actions that functions may use on it. */
 function usedTables({ tables, functions }: Monitored) {
   return (Object.keys(tables) as TableName[]).map((name) => ({
     name,

@@ -12,7 +12,7 @@ const queries = Object.values(propertiesOf(template, 'AWS::Logs::QueryDefinition
   }),
 );
 
-/** The names of all members of a value, as in `message.cause.name`. */
+/** Returns the paths of all members of a value, such as `message.cause.name`. */
 function membersOf(value: unknown, prefix = ''): string[] {
   if (typeof value !== 'object' || value === null) return [prefix];
   return Object.entries(value).flatMap(([name, member]) =>
@@ -22,13 +22,13 @@ function membersOf(value: unknown, prefix = ''): string[] {
 
 const functionFields = [
   ...membersOf(await requestLine('createPlant', 500)),
-  // An error that the function did not catch, as Lambda's Node.js runtime logs it.
+  // Uncaught errors, which the Node.js runtime of Lambda logs.
   ...['message.errorType', 'message.errorMessage'],
   // "Lambda Telemetry API Event schema reference", platform.report.
   ...['type', ...['initDurationMs', 'durationMs', 'maxMemoryUsedMB'].map((name) => `record.metrics.${name}`)],
 ];
 
-/** The fields of each log's lines. */
+/** The fields of each log. */
 const fieldsOf: Record<string, string[]> = Object.fromEntries([
   ...twoOperations.map((operation) => [functionOf(template, operation).logGroup, functionFields]),
   ...twoOperations.map((operation) => [releaseOf(template, operation).hook.LoggingConfig.LogGroup.Ref, ['level']]),
@@ -37,28 +37,28 @@ const fieldsOf: Record<string, string[]> = Object.fromEntries([
     .map((id) => [id, accessLogMembers(template)]),
 ]);
 
-test.each(queries)('the query "$name" names only fields of its logs', ({ query, logGroups }) => {
-  // CloudWatch adds those with `@`.
-  const has = ['@timestamp', '@log', '@message', ...logGroups.flatMap((logGroup) => fieldsOf[logGroup] ?? [])];
+test.each(queries)('the query "$name" uses only fields that its logs have', ({ query, logGroups }) => {
+  // CloudWatch adds the fields with `@`.
+  const known = ['@timestamp', '@log', '@message', ...logGroups.flatMap((logGroup) => fieldsOf[logGroup] ?? [])];
   const aliases = [...query.matchAll(/ as (\w+)/g)].map(([, name]) => name);
   const keywords = 'fields filter stats sort limit as by asc desc and or not in like'.split(' ');
   const words = query.replaceAll(/"[^"]*"/g, '').match(/(?<![\w.@])[A-Za-z@][\w.@]*(?![\w.(])/g) ?? [];
   const fields = words.filter((word) => !keywords.includes(word) && !aliases.includes(word));
   expect(fields.length).toBeGreaterThan(0);
-  expect(fields.filter((field) => !has.includes(field))).toEqual([]);
+  expect(fields.filter((field) => !known.includes(field))).toEqual([]);
 });
 
-test.each(queries)('the query "$name" has only commands of Logs Insights, in a valid order', ({ query }) => {
+test.each(queries)('the query "$name" has known commands in a valid order', ({ query }) => {
   const commands = query.split('\n').map((line) => line.replace(/^\| /, '').split(' ', 1)[0] ?? '');
   for (const command of commands) expect(['fields', 'filter', 'stats', 'sort', 'limit']).toContain(command);
-  // "stats": at most two, and no sort or limit before the second.
+  // "stats" is allowed twice, without sort or limit before the second.
   expect(commands.filter((command) => command === 'stats').length).toBeLessThanOrEqual(2);
   expect(commands.join(' ')).not.toMatch(/(sort|limit) .*stats/);
 });
 
-test('the query "answers of the gateway" has every request that is for no operation', () => {
+test('the query "gateway responses" finds every request that no operation handles', () => {
   const routes = twoOperations.map(({ method, path }) => `(method = "${method}" and resource = "${path}")`);
-  expect(queries.find(({ name }) => name === 'answers of the gateway')?.query).toContain(
+  expect(queries.find(({ name }) => name === 'gateway responses')?.query).toContain(
     `filter gatewayResponse != "-" or not (${routes.join(' or ')})\n`,
   );
 });

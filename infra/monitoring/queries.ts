@@ -3,27 +3,27 @@ import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { gatewayFaults, type Monitored } from './metrics.ts';
 
-/** The gateway's id of a request, which no client can choose, in both kinds of log ("Access logging for REST APIs"). */
-const ID = 'coalesce(message.extendedRequestId, extendedRequestId)';
+/** The extended request id, in function logs and the access log. Clients cannot choose it ("Access logging for REST APIs"). */
+const REQUEST_ID_FIELD = 'coalesce(message.extendedRequestId, extendedRequestId)';
 
-/** Saves the queries of the runbook, in CloudWatch Logs Insights in a folder with the stack's name. */
+/** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
 export function addSavedQueries(scope: Construct, { functions, releases, api }: Monitored): void {
   const functionLogs = functions.map(({ logGroup }) => logGroup);
   const allLogs = [...functionLogs, api.accessLog];
-  // The mock responses of unknown paths and methods have no gateway response type, and no page of AWS says which
-  // status and latency the access log has for them.
-  const reachesFunction = functions
+  // The responses to unknown paths and methods are mock integrations, which have no gateway response type. AWS does not
+  // document their status and latency in the access log, so the query matches method and path.
+  const isOperation = functions
     .map(({ operation: { method, path } }) => `(method = "${method}" and resource = "${path}")`)
     .join(' or ');
   const queries: Record<string, [logGroups: ILogGroup[], queryString: string]> = {
     faults: [
       allLogs,
-      `fields @timestamp, message.operation, message.error, gatewayResponse, ${ID} as id, message.cause.name, message.cause.message, message.cause.cause.message, message.errorType, message.errorMessage
+      `fields @timestamp, message.operation, message.error, gatewayResponse, ${REQUEST_ID_FIELD} as id, message.cause.name, message.cause.message, message.cause.cause.message, message.errorType, message.errorMessage
       | filter message.error >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}
       | sort @timestamp desc
       | limit 100`,
     ],
-    'one request (put its x-amz-apigw-id in)': [
+    'one request (replace REQUEST_ID with its x-amz-apigw-id)': [
       allLogs,
       `fields @timestamp, @log, @message
       | filter @message like "REQUEST_ID"
@@ -41,18 +41,18 @@ export function addSavedQueries(scope: Construct, { functions, releases, api }: 
       | stats count(*) as requests by message.tokenName, message.operation, message.error
       | sort requests desc`,
     ],
-    // The access log has the address, the function's log the error; the id joins them.
-    'callers without a token': [
+    // The access log has the address, the function's log has the error. The query joins them by request id.
+    'clients without a valid token': [
       allLogs,
-      `fields ${ID} as id
+      `fields ${REQUEST_ID_FIELD} as id
       | stats sortsLast(sourceIp) as address, max(message.error) as error by id
       | filter error = 401
       | stats count(*) as requests by address
       | sort requests desc`,
     ],
-    'answers of the gateway': [
+    'gateway responses': [
       [api.accessLog],
-      `filter gatewayResponse != "-" or not (${reachesFunction})
+      `filter gatewayResponse != "-" or not (${isOperation})
       | stats count(*) as requests by gatewayResponse, method, resource, sourceIp
       | sort requests desc
       | limit 100`,

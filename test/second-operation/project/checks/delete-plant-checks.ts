@@ -1,11 +1,11 @@
 import { type Check, check, error, ok } from './check.ts';
 
 export const deletePlantChecks: Check[] = [
-  check('DELETE /plants/{id} without a plant is error 404', (client) => [
+  check('DELETE /plants/{id} for an unknown id gets error 404', (client) => [
     [{ method: 'DELETE', path: `/plants/${client.id('no plant')}` }, error(404)],
   ]),
   {
-    ...check('a plant that was created is deleted, once', (client) => {
+    ...check('a plant can be deleted once', (client) => {
       const id = client.id('deleted');
       const deletion = { method: 'DELETE', path: `/plants/${id}` };
       return [
@@ -14,7 +14,7 @@ export const deletePlantChecks: Check[] = [
         [deletion, error(404)],
       ];
     }),
-    // It takes createPlant too.
-    byGateway: true,
+    // Needs createPlant too.
+    needsGateway: true,
   },
 ];
