@@ -329,7 +329,7 @@ test('a version passes if it finds the database unavailable only four times', as
 test('a version passes while the identity provider is down', async () => {
   const { status } = await runHook({
     version: (event) => {
-      const body = '{"error":503,"message":"The identity provider did not answer."}';
+      const body = '{"error":503,"message":"The identity provider did not respond."}';
       return tokenOf(event).includes('.') ? { ...unavailable(503), body } : correctVersion(event);
     },
   });
