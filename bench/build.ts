@@ -58,14 +58,14 @@ export async function buildVariants(deployed: string): Promise<Variant[]> {
 }
 
 /** Returns the bundle of a stack with an identity provider. */
-export async function buildWithProvider(context: Record<string, string>, token: string): Promise<Variant> {
+export async function buildWithJwt(context: Record<string, string>, token: string): Promise<Variant> {
   const template = readTemplate(await synthesize(join(OUTPUT, 'with-provider'), context));
   const { assetDirectory, environment } = functionBehind(template, 'POST', '/plants');
   return { ...variant(WITH_JWT, assetDirectory), token, environment };
 }
 
-/** Bundles the function with other esbuild options. */
-export async function buildWithOtherOptions(): Promise<Variant[]> {
+/** Bundles the function with alternative esbuild options. */
+export async function buildAlternatives(): Promise<Variant[]> {
   return Promise.all([
     bundle('without the alias of node:http', ENTRY, { ...DEPLOYED_OPTIONS, alias: {} }),
     bundle('minified', ENTRY, { ...DEPLOYED_OPTIONS, minify: true }),

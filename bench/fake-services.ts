@@ -10,9 +10,9 @@ const OUTPUTS: Record<string, string> = {
 
 /** Starts a server that is both a fake DynamoDB, which accepts every token and plant, and an identity provider. */
 export async function startFakeServices() {
-  const { url, certificate, answer, close } = await startIssuer();
+  const { url, certificate, respondWith, close } = await startIssuer();
   const key = newKey();
-  answer((request, response) => {
+  respondWith((request, response) => {
     if (request.method === 'GET') return discovery(url, [published(key)])(request, response);
     const [, action = ''] = String(request.headers['x-amz-target']).split('.');
     request.resume().on('end', () => {

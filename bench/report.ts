@@ -12,8 +12,8 @@ export interface Measurements {
   megabytes: number;
   /** The deployed bundle and its peers. */
   variants: Variant[];
-  /** The function, bundled with other options. */
-  otherOptions: Variant[];
+  /** The function, bundled with alternative options. */
+  alternatives: Variant[];
   cold: Runs;
   warm: Runs;
   /** The runs with Lambda's share of a CPU, by memory size. */
@@ -24,7 +24,7 @@ export interface Measurements {
 
 /** Returns the chart and the tables for docs/performance.md. Times are medians. */
 export function markdown(measurements: Measurements): string {
-  const { rounds, megabytes, variants, otherOptions, cold, warm, sizes, bodies } = measurements;
+  const { rounds, megabytes, variants, alternatives, cold, warm, sizes, bodies } = measurements;
   const deployed: Runs = sizes.get(megabytes)?.cold ?? new Map();
   const peers = variants.filter(({ name }) => ![PLANT_STORE, EMPTY, WITH_JWT].includes(name));
   const withJwt = variants.filter(({ name }) => name === WITH_JWT);
@@ -67,7 +67,7 @@ export function markdown(measurements: Measurements): string {
     ]),
     table(
       `${PLANT_STORE} | cold start slower by, ms (95 %) | at ${megabytes} MB, ms (95 %) | bundle, KB`,
-      [...otherOptions, ...withJwt].map(({ name, bundleBytes }) => [
+      [...alternatives, ...withJwt].map(({ name, bundleBytes }) => [
         name,
         difference(delay(cold, name)),
         deployed.has(name) ? difference(delay(deployed, name)) : '-',

@@ -3,14 +3,7 @@ import { join } from 'node:path';
 import { checkedNumber, command } from '../cli/command.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { functionBehind, readTemplate } from '../local/template.ts';
-import {
-  AT_EVERY_SIZE,
-  buildVariants,
-  buildWithOtherOptions,
-  buildWithProvider,
-  PLANT_STORE,
-  type Variant,
-} from './build.ts';
+import { AT_EVERY_SIZE, buildAlternatives, buildVariants, buildWithJwt, PLANT_STORE, type Variant } from './build.ts';
 import { startFakeServices } from './fake-services.ts';
 import { measure, type RunOptions } from './measure.ts';
 import { type Measurements, markdown, type Runs } from './report.ts';
@@ -41,9 +34,9 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     '/plants',
   );
   const fakes = await startFakeServices();
-  const withProvider = await buildWithProvider(fakes.provider.context, fakes.provider.token);
+  const withProvider = await buildWithJwt(fakes.provider.context, fakes.provider.token);
   const variants = [...(await buildVariants(assetDirectory)), withProvider];
-  const otherOptions = await buildWithOtherOptions();
+  const alternatives = await buildAlternatives();
   const sample = JSON.parse(readFileSync(join(projectRoot, 'events/create-plant.json'), 'utf8'));
 
   async function run(variant: Variant, options: Partial<RunOptions>) {
@@ -75,7 +68,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
   // First, because this part fails on a machine without cgroups.
   const sizes: Measurements['sizes'] = new Map();
   for (const megabytes of MEMORY_SIZES) {
-    const handlers = megabytes === memoryMegabytes ? [...compared, ...otherOptions] : compared;
+    const handlers = megabytes === memoryMegabytes ? [...compared, ...alternatives] : compared;
     const cold = await interleave(handlers, halfRounds, { megabytes });
     const warm = await interleave(plantStore, 4, { warmUp: 50, invocations: 200, megabytes });
     sizes.set(megabytes, { cold, warm });
@@ -89,11 +82,11 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     const runs = await interleave(plantStore, 3, { event, status, megabytes: memoryMegabytes });
     bodies.set(name, runs.get(PLANT_STORE) ?? []);
   }
-  const cold = await interleave([...variants, ...otherOptions], rounds);
+  const cold = await interleave([...variants, ...alternatives], rounds);
   const warm = await interleave(variants, halfRounds, { warmUp: 500, invocations: 1000 });
   await fakes.close();
 
-  const text = markdown({ rounds, megabytes: memoryMegabytes, variants, otherOptions, cold, warm, sizes, bodies });
+  const text = markdown({ rounds, megabytes: memoryMegabytes, variants, alternatives, cold, warm, sizes, bodies });
   console.log(text);
   const document = join(projectRoot, 'docs/performance.md');
   const section = /(?<=<!-- bench -->\n).*(?=\n<!-- \/bench -->)/s;

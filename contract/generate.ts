@@ -9,10 +9,10 @@ import {
   mapValues,
   resolve,
   type Schema,
-  toValidatorSchema,
-  typeScriptType,
+  strictSchema,
+  toTypeScript,
+  validatorSchema,
   valueType,
-  withoutAdditionalMembers,
 } from './schema.ts';
 
 /*
@@ -90,12 +90,10 @@ function createCompiler(options: Options = { allErrors: true, verbose: true }): 
   return ajv;
 }
 
-/**
- * Generates the files of a contract, by their path from the project's root. Throws if the contract has a feature that is
- * not supported.
- */
+/** Generates the files of a contract, by path from the project's root. Throws if the contract is not supported. */
 export function generate(contractText: string): Record<string, string> {
   const { paths, components } = parse(contractText) as Contract;
+  const resolved = (schema: Schema) => resolve(schema, components.schemas);
   const files: Record<string, string> = {};
   const responseCompiler = createCompiler({ strict: false, validateFormats: false });
   const operations = readOperations(contractText);
@@ -103,31 +101,33 @@ export function generate(contractText: string): Record<string, string> {
   for (const { operationId, method, path, folder } of operations) {
     const { parameters = [], ...methods } = paths[path] ?? {};
     const operation = methods[method.toLowerCase()] ?? {};
-    const request = mapValues(requestSchemas(operationId, parameters, operation), (part) =>
-      resolve(part, components.schemas),
-    );
-    const response = resolve(responseSchema(operationId, operation), components.schemas);
-    const schemas = referencedSchemas([operation.requestBody, operation.responses?.['200']], components.schemas);
+    const request = mapValues(requestSchemas(operationId, parameters, operation), resolved);
+    const response = resolved(responseSchema(operationId, operation));
+    const names = namesIn([operation.requestBody, operation.responses?.['200']]);
+    const schemas = Object.fromEntries(names.map((name) => [name, resolved(components.schemas[name] ?? {})]));
+    const event = objectSchema(request);
+    const eventCompiler = createCompiler();
+    const typeName = operationId.replace(/./, (letter) => letter.toUpperCase());
     const constants = contractConstants(operationId, request, schemas);
     files[`functions/${folder}/contract.generated.js`] = [
       HEADER,
       ...Object.entries(constants).map(([name, { value }]) => `export const ${name} = ${JSON.stringify(value)};\n`),
-      eventValidator(operationId, request),
+      standaloneCode.default(eventCompiler, eventCompiler.compile(validatorSchema(event, operationId))),
       '\n',
     ].join('');
     files[`functions/${folder}/contract.generated.d.ts`] = [
       HEADER,
-      ...Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeScriptType(schema)};`),
+      ...Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${toTypeScript(schema)};`),
       '/** The parts of a valid event that the contract describes. */',
-      `export type ${upperFirst(operationId)}Event = ${typeScriptType(objectSchema(request))};`,
+      `export type ${typeName}Event = ${toTypeScript(event)};`,
       '/** The body of a 200 response. */',
-      `export type ${upperFirst(operationId)}Response = ${typeScriptType(response)};\n`,
+      `export type ${typeName}Response = ${toTypeScript(response)};\n`,
       ...Object.entries(constants).map(([name, { type }]) => `export declare const ${name}: ${type};`),
       '/** Validates an event. The reasons for a failure are in `errors`. */',
       "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
       'export default validate;\n',
     ].join('\n');
-    responseCompiler.addSchema(withoutAdditionalMembers(response), operationId);
+    responseCompiler.addSchema(strictSchema(response), operationId);
     const properties = JSON.stringify({ operationId, method, path, needsJson: operation.requestBody !== undefined });
     list.push(`  { ...${properties}, isResponse: ${operationId} },\n`);
   }
@@ -139,19 +139,14 @@ export function generate(contractText: string): Record<string, string> {
   return files;
 }
 
-/** Returns the schemas to which the parts of an operation refer directly, by name. */
-function referencedSchemas(parts: unknown[], schemas: Record<string, Schema>): Record<string, Schema> {
+/** Returns the names of the schemas to which the parts of an operation refer directly. */
+function namesIn(parts: unknown[]): string[] {
   const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
-  const names = [...new Set(Array.from(references, ([, name = '']) => name))];
-  return Object.fromEntries(names.map((name) => [name, resolve({ $ref: `#/components/schemas/${name}` }, schemas)]));
+  return [...new Set(Array.from(references, ([, name = '']) => name))];
 }
 
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
-function requestSchemas(
-  operationId: string,
-  ofPath: Parameter[],
-  operation: ContractOperation,
-): Record<string, Schema> {
+function requestSchemas(operationId: string, ofPath: Parameter[], operation: ContractOperation) {
   const request: Record<string, Schema> = {};
   for (const { name, in: place, required, schema } of [...ofPath, ...(operation.parameters ?? [])]) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
@@ -192,12 +187,6 @@ function objectSchema(properties: Record<string, Schema>): Schema {
   return { type: 'object', required: Object.keys(properties), properties };
 }
 
-/** Generates the code of an event's validator. */
-function eventValidator(operationId: string, request: Record<string, Schema>): string {
-  const ajv = createCompiler();
-  return standaloneCode.default(ajv, ajv.compile(toValidatorSchema(objectSchema(request), operationId)));
-}
-
 /** Returns the exported constants of an operation by name, each with its TypeScript type. */
 function contractConstants(operationId: string, request: Record<string, Schema>, schemas: Record<string, Schema>) {
   const { body = {}, pathParameters = {}, queryStringParameters = {} } = request;
@@ -222,8 +211,6 @@ function parameterType({ items, ...schema }: Schema): string | [string] {
   const type = valueType(items ?? schema).replace('int32', 'number');
   return items ? [type] : type;
 }
-
-const upperFirst = (text: string) => text.replace(/./, (letter) => letter.toUpperCase());
 
 /** Writes the files that `generate` returns for the openapi.yaml of a project. Default: this project. */
 export function writeGenerated(directory = join(import.meta.dirname, '..')): void {

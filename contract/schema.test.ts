@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { generate } from './generate.ts';
-import { type Schema, toValidatorSchema, typeScriptType } from './schema.ts';
+import { type Schema, toTypeScript, validatorSchema } from './schema.ts';
 
 /** Each supported keyword with a setting, a valid value and an invalid value. */
 type Keywords = Record<string, [setting: unknown, valid: unknown, invalid: unknown]>;
@@ -90,33 +90,30 @@ async function generateValidator(schema: Schema): Promise<(value: unknown) => bo
   return (value) => validate({ body: { it: value } });
 }
 
-test.each(TYPES)(
-  'validates $schema as $type, with each supported keyword',
-  async ({ schema, keywords, values, type }) => {
-    expect(typeScriptType(schema)).toBe(type);
-    expect(VALUES.filter(await generateValidator(schema))).toEqual(values);
-    for (const [keyword, [setting, valid, invalid]] of Object.entries(keywords)) {
-      const isValid = await generateValidator({ ...schema, [keyword]: setting });
-      expect([keyword, isValid(valid), isValid(invalid)]).toEqual([keyword, true, false]);
-      // The keyword makes no value of another type valid, and does not throw for one.
-      expect(values).toEqual(expect.arrayContaining(VALUES.filter(isValid)));
-    }
-  },
-);
+test.each(TYPES)('validates $schema, with each supported keyword', async ({ schema, keywords, values, type }) => {
+  expect(toTypeScript(schema)).toBe(type);
+  expect(VALUES.filter(await generateValidator(schema))).toEqual(values);
+  for (const [keyword, [setting, valid, invalid]] of Object.entries(keywords)) {
+    const isValid = await generateValidator({ ...schema, [keyword]: setting });
+    expect([keyword, isValid(valid), isValid(invalid)]).toEqual([keyword, true, false]);
+    // The keyword makes no value of another type valid, and does not throw for one.
+    expect(values).toEqual(expect.arrayContaining(VALUES.filter(isValid)));
+  }
+});
 
 test.each(TYPES)('throws for any other keyword of $schema', ({ schema, keywords }) => {
   const hasFormat = schema.type === 'number' || schema.type === 'integer';
   const supported = [...(hasFormat ? ['format'] : []), ...Object.keys(keywords)];
   for (const keyword of KEYWORDS.filter((each) => !supported.includes(each))) {
-    expect(() => toValidatorSchema({ ...schema, [keyword]: {} }, 'put.body')).toThrow(
+    expect(() => validatorSchema({ ...schema, [keyword]: {} }, 'put.body')).toThrow(
       `put.body has the keyword ${keyword}; its type supports only these keywords: ${supported.join(', ') || 'none'}.`,
     );
   }
-  expect(toValidatorSchema({ ...schema, ...ANNOTATIONS }, 'put.body')).toEqual(toValidatorSchema(schema, 'put.body'));
+  expect(validatorSchema({ ...schema, ...ANNOTATIONS }, 'put.body')).toEqual(validatorSchema(schema, 'put.body'));
 });
 
 test('makes the members of an object optional that are not required', () => {
   const properties = { a: { type: 'boolean' }, b: { type: 'string' } };
-  expect(typeScriptType({ type: 'object', properties })).toBe('{ "a"?: boolean; "b"?: string }');
-  expect(typeScriptType({ type: 'object', properties, required: ['b'] })).toBe('{ "a"?: boolean; "b": string }');
+  expect(toTypeScript({ type: 'object', properties })).toBe('{ "a"?: boolean; "b"?: string }');
+  expect(toTypeScript({ type: 'object', properties, required: ['b'] })).toBe('{ "a"?: boolean; "b": string }');
 });

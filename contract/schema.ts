@@ -20,15 +20,10 @@ export interface Schema {
 
 /** Returns a schema's type; for an integer its format, by default int64. */
 export function valueType({ type, format }: Schema): string {
-  if (type === 'integer') return format ?? 'int64';
-  return String(type);
+  return type === 'integer' ? (format ?? 'int64') : String(type);
 }
 
-/**
- * Replaces each `$ref` (`#/components/schemas/NAME`) and `allOf` of a schema.
- *
- * @param parents The names of the schemas that contain it. Default: none.
- */
+/** Replaces each `$ref` (`#/components/schemas/NAME`) and `allOf`. `parents` are the names of the containing schemas. */
 export function resolve(schema: Schema, schemas: Record<string, Schema>, parents: string[] = []): Schema {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.replace('#/components/schemas/', '');
@@ -71,7 +66,7 @@ const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
  * Converts a resolved schema to the validator's: an int64 is a bigint, a string is well-formed, a number fits into DynamoDB.
  * Throws if the schema at the `place` has a type or keyword that is not supported.
  */
-export function toValidatorSchema(schema: Schema, place: string): Schema {
+export function validatorSchema(schema: Schema, place: string): Schema {
   const type = TYPES[valueType(schema)];
   if (!type) {
     throw new Error(`${place} is of type ${valueType(schema)}; it must be one of ${Object.keys(TYPES).join(', ')}.`);
@@ -83,22 +78,21 @@ export function toValidatorSchema(schema: Schema, place: string): Schema {
   }
   const { properties, items, format: _, ...keywords } = schema;
   for (const annotation of ANNOTATIONS) delete keywords[annotation];
+  const convert = (child: Schema, name: string) => validatorSchema(child, `${place}.${name}`);
   return {
     ...type.base,
     ...keywords,
-    ...(properties && {
-      properties: mapValues(properties, (each, name) => toValidatorSchema(each, `${place}.${name}`)),
-    }),
-    ...(items && { items: toValidatorSchema(items, `${place}.*`) }),
+    ...(properties && { properties: mapValues(properties, convert) }),
+    ...(items && { items: convert(items, '*') }),
   };
 }
 
 /** Converts a resolved schema of a response to one that allows no additional members. */
-export function withoutAdditionalMembers({ properties, items, ...schema }: Schema): Schema {
+export function strictSchema({ properties, items, ...schema }: Schema): Schema {
   return {
     ...schema,
-    ...(properties && { properties: mapValues(properties, withoutAdditionalMembers), additionalProperties: false }),
-    ...(items && { items: withoutAdditionalMembers(items) }),
+    ...(properties && { properties: mapValues(properties, strictSchema), additionalProperties: false }),
+    ...(items && { items: strictSchema(items) }),
   };
 }
 
@@ -110,14 +104,14 @@ export function int64Paths(schema: Schema): string[][] {
 }
 
 /** Converts a resolved schema to a TypeScript type. */
-export function typeScriptType(schema: Schema): string {
+export function toTypeScript(schema: Schema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   const type = valueType(schema);
-  if (type === 'array') return `(${typeScriptType(schema.items ?? {})})[]`;
+  if (type === 'array') return `(${toTypeScript(schema.items ?? {})})[]`;
   if (type !== 'object') return { int64: 'bigint', int32: 'number', undefined: 'unknown' }[type] ?? type;
   const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
     const optional = schema.required?.includes(name) ? '' : '?';
-    return `${JSON.stringify(name)}${optional}: ${typeScriptType(member)}`;
+    return `${JSON.stringify(name)}${optional}: ${toTypeScript(member)}`;
   });
   return `{ ${members.join('; ')} }`;
 }

@@ -85,7 +85,7 @@ describe('accepts an access token', () => {
   test.each([...RSA, ...EC])('signed with %s, by a key with or without "alg"', async (alg) => {
     const pair = await generateKeyPair(alg, { extractable: true });
     for (const algOfKey of [{ alg }, {}]) {
-      issuer.answer(discovery(issuer.url, [{ ...(await exportJWK(pair.publicKey)), kid: alg, ...algOfKey }]));
+      issuer.respondWith(discovery(issuer.url, [{ ...(await exportJWK(pair.publicKey)), kid: alg, ...algOfKey }]));
       const jwt = await new SignJWT(claims()).setProtectedHeader({ alg, kid: alg }).sign(pair.privateKey);
       expect(await provider().verify(jwt)).toEqual(accepted());
     }
@@ -239,7 +239,7 @@ describe('the provider’s keys', () => {
   test('not available: a token that needs them causes an error instead of a rejection', async () => {
     const [verifier, withoutKeys] = [provider(), provider()];
     await verifier.warmUp();
-    issuer.answer((_, response) => response.writeHead(500).end());
+    issuer.respondWith((_, response) => response.writeHead(500).end());
     await expect(withoutKeys.warmUp()).resolves.toBeUndefined();
     await expect(withoutKeys.verify(token())).rejects.toThrow('responded with status 500');
     after(5000);
@@ -248,7 +248,7 @@ describe('the provider’s keys', () => {
   });
 
   test('with one that is too short: its tokens are rejected, and the other keys are used', async () => {
-    issuer.answer(discovery(issuer.url, [{ ...published(newKey(1024)), kid: 'unusable' }, published(key)]));
+    issuer.respondWith(discovery(issuer.url, [{ ...published(newKey(1024)), kid: 'unusable' }, published(key)]));
     const verifier = provider();
     expect(await verifier.verify(token({}, { kid: 'unusable' }))).toEqual(unknownKey);
     expect(await verifier.verify(token())).toEqual(accepted());

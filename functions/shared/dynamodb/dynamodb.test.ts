@@ -189,13 +189,10 @@ test('reuses the connection for the next call', async () => {
   expect(ports.size).toBe(1);
 });
 
-test.each(['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
-  'throws if the variable %s is missing',
-  (name) => {
-    vi.stubEnv(name, '');
-    expect(() => new DynamoDb()).toThrow(`The environment variable ${name} is missing`);
-  },
-);
+test.each(['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])('throws without the variable %s', (name) => {
+  vi.stubEnv(name, '');
+  expect(() => new DynamoDb()).toThrow(`The environment variable ${name} is missing`);
+});
 
 test.each([
   ['eu-west-1', {}, 'https://dynamodb.eu-west-1.amazonaws.com/'],
@@ -395,14 +392,11 @@ async function attemptsOfSdk(listener: RequestListener): Promise<number> {
   return attempts();
 }
 
-test.each(RESPONSES)(
-  'makes as many attempts as the SDK, except for the listed differences: %s',
-  async (name, listener) => {
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    const [own, ofSdk] = await Promise.all([readFrom(listener), attemptsOfSdk(listener)]);
-    expect(own.attempts === ofSdk, `${own.attempts} attempts, the SDK makes ${ofSdk}`).toBe(!(name in DIFFERENCES));
-    if (!(name in FAULTS)) return;
-    const message = 'The database did not respond. Repeating the request is safe.';
-    expect(own).toMatchObject({ result: { error: 503, message }, attempts: 3 });
-  },
-);
+test.each(RESPONSES)('makes as many attempts as the SDK, with listed exceptions: %s', async (name, listener) => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const [own, ofSdk] = await Promise.all([readFrom(listener), attemptsOfSdk(listener)]);
+  expect(own.attempts === ofSdk, `${own.attempts} attempts, the SDK makes ${ofSdk}`).toBe(!(name in DIFFERENCES));
+  if (!(name in FAULTS)) return;
+  const message = 'The database did not respond. Repeating the request is safe.';
+  expect(own).toMatchObject({ result: { error: 503, message }, attempts: 3 });
+});

@@ -74,7 +74,7 @@ export class DynamoDbError extends Error {
   }
 }
 
-/** The errors that DynamoDB asks to retry with a longer wait ("Error handling with DynamoDB"). */
+/** DynamoDB's errors that need a longer wait before a retry ("Error handling with DynamoDB"). */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -102,9 +102,8 @@ export class DynamoDb {
   /**
    * Sends an action, in up to three attempts, within the invocation's remaining time.
    *
-   * @throws PlantStoreError 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not DynamoDB's;
-   * 504 if the time is up.
-   * @throws DynamoDbError for any other error of DynamoDB, for example a condition that is not met.
+   * @throws 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not DynamoDB's; 504 if the time is
+   * up; a DynamoDbError for any other error of DynamoDB, for example a condition that is not met.
    */
   async send<Action extends keyof Actions>(
     action: Action,

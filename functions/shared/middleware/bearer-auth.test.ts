@@ -83,13 +83,10 @@ test.each([
   [`Bearer ${DEVELOPMENT_TOKEN.toUpperCase()}`, INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN.replace('Local', 'Loca-')}`, INVALID],
   [`Bearer ${'x'.repeat(10_000)}`, INVALID],
-])(
-  'returns 401 for the malformed header %j without a database read, with WWW-Authenticate: %s',
-  async (authorization, challenge) => {
-    await expect(nameFor({ authorization })).rejects.toMatchObject(unauthorized(`${MALFORMED}.`, challenge));
-    expect(send).not.toHaveBeenCalled();
-  },
-);
+])('returns 401 for the malformed header %j, without a database read: %s', async (authorization, challenge) => {
+  await expect(nameFor({ authorization })).rejects.toMatchObject(unauthorized(`${MALFORMED}.`, challenge));
+  expect(send).not.toHaveBeenCalled();
+});
 
 test('returns 401 for an unknown token', async () => {
   const message = 'The access token is unknown, expired or revoked.';

@@ -61,7 +61,7 @@ test.each([
   ['4503599627370495.5', false],
   ['1e19', false],
   ['1e400', false],
-])('quotes the id %s unchanged, and asks for plain digits: %s', async (id, needsPlainDigits) => {
+])('quotes the id %s unchanged, and requires plain digits: %s', async (id, needsPlainDigits) => {
   expect(await errorFor(`{"id":${id},"name":"x"}`)).toEqual({
     error: 400,
     message: `The member id was ${id}; it must be ${INT64}${needsPlainDigits ? ', in plain digits if it is beyond 2^53' : ''}.`,
@@ -73,14 +73,11 @@ test('quotes only the first 40 digits of an id', async () => {
   expect((await errorFor(`{"id":${'9'.repeat(41)}}`))['message']).toContain(`was ${'9'.repeat(40)}…;`);
 });
 
-test.each(['{', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])(
-  'returns 400 for the body %j, which is not JSON',
-  async (body) => {
-    const { error, message } = await errorFor(body);
-    expect(error).toBe(400);
-    expect(message).toMatch(/^The body was not JSON \(.+\); it must be a JSON object\.$/);
-  },
-);
+test.each(['{', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])('rejects invalid JSON %j', async (body) => {
+  const { error, message } = await errorFor(body);
+  expect(error).toBe(400);
+  expect(message).toMatch(/^The body was not JSON \(.+\); it must be a JSON object\.$/);
+});
 
 test.each([
   ['a byte order mark', '\ufeff', '\\u{feff}'],

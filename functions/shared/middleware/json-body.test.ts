@@ -150,12 +150,9 @@ test.each([
   expect(await idOf(text)).toEqual({ name: 'x', id: new InexactNumber(text) });
 });
 
-test.each(['"7"', 'true', 'null', '[true]'])(
-  'does not convert the id %s, which the validator rejects',
-  async (text) => {
-    expect(await idOf(text)).toEqual({ name: 'x', id: JSON.parse(text) });
-  },
-);
+test.each(['"7"', 'true', 'null', '[true]'])('does not convert the id %s', async (text) => {
+  expect(await idOf(text)).toEqual({ name: 'x', id: JSON.parse(text) });
+});
 
 test('parses any int64 in plain digits exactly', async () => {
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });

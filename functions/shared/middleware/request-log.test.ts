@@ -45,7 +45,7 @@ test('logs a line at INFO for a successful request', async () => {
   expect(await logged(succeed)).toEqual({ info: [{ ...LINE, outcome: 'succeeded' }], error: [] });
 });
 
-test('logs a line at INFO with the error number for a refused request', async () => {
+test('logs a line at INFO with the error number for a client error', async () => {
   expect(await logged(fail(new PlantStoreError(409, 'no', { cause: new Error('inner') })))).toEqual({
     info: [{ ...LINE, outcome: 'refused', error: 409 }],
     error: [],

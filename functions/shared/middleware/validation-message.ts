@@ -15,11 +15,7 @@ interface Schema {
 /** An error of an Ajv validator with the option `verbose`. */
 export type ValidationError = ErrorObject & { parentSchema: Schema };
 
-/**
- * Describes each wrong member or parameter in a sentence: its value or type, and the requirement.
- *
- * @example "The member id was a string; it must be a whole number from -9223372036854775808 to 9223372036854775807."
- */
+/** Describes each wrong member or parameter, as in "The member id was a string; it must be a whole number from …". */
 export function validationMessage(errors: ValidationError[]): string {
   // A value of the wrong type can fail several keywords, each with the same sentence.
   return [...new Set(errors.map(describeError))].join(' ');
