@@ -68,7 +68,7 @@ export async function measure(directory: string, options: RunOptions): Promise<R
   }
 }
 
-/** Returns the CPU time of a process and its threads. It is more precise than the ticks in `/proc/PID/stat` (proc(5)). */
+/** Returns the CPU time of a process and its threads, more precisely than the ticks of `/proc/PID/stat` (proc(5)). */
 function cpuNanoseconds(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   const times = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
@@ -79,7 +79,7 @@ function cpuNanoseconds(pid: number): number {
 const MEGABYTES_PER_CPU = 1769;
 const PERIOD_US = 20_000;
 
-/** Limits a process to Lambda's share of a CPU at a memory size. Throws if cgroups (version 1 or 2) are not available. */
+/** Limits a process to Lambda's share of a CPU at a memory size. Throws without cgroups (version 1 or 2). */
 function cpuShare(pid: number, megabytes: number) {
   const isVersion1 = existsSync('/sys/fs/cgroup/cpu/cgroup.procs');
   const directory = `/sys/fs/cgroup/${isVersion1 ? 'cpu/' : ''}plant-store-bench-${pid}`;

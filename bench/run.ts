@@ -9,8 +9,8 @@ import { measure, type RunOptions } from './measure.ts';
 import { type Measurements, markdown, type Runs } from './report.ts';
 
 /*
- * npm run bench: measures the deployed bundle and its peers, each on AWS's runtime client in a new process. Prints a chart
- * and tables, and writes them to docs/performance.md.
+ * npm run bench: measures the deployed bundle and its peers, each on AWS's runtime client in a new process. Prints a
+ * chart and tables, and writes them to docs/performance.md.
  */
 
 const MEMORY_SIZES = [128, 512, 1769];

@@ -16,9 +16,9 @@ import {
 } from './schema.ts';
 
 /*
- * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in its function's folder;
- * for the smoke test, the list of operations with the validators of their responses. Compiling the schemas at run time
- * would add 72 ms to every cold start.
+ * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in its function's
+ * folder; for the smoke test, the list of operations with the validators of their responses. Compiling the schemas at
+ * run time would add 72 ms to every cold start.
  */
 
 interface Parameter {
@@ -46,7 +46,7 @@ interface Contract {
 
 const HEADER = '// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.\n';
 
-/** Each file needs its own compiler, because Ajv numbers the functions that it generates, and the output must not vary. */
+/** Creates the compiler of one file. With a shared one, the function numbers would depend on the files before it. */
 function createCompiler(options: Options = { allErrors: true, verbose: true }): Ajv2020 {
   const ajv = new Ajv2020({ ...options, code: { source: true, esm: true, lines: true } });
   // Ajv's `integer` does not accept a bigint.

@@ -67,7 +67,7 @@ const VALUES = [
   ...[...NUMBERS, ...INT64S],
 ];
 
-/** The validating keywords of JSON Schema 2020-12 and OpenAPI 3.1, except `$ref` and `allOf`, which are resolved first. */
+/** The validating keywords of JSON Schema 2020-12 and OpenAPI 3.1, except `$ref` and `allOf` (resolved first). */
 const KEYWORDS = [
   ...['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties'],
   ...['minProperties', 'maxProperties', 'dependentRequired', 'dependentSchemas', 'discriminator'],

@@ -23,7 +23,7 @@ export function valueType({ type, format }: Schema): string {
   return type === 'integer' ? (format ?? 'int64') : String(type);
 }
 
-/** Replaces each `$ref` (`#/components/schemas/NAME`) and `allOf`. `parents` are the names of the containing schemas. */
+/** Replaces each `$ref` (`#/components/schemas/NAME`) and `allOf`. `parents` names the containing schemas. */
 export function resolve(schema: Schema, schemas: Record<string, Schema>, parents: string[] = []): Schema {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.replace('#/components/schemas/', '');
@@ -63,8 +63,8 @@ const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
 };
 
 /**
- * Converts a resolved schema to the validator's: an int64 is a bigint, a string is well-formed, a number fits into DynamoDB.
- * Throws if the schema at the `place` has a type or keyword that is not supported.
+ * Converts a resolved schema to the validator's: an int64 is a bigint, a string is well-formed, a number fits into
+ * DynamoDB. Throws if the schema at the `place` has a type or keyword that is not supported.
  */
 export function validatorSchema(schema: Schema, place: string): Schema {
   const type = TYPES[valueType(schema)];

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 
 /*
- * Shared by all peers: the SDK's default client, with the same token look-up (cached for a minute) and the same conditional
- * write as the function's.
+ * Shared by all peers: the SDK's default client, with the same token look-up (cached for a minute) and the same
+ * conditional write as the function's.
  */
 
 export interface NewPlant {

@@ -36,8 +36,8 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
 }
 
 /**
- * A conditional write, which succeeds if the id is free or has an identical plant. A repeated write (for example after a
- * lost response) therefore succeeds and changes nothing.
+ * A conditional write, which succeeds if the id is free or has an identical plant. A repeated write (for example after
+ * a lost response) therefore succeeds and changes nothing.
  */
 function putInput(plant: NewPlant, TableName: string): Input<'PutItem'> {
   const Item: Record<string, AttributeValue> = { id: { N: String(plant.id) } };

@@ -83,7 +83,7 @@ test.each([null, undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 
   },
 );
 
-/** The CPU time in one second at 512 MB. A function has one whole CPU at 1,769 MB ("Configure Lambda function memory"). */
+/** The CPU time in one second at 512 MB. A whole CPU needs 1,769 MB ("Configure Lambda function memory"). */
 const MAX_CPU_MS = (1000 * 512) / 1769;
 /** Stryker's instrumentation makes the code several times slower. */
 const IS_INSTRUMENTED = 'STRYKER_MUTATOR_WORKER' in process.env;

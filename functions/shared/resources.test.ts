@@ -23,7 +23,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Starts an operation with these environment variables. Returns a function that sends it a JWT with the given claims. */
+/** Starts an operation with these environment variables. Returns a function that sends it a JWT with claims. */
 async function startWith(variables: Record<string, string>) {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   vi.resetModules();

@@ -3,8 +3,8 @@ import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /*
- * This file has a bundle of its own, loaded only if an identity provider is configured. It shares no class with the main
- * bundle, so `instanceof` does not recognize its errors there.
+ * This file has a bundle of its own, loaded only if an identity provider is configured. It shares no class with the
+ * main bundle, so `instanceof` does not recognize its errors there.
  */
 
 /** The requirements on an access token (RFC 7519, 4.1). */
@@ -26,8 +26,8 @@ const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u'];
 /** RFC 9068, 2.1, and "JWT", which some providers use instead. An ID token can be a "JWT" too. */
 const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 /**
- * The first three exist only in ID tokens (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to its owner's key
- * (RFC 7800, 3). The service does not verify that key, so it would accept a stolen token.
+ * The first three exist only in ID tokens (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to its owner's
+ * key (RFC 7800, 3). The service does not verify that key, so it would accept a stolen token.
  */
 const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 
@@ -47,8 +47,8 @@ export class IdentityProvider {
   }
 
   /**
-   * Verifies that a JWT is an access token for this service (RFC 7519, 7.2; RFC 8725; RFC 9068, 4). Caches a valid token for
-   * up to 60 s. Throws if the provider's keys are not available or not usable.
+   * Verifies that a JWT is an access token for this service (RFC 7519, 7.2; RFC 8725; RFC 9068, 4). Caches a valid
+   * token for up to 60 s. Throws if the provider's keys are not available or not usable.
    */
   async verify(token: string): Promise<VerificationResult> {
     const keySet = await this.#keys.current();

@@ -20,7 +20,7 @@ const MAX_KEYS = 100;
 
 const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
 const ELLIPTIC_CURVES = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
-/** Only asymmetric algorithms (RFC 8725, 3.1): with a symmetric key, everyone who verifies tokens can also issue them. */
+/** Only asymmetric algorithms (RFC 8725, 3.1): with a symmetric key, a verifier could also issue tokens. */
 export const ALGORITHMS = [...RSA, ...ELLIPTIC_CURVES];
 
 /** A token for each algorithm, with a signature that is wrong for every key. */
@@ -43,14 +43,14 @@ export class ProviderKeys {
     this.#issuer = issuer;
   }
 
-  /** Fetches the keys at init, in one attempt. Never throws: the next request that needs the keys fetches them again. */
+  /** Fetches the keys at init, in one attempt. Never throws: the next request that needs them fetches them again. */
   async warmUp(): Promise<void> {
     await this.#fetch(MIN_INTERVAL_MS, 1).catch(() => {
       this.#lastFetch = undefined;
     });
   }
 
-  /** Returns the valid keys. Fetches them again after ten minutes; if that fails, they stay valid for up to an hour. */
+  /** Returns the valid keys. Fetches them again after ten minutes; if that fails, they stay valid for an hour. */
   async current(): Promise<KeySet> {
     const age = Date.now() - (this.#fetched?.at ?? 0);
     if (!this.#fetched || age >= MAX_AGE_MS) return await this.latest();
@@ -96,7 +96,7 @@ async function fetchPublished(issuer: string, attempts: number): Promise<unknown
   return await fetchPublished(issuer, attempts - 1);
 }
 
-/** Returns the keys that can verify a signature. A token that names any other key would cause a 503 instead of a 401. */
+/** Returns the keys that can verify a signature. Any other key would cause a 503 instead of a 401. */
 async function filterUsable(published: unknown): Promise<JWK[]> {
   if (!Array.isArray(published) || published.length > MAX_KEYS) {
     throw new Error(`The identity provider does not publish a list of at most ${MAX_KEYS} keys.`);

@@ -14,8 +14,8 @@ export class TokensTable {
   }
 
   /**
-   * Returns the name of a valid token, and undefined for an unknown, expired or revoked one. Valid tokens are cached, so a
-   * revoked token stays valid for up to 60 s. Throws the errors of `DynamoDb.send`.
+   * Returns the name of a valid token, and undefined for an unknown, expired or revoked one. Valid tokens are cached,
+   * so a revoked token stays valid for up to 60 s. Throws the errors of `DynamoDb.send`.
    */
   async verify(token: string, time: RemainingTime): Promise<string | undefined> {
     const digest = digestOf(token);
@@ -32,8 +32,8 @@ export class TokensTable {
   }
 
   /**
-   * Opens the connection and warms up the signer at init, where Lambda gives more CPU. It reads a digest that no token has,
-   * and never throws: if the database is unavailable, the first request fails.
+   * Opens the connection and warms up the signer at init, where Lambda gives more CPU. It reads a digest that no token
+   * has, and never throws: if the database is unavailable, the first request fails.
    */
   async warmUp(): Promise<void> {
     await this.#read('none', ONE_SECOND).catch(() => {});

@@ -102,8 +102,8 @@ export class DynamoDb {
   /**
    * Sends an action, in up to three attempts, within the invocation's remaining time.
    *
-   * @throws 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not DynamoDB's; 504 if the time is
-   * up; a DynamoDbError for any other error of DynamoDB, for example a condition that is not met.
+   * @throws 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not DynamoDB's; 504 if the
+   * time is up; a DynamoDbError for any other error of DynamoDB, for example a condition that is not met.
    */
   async send<Action extends keyof Actions>(
     action: Action,
@@ -166,13 +166,13 @@ export class DynamoDb {
 /** Returns the output of a response, or an error: a DynamoDbError, or another Error if DynamoDB did not send it. */
 function parseResponse(status: number, text: string): object {
   const { ConsumedCapacity, __type, message, Message = message, ...others } = parseObject(text);
-  // Only DynamoDB returns ConsumedCapacity; a proxy's empty 200 does not, and would read as "stored" or "no such token".
+  // Only DynamoDB returns ConsumedCapacity; a proxy's empty 200 would mean "stored" or "no such token".
   if (status === 200 && ConsumedCapacity) return { ConsumedCapacity, ...others };
   if (status >= 400 && __type) return new DynamoDbError(String(__type).replace(/.*#/, ''), String(Message), status);
   return new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
 }
 
-/** Parses a JSON object; returns an empty one for any other text. Never throws, because an error could log an item. */
+/** Parses a JSON object; returns an empty one for other text. Never throws, because the error could contain an item. */
 function parseObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) ?? {};
@@ -185,7 +185,7 @@ function retryable(error: ErrorNumber, problem: string, cause: Error, when = '')
   return new PlantStoreError(error, `${problem} Repeating the request${when} is safe.`, { cause });
 }
 
-/** Returns the endpoint of the SDK's environment variables, or else of the region ("Amazon DynamoDB endpoints and quotas"). */
+/** Returns the endpoint from the environment, or else the region's ("Amazon DynamoDB endpoints and quotas"). */
 function resolveEndpoint(): URL {
   const region = environmentVariable('AWS_REGION');
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';

@@ -23,8 +23,8 @@ interface AccessTokens {
  * Requires an Authorization header with a valid access token: an opaque token of the service, or a JWT of the identity
  * provider. Stores the token's name for the log.
  *
- * @throws 401 with a WWW-Authenticate header (RFC 6750, 3) if there is no valid token; 503 if the provider's keys are not
- * available; the errors of `DynamoDb.send`.
+ * @throws 401 with a WWW-Authenticate header (RFC 6750, 3) if there is no valid token; 503 if the provider's keys are
+ * not available; the errors of `DynamoDb.send`.
  */
 export function bearerAuth({ table, identityProvider }: AccessTokens): Middleware {
   const jwtFormat = identityProvider ? `, or a JWT of at most ${MAX_JWT_LENGTH} characters` : '';

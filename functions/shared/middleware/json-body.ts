@@ -14,9 +14,9 @@ const MAX_VALUES = 1000;
 /**
  * Parses the body. Each int64 of the schema becomes a bigint, or an InexactNumber, which the validator rejects.
  *
- * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000 bytes
- * or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, or has a member that would
- * change a prototype.
+ * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
+ * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, or has a member that
+ * would change a prototype.
  */
 export function jsonBody(int64s: readonly Int64Path[]): Middleware {
   const parser = httpJsonBodyParser({ disableContentTypeCheck: true });

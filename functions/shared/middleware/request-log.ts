@@ -4,8 +4,8 @@ import { toPlantStoreError } from './error-response.ts';
 /**
  * Logs one JSON line per request: the operation's id, the function's version, the outcome (`succeeded`, `refused` for a
  * 4xx `error`, `failed` for a 5xx), the `error` number, the gateway's extended request id, which a client cannot choose
- * ("Variables for access logging for API Gateway"), the token's name, and the duration in ms. A failure is logged at level
- * ERROR with its cause and stack. A token, a digest or a body is never logged.
+ * ("Variables for access logging for API Gateway"), the token's name, and the duration in ms. A failure is logged at
+ * level ERROR with its cause and stack. A token, a digest or a body is never logged.
  */
 export function requestLog(operation: string): Middleware {
   return {
@@ -36,7 +36,7 @@ function logLine(operation: string, { event, context, internal }: Request, outco
   };
 }
 
-/** Converts a thrown Error to a plain object, because JSON omits an Error's `stack` and `cause`. Keeps a thrown string. */
+/** Converts an Error to a plain object, because JSON omits `stack` and `cause`. Keeps a string, omits other values. */
 function toPlainObject(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : undefined;
   const { name, message, stack } = error;

@@ -10,8 +10,8 @@ export interface ParameterTypes {
 }
 
 /**
- * Converts the event's parameters to the types of the contract, and removes all others. Text that cannot be converted stays
- * a string, which the validator rejects.
+ * Converts the event's parameters to the types of the contract, and removes all others. Text that cannot be converted
+ * stays a string, which the validator rejects.
  */
 export function typedParameters({ pathParameters, queryStringParameters }: ParameterTypes): Middleware {
   return {
