@@ -11,68 +11,68 @@ export interface Variant {
   directory: string;
   bundleBytes: number;
   zippedBytes: number;
-  /** The token of its events. Default: that of the sample event. */
+  /** The access token of its events. Default: the sample event's. */
   token?: string;
-  /** Further environment variables. */
+  /** Additional environment variables. */
   environment?: Record<string, string>;
 }
 
-/* The names of handlers in the tables. */
-export const OURS = 'plant store';
-export const BARE = 'bare SDK';
+/* The names of the handlers in the tables. */
+export const PLANT_STORE = 'plant store';
+export const BARE_SDK = 'bare SDK';
 export const EMPTY = 'empty handler';
-export const WITH_PROVIDER = 'plant store, with a JWT';
-const RAW = 'one raw HTTPS call';
+export const WITH_JWT = 'plant store, with a JWT';
+const RAW_HTTPS = 'one raw HTTPS call';
 const SAME_CLIENT = 'bare handler on the same client';
 export const EXPRESS = 'Express 5';
 
-/** The handlers that are measured at each memory size. */
-export const COMPARED = [OURS, RAW, BARE, EXPRESS, SAME_CLIENT];
+/** The handlers that are measured at every memory size. */
+export const AT_EVERY_SIZE = [PLANT_STORE, RAW_HTTPS, BARE_SDK, EXPRESS, SAME_CLIENT];
 
-/** The files of the peers, by their names. */
+/** The peers' files by name. */
 const PEERS = {
   [EMPTY]: 'empty',
-  [RAW]: 'raw-https',
-  [BARE]: 'bare-sdk',
+  [RAW_HTTPS]: 'raw-https',
+  [BARE_SDK]: 'bare-sdk',
   'Middy, schema at run time': 'middy-run-time',
   [EXPRESS]: 'express',
   Hono: 'hono',
 };
 
 const OUTPUT = join(projectRoot, '.local/bench');
-const OUR_ENTRY = join(projectRoot, 'functions/create-plant/index.ts');
+const ENTRY = join(projectRoot, 'functions/create-plant/index.ts');
 const peer = (file: string) => join(import.meta.dirname, `peers/${file}.ts`);
-/** As in infra/functions.ts. */
+/** The options of infra/functions.ts. */
 const HTTP_ALIAS = { 'node:http': join(projectRoot, 'infra/bundle/node-http.ts') };
-const OUR_OPTIONS: BuildOptions = { alias: HTTP_ALIAS, external: ['./identity-provider.mjs'], minify: false };
+const DEPLOYED_OPTIONS: BuildOptions = { alias: HTTP_ALIAS, external: ['./identity-provider.mjs'], minify: false };
 
-/** The deployed bundle, each peer's, and the bare handler on the function's own client, bundled as the function is. */
+/** Bundles all peers. Returns them with the deployed bundle and the bare handler on the function's DynamoDB client. */
 export async function buildVariants(deployed: string): Promise<Variant[]> {
   rmSync(OUTPUT, { recursive: true, force: true });
   const alias = { ...HTTP_ALIAS, '@aws-sdk/client-dynamodb': peer('same-client') };
   return Promise.all([
-    variant(OURS, deployed),
+    variant(PLANT_STORE, deployed),
     ...Object.entries(PEERS).map(([name, file]) => bundle(name, peer(file))),
-    bundle(SAME_CLIENT, peer('bare-sdk'), { ...OUR_OPTIONS, alias }),
+    bundle(SAME_CLIENT, peer('bare-sdk'), { ...DEPLOYED_OPTIONS, alias }),
   ]);
 }
 
-/** The bundle of a stack that takes the JWTs of an identity provider. */
-export async function buildWithProvider(context: Record<string, string>, token: string): Promise<Variant> {
+/** Returns the bundle of a stack with an identity provider. */
+export async function buildWithJwt(context: Record<string, string>, token: string): Promise<Variant> {
   const template = readTemplate(await synthesize(join(OUTPUT, 'with-provider'), context));
   const { assetDirectory, environment } = functionBehind(template, 'POST', '/plants');
-  return { ...variant(WITH_PROVIDER, assetDirectory), token, environment };
+  return { ...variant(WITH_JWT, assetDirectory), token, environment };
 }
 
-/** The function, bundled in other ways. */
-export async function buildOtherwise(): Promise<Variant[]> {
+/** Bundles the function with alternative esbuild options. */
+export async function buildAlternatives(): Promise<Variant[]> {
   return Promise.all([
-    bundle('without the alias of node:http', OUR_ENTRY, { ...OUR_OPTIONS, alias: {} }),
-    bundle('minified', OUR_ENTRY, { ...OUR_OPTIONS, minify: true }),
+    bundle('without the alias of node:http', ENTRY, { ...DEPLOYED_OPTIONS, alias: {} }),
+    bundle('minified', ENTRY, { ...DEPLOYED_OPTIONS, minify: true }),
   ]);
 }
 
-/** Bundled as CDK's NodejsFunction would be told to, the SDK included. */
+/** Bundles a handler and its SDK with usual options of CDK's NodejsFunction. */
 async function bundle(name: string, entry: string, options: BuildOptions = {}): Promise<Variant> {
   const directory = join(OUTPUT, name.replaceAll(/\W+/g, '-'));
   mkdirSync(directory, { recursive: true });
@@ -85,7 +85,7 @@ async function bundle(name: string, entry: string, options: BuildOptions = {}): 
     format: 'esm',
     mainFields: ['module', 'main'],
     minify: true,
-    // Express and Ajv are CommonJS, which needs a require in an ES module.
+    // Express and Ajv are CommonJS, which needs `require` in an ES module.
     banner: /express|middy/.test(entry)
       ? { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" }
       : {},

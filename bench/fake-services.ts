@@ -8,11 +8,11 @@ const OUTPUTS: Record<string, string> = {
   PutItem: JSON.stringify({ ConsumedCapacity: { CapacityUnits: 1 } }),
 };
 
-/** A DynamoDB over HTTPS that knows every token and takes every plant, and an identity provider under the same address. */
+/** Starts a server that is both a fake DynamoDB, which accepts every token and plant, and an identity provider. */
 export async function startFakeServices() {
-  const { url, certificate, answer, close } = await startIssuer();
+  const { url, certificate, respondWith, close } = await startIssuer();
   const key = newKey();
-  answer((request, response) => {
+  respondWith((request, response) => {
     if (request.method === 'GET') return discovery(url, [published(key)])(request, response);
     const [, action = ''] = String(request.headers['x-amz-target']).split('.');
     request.resume().on('end', () => {
@@ -20,7 +20,7 @@ export async function startFakeServices() {
     });
   });
   return {
-    /** The context keys of a stack that takes the provider's tokens, and one of them. */
+    /** The context of a stack with this provider, and a valid token. */
     provider: {
       context: { tokenIssuer: url, tokenAudience: 'plants' },
       token: signed(key, { iss: url, aud: 'plants', sub: 'bench', exp: 2 ** 33 }, { typ: 'at+jwt' }),

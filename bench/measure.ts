@@ -3,14 +3,15 @@ import { startRuntime } from '../test/runtime/runtime-api.ts';
 
 export interface RunOptions {
   environment: Record<string, string>;
-  /** Makes the nth event. */
+  /** Creates the nth event. */
   event: (n: number) => unknown;
-  /** The status of the responses. Default: 200. */
+  /** The expected status of the responses. Default: 200. */
   status?: number;
-  /** Invocations after the first that only warm up, and those that are measured. Default: none. */
+  /** The number of invocations between the first and the measured ones. Default: 0. */
   warmUp?: number;
+  /** The number of measured invocations. Default: 0. */
   invocations?: number;
-  /** Gives the invocations Lambda's share of a CPU at this memory size. Default: a whole one. */
+  /** The memory size whose share of a CPU the invocations get. Default: a whole CPU. */
   megabytes?: number;
 }
 
@@ -19,14 +20,14 @@ export interface Run {
   coldStartMs: number;
   /** From the first event to its response. */
   firstInvocationMs: number;
-  /** CPU time of each measured invocation. Not a number if there were none. */
+  /** Average CPU time of the measured invocations. NaN if there are none. */
   warmCpuUs: number;
-  /** Wall time of each measured invocation. */
+  /** Average wall time of the measured invocations. NaN if there are none. */
   warmWallMs: number;
   peakMegabytes: number;
 }
 
-/** Runs an execution environment on AWS's runtime client, from spawn to its last event. */
+/** Starts a bundle on AWS's runtime client, invokes it, measures that and stops it. */
 export async function measure(directory: string, options: RunOptions): Promise<Run> {
   const { environment, event, status = 200, warmUp = 0, invocations = 0, megabytes } = options;
   const runtime = await startRuntime(directory, environment, 'ignore');
@@ -39,15 +40,15 @@ export async function measure(directory: string, options: RunOptions): Promise<R
       sent += 1;
       const response = await runtime.invoke(event(sent));
       if (response.includes(`"statusCode":${status}`)) continue;
-      throw new Error(`${directory} responded ${response}\n${runtime.log()}`);
+      throw new Error(`${directory} responded with ${response}; the status must be ${status}.\n${runtime.log()}`);
     }
   }
 
   try {
-    // Lambda gives init a whole CPU.
+    // Init gets a whole CPU, as on Lambda.
     await runtime.ready();
     share?.set();
-    const delivered = performance.now();
+    const firstEvent = performance.now();
     await invoke();
     const firstResponse = performance.now();
     await invoke(warmUp);
@@ -56,7 +57,7 @@ export async function measure(directory: string, options: RunOptions): Promise<R
     await invoke(invocations);
     return {
       coldStartMs: firstResponse - spawned,
-      firstInvocationMs: firstResponse - delivered,
+      firstInvocationMs: firstResponse - firstEvent,
       warmCpuUs: (cpuNanoseconds(pid) - cpuBefore) / 1000 / invocations,
       warmWallMs: (performance.now() - wallBefore) / invocations,
       peakMegabytes: Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
@@ -67,22 +68,22 @@ export async function measure(directory: string, options: RunOptions): Promise<R
   }
 }
 
-/** CPU time of a process and its threads: finer than the ticks of proc(5)'s stat. */
+/** Returns the CPU time of a process and its threads, more precisely than the ticks of `/proc/PID/stat` (proc(5)). */
 function cpuNanoseconds(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   const times = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
   return times.reduce((sum, nanoseconds) => sum + Number(nanoseconds), 0);
 }
 
-/** A function has a whole CPU at this memory size ("Configure Lambda function memory"). */
-const MEGABYTES_A_CPU = 1769;
+/** The memory size at which a function has a whole CPU ("Configure Lambda function memory"). */
+const MEGABYTES_PER_CPU = 1769;
 const PERIOD_US = 20_000;
 
-/** The share of a CPU that Lambda gives a function of a memory size, by cgroups of version 1 or 2. Throws without them. */
+/** Limits a process to Lambda's share of a CPU at a memory size. Throws without cgroups (version 1 or 2). */
 function cpuShare(pid: number, megabytes: number) {
   const isVersion1 = existsSync('/sys/fs/cgroup/cpu/cgroup.procs');
   const directory = `/sys/fs/cgroup/${isVersion1 ? 'cpu/' : ''}plant-store-bench-${pid}`;
-  const quota = Math.round((PERIOD_US * megabytes) / MEGABYTES_A_CPU);
+  const quota = Math.round((PERIOD_US * megabytes) / MEGABYTES_PER_CPU);
   mkdirSync(directory);
   writeFileSync(`${directory}/cgroup.procs`, String(pid));
   return {
@@ -92,7 +93,7 @@ function cpuShare(pid: number, megabytes: number) {
         writeFileSync(`${directory}/cpu.cfs_quota_us`, String(quota));
       } else writeFileSync(`${directory}/cpu.max`, `${quota} ${PERIOD_US}`);
     },
-    /** Removes the cgroup of a process that has ended. */
+    /** Removes the cgroup. The process must have ended. */
     remove: () => rmdirSync(directory),
   };
 }

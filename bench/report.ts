@@ -1,77 +1,76 @@
 import { cpus } from 'node:os';
-import { BARE, COMPARED, EMPTY, EXPRESS, OURS, type Variant, WITH_PROVIDER } from './build.ts';
+import { AT_EVERY_SIZE, BARE_SDK, EMPTY, EXPRESS, PLANT_STORE, type Variant, WITH_JWT } from './build.ts';
 import type { Run } from './measure.ts';
 
-/** The runs of each handler, by its name. */
+/** The runs of each handler by name. */
 export type Runs = Map<string, Run[]>;
 
-/** What `npm run bench` measured. */
+/** The results of `npm run bench`. */
 export interface Measurements {
   rounds: number;
   /** The deployed memory size. */
   megabytes: number;
   /** The deployed bundle and its peers. */
   variants: Variant[];
-  /** The function in other bundles. */
-  otherwise: Variant[];
+  /** The function, bundled with alternative options. */
+  alternatives: Variant[];
   cold: Runs;
   warm: Runs;
-  /** By memory size, with the CPU share that Lambda gives. */
+  /** The runs with Lambda's share of a CPU, by memory size. */
   sizes: Map<number, { cold: Runs; warm: Runs }>;
-  /** The deployed bundle with the largest bodies, by their names, at the deployed memory size. */
+  /** The runs of the deployed bundle with large bodies, at the deployed memory size, by the body's name. */
   bodies: Runs;
 }
 
-/** The chart and the tables of docs/performance.md. Times are medians. */
+/** Returns the chart and the tables for docs/performance.md. Times are medians. */
 export function markdown(measurements: Measurements): string {
-  const { rounds, megabytes, variants, otherwise, cold, warm, sizes, bodies } = measurements;
+  const { rounds, megabytes, variants, alternatives, cold, warm, sizes, bodies } = measurements;
   const deployed: Runs = sizes.get(megabytes)?.cold ?? new Map();
-  const peers = variants.filter(({ name }) => ![OURS, EMPTY, WITH_PROVIDER].includes(name));
-  const withProvider = variants.filter(({ name }) => name === WITH_PROVIDER);
-  const fastestFirst = variants.toSorted(
-    (a, b) => middle(cold, a.name, 'coldStartMs') - middle(cold, b.name, 'coldStartMs'),
-  );
-  const overEmpty = (name: string) => {
+  const peers = variants.filter(({ name }) => ![PLANT_STORE, EMPTY, WITH_JWT].includes(name));
+  const withJwt = variants.filter(({ name }) => name === WITH_JWT);
+  const coldStart = ({ name }: Variant) => medianOf(cold, name, 'coldStartMs');
+  const fastestFirst = variants.toSorted((a, b) => coldStart(a) - coldStart(b));
+  const cpuAboveEmpty = (name: string) => {
     const empty = figures(warm, EMPTY, 'warmCpuUs');
     return figures(warm, name, 'warmCpuUs').map((us, round) => us - (empty[round] ?? Number.NaN));
   };
   const ratio = (runs: Runs, name: string, figure: keyof Run) =>
-    compare(figures(runs, OURS, figure), figures(runs, name, figure), (a, b) => a / b);
-  const later = (runs: Runs, name: string) =>
-    compare(figures(runs, name, 'coldStartMs'), figures(runs, OURS, 'coldStartMs'), (a, b) => a - b);
+    compare(figures(runs, PLANT_STORE, figure), figures(runs, name, figure), (a, b) => a / b);
+  const delay = (runs: Runs, name: string) =>
+    compare(figures(runs, name, 'coldStartMs'), figures(runs, PLANT_STORE, 'coldStartMs'), (a, b) => a - b);
   const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown CPU'}`;
   const today = new Date().toISOString().slice(0, 10);
   return [
     `Measured on ${today} (${machine}, Node.js ${process.versions.node}, ${rounds} interleaved rounds, medians):`,
-    chart(fastestFirst.map(({ name }) => [name, middle(cold, name, 'coldStartMs')])),
+    chart(fastestFirst.map((variant) => [variant.name, coldStart(variant)])),
     table(
       'handler | cold start, ms | first invocation, ms | warm CPU, us | peak memory, MB | bundle, KB | zipped, KB',
       fastestFirst.map(({ name, bundleBytes, zippedBytes }) => [
-        name === OURS ? `**${OURS}**` : name,
-        middle(cold, name, 'coldStartMs').toFixed(0),
-        middle(cold, name, 'firstInvocationMs').toFixed(1),
-        median(overEmpty(name)).toFixed(0),
-        middle(warm, name, 'peakMegabytes').toFixed(0),
+        name === PLANT_STORE ? `**${PLANT_STORE}**` : name,
+        medianOf(cold, name, 'coldStartMs').toFixed(0),
+        medianOf(cold, name, 'firstInvocationMs').toFixed(1),
+        median(cpuAboveEmpty(name)).toFixed(0),
+        medianOf(warm, name, 'peakMegabytes').toFixed(0),
         kilobytes(bundleBytes),
         kilobytes(zippedBytes),
       ]),
     ),
-    table(`${OURS}, divided by | ratio | 95 % interval`, [
+    table(`${PLANT_STORE}, divided by | ratio | 95 % interval`, [
       ...peers.map(({ name }) => ratioRow(`${name}: cold start`, ratio(cold, name, 'coldStartMs'))),
-      ratioRow(`${BARE}: first invocation`, ratio(cold, BARE, 'firstInvocationMs')),
-      ratioRow(`${BARE}: cold start at ${megabytes} MB`, ratio(deployed, BARE, 'coldStartMs')),
+      ratioRow(`${BARE_SDK}: first invocation`, ratio(cold, BARE_SDK, 'firstInvocationMs')),
+      ratioRow(`${BARE_SDK}: cold start at ${megabytes} MB`, ratio(deployed, BARE_SDK, 'coldStartMs')),
       ratioRow(`${EXPRESS}: cold start at ${megabytes} MB`, ratio(deployed, EXPRESS, 'coldStartMs')),
       ratioRow(
-        `${BARE}: warm CPU over the empty handler`,
-        compare(overEmpty(OURS), overEmpty(BARE), (a, b) => a / b),
+        `${BARE_SDK}: warm CPU above the empty handler's`,
+        compare(cpuAboveEmpty(PLANT_STORE), cpuAboveEmpty(BARE_SDK), (a, b) => a / b),
       ),
     ]),
     table(
-      `${OURS} | cold start later by, ms (95 %) | at ${megabytes} MB, ms (95 %) | bundle, KB`,
-      [...otherwise, ...withProvider].map(({ name, bundleBytes }) => [
+      `${PLANT_STORE} | cold start slower by, ms (95 %) | at ${megabytes} MB, ms (95 %) | bundle, KB`,
+      [...alternatives, ...withJwt].map(({ name, bundleBytes }) => [
         name,
-        difference(later(cold, name)),
-        deployed.has(name) ? difference(later(deployed, name)) : '-',
+        difference(delay(cold, name)),
+        deployed.has(name) ? difference(delay(deployed, name)) : '-',
         kilobytes(bundleBytes),
       ]),
     ),
@@ -80,8 +79,8 @@ export function markdown(measurements: Measurements): string {
       `body, at ${megabytes} MB | first invocation, ms | peak memory, MB`,
       [...bodies.keys()].map((name) => [
         name,
-        middle(bodies, name, 'firstInvocationMs').toFixed(0),
-        middle(bodies, name, 'peakMegabytes').toFixed(0),
+        medianOf(bodies, name, 'firstInvocationMs').toFixed(0),
+        medianOf(bodies, name, 'peakMegabytes').toFixed(0),
       ]),
     ),
   ].join('\n\n');
@@ -89,19 +88,19 @@ export function markdown(measurements: Measurements): string {
 
 function sizesTable(sizes: Measurements['sizes']): string {
   return table(
-    `init + first invocation, ms | ${COMPARED.join(' | ')} | ${OURS}, warm`,
+    `init + first invocation, ms | ${AT_EVERY_SIZE.join(' | ')} | ${PLANT_STORE}, warm`,
     [...sizes].map(([megabytes, { cold, warm }]) => [
       `${megabytes} MB`,
-      ...COMPARED.map((name) => {
-        const first = middle(cold, name, 'firstInvocationMs');
-        return `${(middle(cold, name, 'coldStartMs') - first).toFixed(0)} + ${first.toFixed(0)}`;
+      ...AT_EVERY_SIZE.map((name) => {
+        const first = medianOf(cold, name, 'firstInvocationMs');
+        return `${(medianOf(cold, name, 'coldStartMs') - first).toFixed(0)} + ${first.toFixed(0)}`;
       }),
-      middle(warm, OURS, 'warmWallMs').toFixed(1),
+      medianOf(warm, PLANT_STORE, 'warmWallMs').toFixed(1),
     ]),
   );
 }
 
-/** Cold starts as bars, in Mermaid's language. */
+/** Returns a bar chart in Mermaid. */
 function chart(bars: [name: string, milliseconds: number][]): string {
   return [
     '```mermaid',
@@ -123,7 +122,7 @@ function figures(runs: Runs, name: string, figure: keyof Run): number[] {
   return (runs.get(name) ?? []).map((run) => run[figure]);
 }
 
-function middle(runs: Runs, name: string, figure: keyof Run): number {
+function medianOf(runs: Runs, name: string, figure: keyof Run): number {
   return median(figures(runs, name, figure));
 }
 
@@ -140,21 +139,22 @@ function median(figures: number[]): number {
 }
 
 interface Comparison {
-  /** Made of the two medians, so that it agrees with the medians in a table. */
+  /** The ratio or difference of the medians. */
   value: number;
-  /** The 95 % interval: by bootstrap, of 2,000 samples of the rounds. */
+  /** The bounds of the 95 % interval, from 2,000 random samples of the rounds (bootstrap). */
   from: number;
   to: number;
 }
 
-/** Compares the medians of figures that were measured side by side in rounds, by their ratio or their difference. */
+/** Compares the medians of figures from the same rounds. `by` computes their ratio or difference. */
 function compare(figures: number[], others: number[], by: (a: number, b: number) => number): Comparison {
   const rounds = [...figures.keys()];
-  const of = (sample: number[]) => {
+  const compareRounds = (sample: number[]) => {
     const [a, b] = [figures, others].map((all) => median(sample.map((round) => all[round] ?? Number.NaN)));
     return by(a ?? Number.NaN, b ?? Number.NaN);
   };
-  const sampled = Array.from({ length: 2000 }, () => of(rounds.map(() => Math.floor(Math.random() * rounds.length))));
-  const [from = Number.NaN, to = Number.NaN] = [50, 1949].map((index) => sampled.sort((a, b) => a - b)[index]);
-  return { value: of(rounds), from, to };
+  const sampleRounds = () => rounds.map(() => Math.floor(Math.random() * rounds.length));
+  const samples = Array.from({ length: 2000 }, () => compareRounds(sampleRounds())).toSorted((a, b) => a - b);
+  const [from = Number.NaN, to = Number.NaN] = [samples[50], samples[1949]];
+  return { value: compareRounds(rounds), from, to };
 }

@@ -330,7 +330,7 @@ test('a version passes if it finds the database available at the fifth attempt',
 test('a version passes if only the identity provider is unavailable', async () => {
   const { status } = await runHook({
     version: (event) => {
-      const body = '{"error":503,"message":"The identity provider did not answer."}';
+      const body = '{"error":503,"message":"The identity provider did not respond."}';
       return tokenOf(event).includes('.') ? { ...unavailable(503), body } : correctVersion(event);
     },
   });

@@ -4,12 +4,21 @@ import { _, Ajv2020, type Options, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
 import { readOperations } from './operations.ts';
-import { closed, int64Paths, kindOf, mapValues, resolved, type Schema, typeOf, validated } from './schema.ts';
+import {
+  int64Paths,
+  mapValues,
+  resolve,
+  type Schema,
+  strictSchema,
+  toTypeScript,
+  validatorSchema,
+  valueType,
+} from './schema.ts';
 
 /*
- * Compiles the contract's schemas ahead of time: for each operation of openapi.yaml, the validator of its event and the
- * types of its schemas, into the folder of its function. At run time this would cost 72 ms of every cold start. For the
- * checks it writes the list of operations with the validators of their responses.
+ * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in its function's
+ * folder; for the smoke test, the list of operations with the validators of their responses. Compiling the schemas at
+ * run time would add 72 ms to every cold start.
  */
 
 interface Parameter {
@@ -35,12 +44,12 @@ interface Contract {
   components: { schemas: Record<string, Schema> };
 }
 
-const header = '// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.\n';
+const HEADER = '// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.\n';
 
-/** A new compiler for each file: it numbers what it compiles, and the files must be the same each time. */
-function compiler(options: Options = { allErrors: true, verbose: true }): Ajv2020 {
+/** Creates the compiler of one file. With a shared one, the function numbers would depend on the files before it. */
+function createCompiler(options: Options = { allErrors: true, verbose: true }): Ajv2020 {
   const ajv = new Ajv2020({ ...options, code: { source: true, esm: true, lines: true } });
-  // An int64 beyond 2^53 arrives as a bigint, which Ajv's own `integer` refuses.
+  // Ajv's `integer` does not accept a bigint.
   ajv.addKeyword({
     keyword: 'int64',
     code: (keyword) =>
@@ -51,22 +60,22 @@ function compiler(options: Options = { allErrors: true, verbose: true }): Ajv202
     type: 'number',
     code: (keyword) => keyword.fail(_`(${keyword.data} | 0) !== ${keyword.data}`),
   });
-  // What a Number holds beyond these, the table cannot ("Supported data types and naming rules in Amazon DynamoDB").
+  // DynamoDB cannot store larger or smaller numbers ("Supported data types and naming rules in Amazon DynamoDB").
   ajv.addKeyword({
     keyword: 'storable',
     type: 'number',
     code: (keyword) => {
-      const size = _`Math.abs(${keyword.data})`;
-      keyword.fail(_`${keyword.data} !== 0 && (${size} < 1e-130 || ${size} >= 1e126)`);
+      const magnitude = _`Math.abs(${keyword.data})`;
+      keyword.fail(_`${keyword.data} !== 0 && (${magnitude} < 1e-130 || ${magnitude} >= 1e126)`);
     },
   });
-  // A lone surrogate has no UTF-8, so the table could not give it back.
+  // DynamoDB stores UTF-8, which cannot encode a lone surrogate.
   ajv.addKeyword({
     keyword: 'wellFormed',
     type: 'string',
     code: (keyword) => keyword.fail(_`!${keyword.data}.isWellFormed()`),
   });
-  // Ajv's own would load a file of its package at run time.
+  // Ajv's own keywords would load a file of its package at run time.
   for (const [keyword, operator, bound] of [
     ['minLength', _`<`, 'at least'],
     ['maxLength', _`>`, 'at most'],
@@ -75,65 +84,69 @@ function compiler(options: Options = { allErrors: true, verbose: true }): Ajv202
       keyword,
       type: 'string',
       error: { message: ({ schema }) => str`must have ${bound} ${schema} characters` },
-      code: (cxt) => cxt.fail(_`[...${cxt.data}].length ${operator} ${cxt.schema}`),
+      code: (context) => context.fail(_`[...${context.data}].length ${operator} ${context.schema}`),
     });
   }
   return ajv;
 }
 
-/** The files that the contract makes, by their path from the project's root. Throws a sentence for what it cannot check. */
+/** Generates the files of a contract, by path from the project's root. Throws if the contract is not supported. */
 export function generate(contractText: string): Record<string, string> {
   const { paths, components } = parse(contractText) as Contract;
+  const resolved = (schema: Schema) => resolve(schema, components.schemas);
   const files: Record<string, string> = {};
-  const responses = compiler({ strict: false, validateFormats: false });
+  const responseCompiler = createCompiler({ strict: false, validateFormats: false });
   const operations = readOperations(contractText);
   const list: string[] = [];
   for (const { operationId, method, path, folder } of operations) {
-    const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
+    const { parameters = [], ...methods } = paths[path] ?? {};
     const operation = methods[method.toLowerCase()] ?? {};
-    const request = mapValues(requestOf(operationId, ofPath, operation), (part) => resolved(part, components.schemas));
-    const response = resolved(responseOf(operationId, operation), components.schemas);
-    const schemas = schemasIn([operation.requestBody, operation.responses?.['200']], components.schemas);
-    const constants = constantsOf(operationId, request, schemas);
+    const request = mapValues(requestSchemas(operationId, parameters, operation), resolved);
+    const response = resolved(responseSchema(operationId, operation));
+    const names = namesIn([operation.requestBody, operation.responses?.['200']]);
+    const schemas = Object.fromEntries(names.map((name) => [name, resolved(components.schemas[name] ?? {})]));
+    const event = objectSchema(request);
+    const eventCompiler = createCompiler();
+    const typeName = operationId.replace(/./, (letter) => letter.toUpperCase());
+    const constants = contractConstants(operationId, request, schemas);
     files[`functions/${folder}/contract.generated.js`] = [
-      header,
+      HEADER,
       ...Object.entries(constants).map(([name, { value }]) => `export const ${name} = ${JSON.stringify(value)};\n`),
-      validatorOf(operationId, request),
+      standaloneCode.default(eventCompiler, eventCompiler.compile(validatorSchema(event, operationId))),
       '\n',
     ].join('');
     files[`functions/${folder}/contract.generated.d.ts`] = [
-      header,
-      ...Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${typeOf(schema)};`),
-      '/** The event of a request that is as the contract has it. */',
-      `export type ${upperFirst(operationId)}Event = ${typeOf(objectOf(request))};`,
-      "/** The body of the operation's response 200. */",
-      `export type ${upperFirst(operationId)}Response = ${typeOf(response)};\n`,
+      HEADER,
+      ...Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${toTypeScript(schema)};`),
+      '/** The parts of a valid event that the contract describes. */',
+      `export type ${typeName}Event = ${toTypeScript(event)};`,
+      '/** The body of a 200 response. */',
+      `export type ${typeName}Response = ${toTypeScript(response)};\n`,
       ...Object.entries(constants).map(([name, { type }]) => `export declare const ${name}: ${type};`),
-      '/** Tells whether an event is as the contract has it; says why not in `errors`. */',
+      '/** Validates an event. The reasons for a failure are in `errors`. */',
       "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
       'export default validate;\n',
     ].join('\n');
-    responses.addSchema(closed(response), operationId);
-    const described = JSON.stringify({ operationId, method, path, needsJson: operation.requestBody !== undefined });
-    list.push(`  { ...${described}, isResponse: ${operationId} },\n`);
+    responseCompiler.addSchema(strictSchema(response), operationId);
+    const properties = JSON.stringify({ operationId, method, path, needsJson: operation.requestBody !== undefined });
+    list.push(`  { ...${properties}, isResponse: ${operationId} },\n`);
   }
   const names = Object.fromEntries(operations.map(({ operationId }) => [operationId, operationId]));
-  const validators = standaloneCode.default(responses, names);
+  const validators = standaloneCode.default(responseCompiler, names);
   files['checks/operations.generated.d.ts'] =
-    `${header}export declare const operations: import('./contract-checks.ts').CheckedOperation[];\n`;
-  files['checks/operations.generated.js'] = `${header}${validators}\nexport const operations = [\n${list.join('')}];\n`;
+    `${HEADER}export declare const operations: import('./contract-checks.ts').CheckedOperation[];\n`;
+  files['checks/operations.generated.js'] = `${HEADER}${validators}\nexport const operations = [\n${list.join('')}];\n`;
   return files;
 }
 
-/** The schemas to which the parts of an operation refer directly. */
-function schemasIn(parts: unknown[], schemas: Record<string, Schema>): Record<string, Schema> {
+/** Returns the names of the schemas to which the parts of an operation refer directly. */
+function namesIn(parts: unknown[]): string[] {
   const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
-  const names = [...new Set(Array.from(references, ([, name = '']) => name))];
-  return Object.fromEntries(names.map((name) => [name, resolved({ $ref: `#/components/schemas/${name}` }, schemas)]));
+  return [...new Set(Array.from(references, ([, name = '']) => name))];
 }
 
-/** The parts of an operation's event that the contract describes. */
-function requestOf(operationId: string, ofPath: Parameter[], operation: ContractOperation): Record<string, Schema> {
+/** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
+function requestSchemas(operationId: string, ofPath: Parameter[], operation: ContractOperation) {
   const request: Record<string, Schema> = {};
   for (const { name, in: place, required, schema } of [...ofPath, ...(operation.parameters ?? [])]) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
@@ -147,42 +160,36 @@ function requestOf(operationId: string, ofPath: Parameter[], operation: Contract
   }
   const { requestBody } = operation;
   if (!requestBody) return request;
-  const schema = schemaOf(requestBody);
+  const schema = jsonSchema(requestBody);
   if (!schema || !requestBody.required) {
     throw new Error(`The request body of ${operationId} must be required, and have a schema for application/json.`);
   }
   return { ...request, body: schema };
 }
 
-/** The schema of an operation's response 200. */
-function responseOf(operationId: string, { responses = {} }: ContractOperation): Schema {
-  const given = Object.entries(responses).map(([status, each]) =>
-    schemaOf(each) ? status : `${status} without a schema`,
+/** Returns the schema of an operation's 200 response. */
+function responseSchema(operationId: string, { responses = {} }: ContractOperation): Schema {
+  const statuses = Object.entries(responses).map(([status, each]) =>
+    jsonSchema(each) ? status : `${status} without a schema`,
   );
-  const schema = schemaOf(responses['200']);
-  if (schema && given.join(' and ') === '200 and 400') return schema;
+  const schema = jsonSchema(responses['200']);
+  if (schema && statuses.join(' and ') === '200 and 400') return schema;
   throw new Error(
-    `The responses of ${operationId} are ${given.join(' and ')}; they must be 200 and 400, each with a schema for application/json.`,
+    `The responses of ${operationId} are ${statuses.join(' and ')}; they must be 200 and 400, each with a schema for application/json.`,
   );
 }
 
-function schemaOf(content: Content | undefined): Schema | undefined {
+function jsonSchema(content: Content | undefined): Schema | undefined {
   return content?.content?.['application/json']?.schema;
 }
 
-function objectOf(properties: Record<string, Schema>): Schema {
+function objectSchema(properties: Record<string, Schema>): Schema {
   return { type: 'object', required: Object.keys(properties), properties };
 }
 
-/** The module that tells whether an event is as the contract has it. */
-function validatorOf(operationId: string, request: Record<string, Schema>): string {
-  const ajv = compiler();
-  return standaloneCode.default(ajv, ajv.compile(validated(objectOf(request), operationId)));
-}
-
-/** What else an operation's function takes from the contract, each by its name with its TypeScript type. */
-function constantsOf(operationId: string, request: Record<string, Schema>, schemas: Record<string, Schema>) {
-  const { body = objectOf({}), pathParameters = objectOf({}), queryStringParameters = objectOf({}) } = request;
+/** Returns the exported constants of an operation by name, each with its TypeScript type. */
+function contractConstants(operationId: string, request: Record<string, Schema>, schemas: Record<string, Schema>) {
+  const { body = {}, pathParameters = {}, queryStringParameters = {} } = request;
   const parameters = {
     pathParameters: mapValues(pathParameters.properties ?? {}, parameterType),
     queryStringParameters: mapValues(queryStringParameters.properties ?? {}, parameterType),
@@ -199,23 +206,21 @@ function constantsOf(operationId: string, request: Record<string, Schema>, schem
   return constants;
 }
 
-/** What the text of a parameter is made; a list where it may be repeated. */
+/** Returns a parameter's type for `typedParameters`; a list if the parameter can be repeated. */
 function parameterType({ items, ...schema }: Schema): string | [string] {
-  const ofSchema = (each: Schema) => (kindOf(each) === 'int32' ? 'number' : kindOf(each));
-  return items ? [ofSchema(items)] : ofSchema(schema);
+  const type = valueType(items ?? schema).replace('int32', 'number');
+  return items ? [type] : type;
 }
 
-const upperFirst = (text: string) => text.replace(/./, (letter) => letter.toUpperCase());
-
-/** Writes what the contract of a project makes, by default of this one. Throws a sentence for what it cannot check. */
+/** Writes the files that `generate` returns for the openapi.yaml of a project. Default: this project. */
 export function writeGenerated(directory = join(import.meta.dirname, '..')): void {
   try {
     for (const [path, text] of Object.entries(generate(readFileSync(join(directory, 'openapi.yaml'), 'utf8')))) {
-      // A new operation has no folder yet.
+      // The folder of a new operation does not exist yet.
       mkdirSync(dirname(join(directory, path)), { recursive: true });
       writeFileSync(join(directory, path), text);
     }
   } catch (error) {
-    throw new Error(`Nothing can be generated from openapi.yaml: ${(error as Error).message}`);
+    throw new Error(`Cannot generate code from openapi.yaml: ${(error as Error).message}`);
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readOperations } from './operations.ts';
 
-test('each method of a path is an operation, in a folder by its id; what else a path has is none', () => {
+test('reads each method of a path as an operation, and ignores other keys of a path', () => {
   const others = ['put', 'post', 'options', 'head', 'patch', 'trace'];
   const contract = `
     paths:
@@ -20,7 +20,7 @@ test('each method of a path is an operation, in a folder by its id; what else a 
   ]);
 });
 
-test.each(readOperations())('$operationId has its handler in $folder', ({ folder }) => {
+test.each(readOperations())('$operationId has a handler in $folder', ({ folder }) => {
   const file = `functions/${folder}/index.ts`;
   expect(existsSync(file), `${file} is missing: it must export the operation's handler.`).toBe(true);
 });

@@ -2,22 +2,22 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** An operation of the contract. */
+/** An operation of openapi.yaml. */
 export interface Operation {
-  /** In camel case, as in `createPlant`. */
+  /** @example "createPlant" */
   operationId: string;
-  /** In upper case, as in `POST`. */
+  /** @example "POST" */
   method: string;
-  /** With its parameters in braces, as in `/plants/{id}`. */
+  /** @example "/plants/{id}" */
   path: string;
-  /** The operation's id in kebab case, as in `create-plant`: its folder in `functions/`. */
+  /** The operation's folder in `functions/`: its id in kebab case. @example "create-plant" */
   folder: string;
 }
 
-/** The methods that a path of OpenAPI 3.1 can have ("Path Item Object"); other keys are no operations. */
+/** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** All operations of the contract, in its order. */
+/** Reads all operations of the contract, in their order. */
 export function readOperations(
   contract = readFileSync(join(import.meta.dirname, '../openapi.yaml'), 'utf8'),
 ): Operation[] {

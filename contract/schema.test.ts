@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { generate } from './generate.ts';
-import { type Schema, typeOf, validated } from './schema.ts';
+import { type Schema, toTypeScript, validatorSchema } from './schema.ts';
 
-/** By keyword: what it is set to, a value that passes then, and one that does not. */
-type Checks = Record<string, [setting: unknown, passes: unknown, fails: unknown]>;
+/** Each supported keyword with a setting, a valid value and an invalid value. */
+type Keywords = Record<string, [setting: unknown, valid: unknown, invalid: unknown]>;
 
-interface Kind {
+interface TypeCase {
   schema: Schema;
-  checks: Checks;
-  /** Of all VALUES those that pass. */
+  keywords: Keywords;
+  /** The valid ones of VALUES. */
   values: unknown[];
   type: string;
 }
 
-const BOUNDS: Checks = {
+const BOUNDS: Keywords = {
   minimum: [2, 2, 1],
   maximum: [2, 2, 3],
   exclusiveMinimum: [2, 3, 2],
@@ -24,10 +24,10 @@ const INT32S = [-(2 ** 31), -1, 0, 2 ** 31 - 1];
 const NUMBERS = [...INT32S, -(2 ** 31) - 1, 2 ** 31, 0.5, 1e-130, -9.9e125];
 const INT64S = [-(2n ** 63n), 0n, 2n ** 63n - 1n];
 
-const KINDS: Kind[] = [
+const TYPES: TypeCase[] = [
   {
     schema: { type: 'object' },
-    checks: {
+    keywords: {
       properties: [{ a: { type: 'boolean' } }, { a: true }, { a: 1 }],
       required: [['a'], { a: 1 }, { b: 1 }],
     },
@@ -36,7 +36,7 @@ const KINDS: Kind[] = [
   },
   {
     schema: { type: 'array' },
-    checks: {
+    keywords: {
       items: [{ type: 'boolean' }, [true, false], [true, 1]],
       minItems: [2, [1, 2], [1]],
       maxItems: [2, [1, 2], [1, 2, 3]],
@@ -46,7 +46,7 @@ const KINDS: Kind[] = [
   },
   {
     schema: { type: 'string' },
-    checks: {
+    keywords: {
       minLength: [2, '🌱🌱', '🌱'],
       maxLength: [2, '🌱🌱', '🌱🌱🌱'],
       pattern: ['^a', 'ab', 'ba'],
@@ -55,19 +55,19 @@ const KINDS: Kind[] = [
     values: ['', '🌱'],
     type: 'string',
   },
-  { schema: { type: 'number' }, checks: BOUNDS, values: NUMBERS, type: 'number' },
-  { schema: { type: 'number', format: 'double' }, checks: BOUNDS, values: NUMBERS, type: 'number' },
-  { schema: { type: 'integer', format: 'int32' }, checks: BOUNDS, values: INT32S, type: 'number' },
-  { schema: { type: 'integer', format: 'int64' }, checks: {}, values: INT64S, type: 'bigint' },
-  { schema: { type: 'integer' }, checks: {}, values: INT64S, type: 'bigint' },
-  { schema: { type: 'boolean' }, checks: {}, values: [true, false], type: 'boolean' },
+  { schema: { type: 'number' }, keywords: BOUNDS, values: NUMBERS, type: 'number' },
+  { schema: { type: 'number', format: 'double' }, keywords: BOUNDS, values: NUMBERS, type: 'number' },
+  { schema: { type: 'integer', format: 'int32' }, keywords: BOUNDS, values: INT32S, type: 'number' },
+  { schema: { type: 'integer', format: 'int64' }, keywords: {}, values: INT64S, type: 'bigint' },
+  { schema: { type: 'integer' }, keywords: {}, values: INT64S, type: 'bigint' },
+  { schema: { type: 'boolean' }, keywords: {}, values: [true, false], type: 'boolean' },
 ];
 const VALUES = [
   ...[{}, [], '', '🌱', '\ud83c', true, false, null, 1e-131, 1e126, -(2n ** 63n) - 1n, 2n ** 63n],
   ...[...NUMBERS, ...INT64S],
 ];
 
-/** Those of JSON Schema 2020-12 and OpenAPI 3.1 that ask something of a value; `$ref` and `allOf` are resolved before. */
+/** The validating keywords of JSON Schema 2020-12 and OpenAPI 3.1, except `$ref` and `allOf` (resolved first). */
 const KEYWORDS = [
   ...['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties'],
   ...['minProperties', 'maxProperties', 'dependentRequired', 'dependentSchemas', 'discriminator'],
@@ -78,8 +78,8 @@ const KEYWORDS = [
 ];
 const ANNOTATIONS = { description: 'x', title: 'x', example: 'x', examples: ['x'], deprecated: true };
 
-/** Tells whether a request whose body has such a member passes the validator that is generated. */
-async function validatorOf(schema: Schema): Promise<(value: unknown) => boolean> {
+/** Generates a validator for a body with a member of this schema. */
+async function generateValidator(schema: Schema): Promise<(value: unknown) => boolean> {
   const body = { type: 'object', properties: { it: schema } };
   const content = { 'application/json': { schema: body } };
   const responses = { 200: { content }, 400: { content } };
@@ -90,30 +90,30 @@ async function validatorOf(schema: Schema): Promise<(value: unknown) => boolean>
   return (value) => validate({ body: { it: value } });
 }
 
-test.each(KINDS)('$schema is a $type, and each keyword that it takes is checked', async ({ schema, ...kind }) => {
-  expect(typeOf(schema)).toBe(kind.type);
-  expect(VALUES.filter(await validatorOf(schema))).toEqual(kind.values);
-  for (const [keyword, [setting, good, bad]] of Object.entries(kind.checks)) {
-    const passes = await validatorOf({ ...schema, [keyword]: setting });
-    expect({ keyword, good: passes(good), bad: passes(bad) }).toEqual({ keyword, good: true, bad: false });
-    // A value of another type passes no more than without the keyword, and makes it throw nothing.
-    expect(kind.values).toEqual(expect.arrayContaining(VALUES.filter(passes)));
+test.each(TYPES)('validates $schema, with each supported keyword', async ({ schema, keywords, values, type }) => {
+  expect(toTypeScript(schema)).toBe(type);
+  expect(VALUES.filter(await generateValidator(schema))).toEqual(values);
+  for (const [keyword, [setting, valid, invalid]] of Object.entries(keywords)) {
+    const isValid = await generateValidator({ ...schema, [keyword]: setting });
+    expect([keyword, isValid(valid), isValid(invalid)]).toEqual([keyword, true, false]);
+    // The keyword makes no value of another type valid, and does not throw for one.
+    expect(values).toEqual(expect.arrayContaining(VALUES.filter(isValid)));
   }
 });
 
-test.each(KINDS)('of $schema any other keyword is refused, with those that are taken', ({ schema, checks }) => {
-  const ofNumber = schema.type === 'number' || schema.type === 'integer';
-  const taken = [...(ofNumber ? ['format'] : []), ...Object.keys(checks)];
-  for (const keyword of KEYWORDS.filter((one) => !taken.includes(one))) {
-    expect(() => validated({ ...schema, [keyword]: {} }, 'put.body')).toThrow(
-      `put.body has ${keyword}; of its type only these are checked: ${taken.join(', ') || 'none'}.`,
+test.each(TYPES)('throws for any other keyword of $schema', ({ schema, keywords }) => {
+  const hasFormat = schema.type === 'number' || schema.type === 'integer';
+  const supported = [...(hasFormat ? ['format'] : []), ...Object.keys(keywords)];
+  for (const keyword of KEYWORDS.filter((each) => !supported.includes(each))) {
+    expect(() => validatorSchema({ ...schema, [keyword]: {} }, 'put.body')).toThrow(
+      `put.body has the keyword ${keyword}; its type supports only these keywords: ${supported.join(', ') || 'none'}.`,
     );
   }
-  expect(validated({ ...schema, ...ANNOTATIONS }, 'put.body')).toEqual(validated(schema, 'put.body'));
+  expect(validatorSchema({ ...schema, ...ANNOTATIONS }, 'put.body')).toEqual(validatorSchema(schema, 'put.body'));
 });
 
-test('of an object those members may be missing that it does not require', () => {
+test('makes the members of an object optional that are not required', () => {
   const properties = { a: { type: 'boolean' }, b: { type: 'string' } };
-  expect(typeOf({ type: 'object', properties })).toBe('{ "a"?: boolean; "b"?: string }');
-  expect(typeOf({ type: 'object', properties, required: ['b'] })).toBe('{ "a"?: boolean; "b": string }');
+  expect(toTypeScript({ type: 'object', properties })).toBe('{ "a"?: boolean; "b"?: string }');
+  expect(toTypeScript({ type: 'object', properties, required: ['b'] })).toBe('{ "a"?: boolean; "b": string }');
 });

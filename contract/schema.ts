@@ -1,9 +1,9 @@
-/** Returns a record with the same keys and other values. */
-export function mapValues<From, To>(record: Record<string, From>, to: (value: From, key: string) => To) {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value, key)]));
+/** Returns a record with the same keys and converted values. */
+export function mapValues<From, To>(record: Record<string, From>, convert: (value: From, key: string) => To) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value, key)]));
 }
 
-/** A schema of the contract, as far as it is read. */
+/** A schema of the contract. */
 export interface Schema {
   $ref?: string;
   allOf?: Schema[];
@@ -18,28 +18,28 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** A schema's type; of integers the format, which is int64 where there is none. */
-export function kindOf({ type, format }: Schema): string {
-  if (type === 'integer') return format ?? 'int64';
-  return String(type);
+/** Returns a schema's type; for an integer its format, by default int64. */
+export function valueType({ type, format }: Schema): string {
+  return type === 'integer' ? (format ?? 'int64') : String(type);
 }
 
-/** A schema, and each schema in it, without references (`#/components/schemas/NAME`) and `allOf`. */
-export function resolved(schema: Schema, schemas: Record<string, Schema>, within: string[] = []): Schema {
+/** Replaces each `$ref` (`#/components/schemas/NAME`) and `allOf`. `parents` names the containing schemas. */
+export function resolve(schema: Schema, schemas: Record<string, Schema>, parents: string[] = []): Schema {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.replace('#/components/schemas/', '');
     const target = schemas[name];
-    if (!target) throw new Error(`"${schema.$ref}" refers to nothing; it must be "#/components/schemas/NAME".`);
-    if (within.includes(name)) throw new Error(`The schema ${name} contains itself; it must not.`);
-    return resolved(target, schemas, [...within, name]);
+    if (!target) throw new Error(`"${schema.$ref}" does not exist; a $ref must be "#/components/schemas/NAME".`);
+    if (parents.includes(name)) throw new Error(`The schema ${name} contains itself; this is not supported.`);
+    return resolve(target, schemas, [...parents, name]);
   }
+  const resolveChild = (child: Schema) => resolve(child, schemas, parents);
   const { allOf = [], ...own } = schema;
-  if (own.properties) own.properties = mapValues(own.properties, (each) => resolved(each, schemas, within));
-  if (own.items) own.items = resolved(own.items, schemas, within);
-  if (own.oneOf) own.oneOf = own.oneOf.map((each) => resolved(each, schemas, within));
-  if (own.anyOf) own.anyOf = own.anyOf.map((each) => resolved(each, schemas, within));
+  if (own.properties) own.properties = mapValues(own.properties, resolveChild);
+  if (own.items) own.items = resolveChild(own.items);
+  if (own.oneOf) own.oneOf = own.oneOf.map(resolveChild);
+  if (own.anyOf) own.anyOf = own.anyOf.map(resolveChild);
   if (allOf.length === 0) return own;
-  const parts = [...allOf.map((part) => resolved(part, schemas, within)), own];
+  const parts = [...allOf.map(resolveChild), own];
   return {
     ...own,
     type: 'object',
@@ -48,68 +48,70 @@ export function resolved(schema: Schema, schemas: Record<string, Schema>, within
   };
 }
 
+/** Keywords without an effect on the validation. `type` is checked separately. */
 const ANNOTATIONS = ['type', 'description', 'title', 'example', 'examples', 'deprecated'];
 const BOUNDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
-/** By kind, the keywords that are checked, and what besides is checked of every value. */
-const KINDS: Record<string, { keywords: string[]; checks: Schema }> = {
-  object: { keywords: ['properties', 'required'], checks: { type: 'object' } },
-  array: { keywords: ['items', 'minItems', 'maxItems'], checks: { type: 'array' } },
-  string: { keywords: ['minLength', 'maxLength', 'pattern', 'enum'], checks: { type: 'string', wellFormed: true } },
-  number: { keywords: BOUNDS, checks: { type: 'number', storable: true } },
-  int32: { keywords: BOUNDS, checks: { type: 'integer', int32: true } },
-  int64: { keywords: ['format'], checks: { int64: true } },
-  boolean: { keywords: [], checks: { type: 'boolean' } },
+/** The supported keywords of each type, and the schema that every value of the type must match. */
+const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
+  object: { keywords: ['properties', 'required'], base: { type: 'object' } },
+  array: { keywords: ['items', 'minItems', 'maxItems'], base: { type: 'array' } },
+  string: { keywords: ['minLength', 'maxLength', 'pattern', 'enum'], base: { type: 'string', wellFormed: true } },
+  number: { keywords: BOUNDS, base: { type: 'number', storable: true } },
+  int32: { keywords: BOUNDS, base: { type: 'integer', int32: true } },
+  int64: { keywords: ['format'], base: { int64: true } },
+  boolean: { keywords: [], base: { type: 'boolean' } },
 };
 
 /**
- * What the validator is compiled from: of a resolved schema, each int64 as a bigint, each string well-formed, each
- * number one that the database can hold. Throws a sentence, which names the `place`, for what would not be checked.
+ * Converts a resolved schema to the validator's: an int64 is a bigint, a string is well-formed, a number fits into
+ * DynamoDB. Throws if the schema at the `place` has a type or keyword that is not supported.
  */
-export function validated(schema: Schema, place: string): Schema {
-  const kind = KINDS[kindOf(schema)];
-  if (!kind)
-    throw new Error(`${place} is of type ${kindOf(schema)}; it must be one of ${Object.keys(KINDS).join(', ')}.`);
-  const { properties, items, format: _, ...keywords } = schema;
-  for (const keyword of Object.keys(schema)) {
-    if ([...ANNOTATIONS, ...kind.keywords].includes(keyword)) continue;
-    throw new Error(
-      `${place} has ${keyword}; of its type only these are checked: ${kind.keywords.join(', ') || 'none'}.`,
-    );
+export function validatorSchema(schema: Schema, place: string): Schema {
+  const type = TYPES[valueType(schema)];
+  if (!type) {
+    throw new Error(`${place} is of type ${valueType(schema)}; it must be one of ${Object.keys(TYPES).join(', ')}.`);
   }
+  const unsupported = Object.keys(schema).find((keyword) => ![...ANNOTATIONS, ...type.keywords].includes(keyword));
+  if (unsupported !== undefined) {
+    const supported = type.keywords.join(', ') || 'none';
+    throw new Error(`${place} has the keyword ${unsupported}; its type supports only these keywords: ${supported}.`);
+  }
+  const { properties, items, format: _, ...keywords } = schema;
   for (const annotation of ANNOTATIONS) delete keywords[annotation];
+  const convert = (child: Schema, name: string) => validatorSchema(child, `${place}.${name}`);
   return {
-    ...kind.checks,
+    ...type.base,
     ...keywords,
-    ...(properties && { properties: mapValues(properties, (each, name) => validated(each, `${place}.${name}`)) }),
-    ...(items && { items: validated(items, `${place}.*`) }),
+    ...(properties && { properties: mapValues(properties, convert) }),
+    ...(items && { items: convert(items, '*') }),
   };
 }
 
-/** What the validator of a response is compiled from: a resolved schema, in which no object has other members. */
-export function closed({ properties, items, ...schema }: Schema): Schema {
+/** Converts a resolved schema of a response to one that allows no additional members. */
+export function strictSchema({ properties, items, ...schema }: Schema): Schema {
   return {
     ...schema,
-    ...(properties && { properties: mapValues(properties, closed), additionalProperties: false }),
-    ...(items && { items: closed(items) }),
+    ...(properties && { properties: mapValues(properties, strictSchema), additionalProperties: false }),
+    ...(items && { items: strictSchema(items) }),
   };
 }
 
-/** Where a resolved schema has an int64: the names that lead to each, `*` for the items of an array. */
+/** Returns the path to each int64 of a resolved schema: the member names, and `*` for the items of an array. */
 export function int64Paths(schema: Schema): string[][] {
-  if (kindOf(schema) === 'int64') return [[]];
+  if (valueType(schema) === 'int64') return [[]];
   const members = Object.entries({ ...schema.properties, ...(schema.items && { '*': schema.items }) });
   return members.flatMap(([name, member]) => int64Paths(member).map((path) => [name, ...path]));
 }
 
-/** The TypeScript type of what a resolved schema allows. */
-export function typeOf(schema: Schema): string {
+/** Converts a resolved schema to a TypeScript type. */
+export function toTypeScript(schema: Schema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-  const kind = kindOf(schema);
-  if (kind === 'array') return `(${typeOf(schema.items ?? {})})[]`;
-  if (kind !== 'object') return { int64: 'bigint', int32: 'number', undefined: 'unknown' }[kind] ?? kind;
+  const type = valueType(schema);
+  if (type === 'array') return `(${toTypeScript(schema.items ?? {})})[]`;
+  if (type !== 'object') return { int64: 'bigint', int32: 'number', undefined: 'unknown' }[type] ?? type;
   const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
     const optional = schema.required?.includes(name) ? '' : '?';
-    return `${JSON.stringify(name)}${optional}: ${typeOf(member)}`;
+    return `${JSON.stringify(name)}${optional}: ${toTypeScript(member)}`;
   });
   return `{ ${members.join('; ')} }`;
 }

@@ -255,7 +255,7 @@ describe('with another DynamoDB of this machine', () => {
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
     undoFinding();
     const undoContract = edit('openapi.yaml', () => 'openapi: [');
-    await expect.poll(dev.output, POLL).toContain('Nothing can be generated from openapi.yaml: ');
+    await expect.poll(dev.output, POLL).toContain('Cannot generate code from openapi.yaml: ');
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
     const page = await fetch(new URL('/docs/', dev.url));
     expect(page.status).toBe(500);

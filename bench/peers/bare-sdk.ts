@@ -1,16 +1,16 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { answer, BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './database.ts';
+import { BAD_REQUEST, CONFLICT, createPlant, jsonResponse, log, tokenName, UNAUTHORIZED } from './database.ts';
 
-/* No framework: the handler that one writes by hand. */
+/* A handler without a framework. */
 
 export const handler = async (event: APIGatewayProxyEvent) => {
   const start = performance.now();
   const owner = await tokenName(event.headers['Authorization']);
-  if (owner === undefined) return answer(400, UNAUTHORIZED);
+  if (owner === undefined) return jsonResponse(400, UNAUTHORIZED);
   const { id, name, tag } = JSON.parse(event.body ?? 'null') ?? {};
   const valid = Number.isInteger(id) && typeof name === 'string' && (tag === undefined || typeof tag === 'string');
-  if (!valid) return answer(400, BAD_REQUEST);
+  if (!valid) return jsonResponse(400, BAD_REQUEST);
   const created = await createPlant({ id, name, tag });
   log(created, owner, start);
-  return created ? answer(200, { name, tag }) : answer(400, CONFLICT);
+  return created ? jsonResponse(200, { name, tag }) : jsonResponse(400, CONFLICT);
 };

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 
 /*
- * What all peers share: the SDK's default client, as its documentation has it, with the same token look-up (cached for a
- * minute) and the same conditional write as the function's.
+ * Shared by all peers: the SDK's default client, with the same token look-up (cached for a minute) and the same
+ * conditional write as the function's.
  */
 
 export interface NewPlant {
@@ -15,7 +15,7 @@ export interface NewPlant {
 const client = new DynamoDBClient({});
 const cache = new Map<string, { name: string; until: number }>();
 
-/** The name of a valid bearer token. */
+/** Returns the name of a valid bearer token, and undefined for any other. */
 export async function tokenName(authorization: string | undefined): Promise<string | undefined> {
   const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) return undefined;
@@ -30,7 +30,7 @@ export async function tokenName(authorization: string | undefined): Promise<stri
   return name;
 }
 
-/** Stores a plant. Returns false if its id is in use by a different one. */
+/** Stores a plant. Returns false if the id is in use by a different plant. */
 export async function createPlant({ id, name, tag }: NewPlant): Promise<boolean> {
   const sameTag = tag === undefined ? 'attribute_not_exists(#tag)' : '#tag = :tag';
   const write = new PutItemCommand({
@@ -53,14 +53,14 @@ export const UNAUTHORIZED = { error: 401, message: 'The access token is missing 
 export const BAD_REQUEST = { error: 400, message: 'The body is not a NewPlant.' };
 export const CONFLICT = { error: 409, message: 'The id is in use by a different plant.' };
 
-/** A response of Lambda's proxy integration, for peers without a framework that makes it. */
-export const answer = (statusCode: number, body: object) => ({
+/** Creates a proxy response, for peers without a framework that does so. */
+export const jsonResponse = (statusCode: number, body: object) => ({
   statusCode,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
 });
 
-/** Logs a line for each request, as the function does. */
+/** Logs one line per request, as the function does. */
 export function log(created: boolean, tokenName: string | undefined, start: number): void {
   const outcome = created ? 'succeeded' : 'refused';
   console.info({ operation: 'createPlant', outcome, tokenName, durationMs: performance.now() - start });

@@ -1,2 +1,2 @@
-/* The runtime's own cost: no imports, no work. */
+/* Measures the cost of the runtime alone. */
 export const handler = async () => ({ statusCode: 200, headers: {}, body: '{}' });

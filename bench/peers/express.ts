@@ -3,7 +3,7 @@ import express from 'express';
 import serverless from 'serverless-http';
 import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './database.ts';
 
-/* As in the guides of Express 5 and of serverless-http. */
+/* Follows the guides of Express 5 and serverless-http. */
 
 const app = express();
 app.use(async (request: Request, response: Response, next: () => void) => {

@@ -5,7 +5,7 @@ import { validator } from 'hono/validator';
 import * as v from 'valibot';
 import { BAD_REQUEST, CONFLICT, createPlant, log, tokenName, UNAUTHORIZED } from './database.ts';
 
-/* As in Hono's guides for AWS Lambda, bearer auth and validation, with Valibot. */
+/* Follows Hono's guides for AWS Lambda, bearer auth and validation, with Valibot. */
 
 const NewPlant = v.object({ id: v.pipe(v.number(), v.integer()), name: v.string(), tag: v.optional(v.string()) });
 

@@ -3,9 +3,9 @@ import httpJsonBodyParser from '@middy/http-json-body-parser';
 import validator from '@middy/validator';
 import { transpileSchema } from '@middy/validator/transpile';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { answer, CONFLICT, createPlant, log, type NewPlant, tokenName, UNAUTHORIZED } from './database.ts';
+import { CONFLICT, createPlant, jsonResponse, log, type NewPlant, tokenName, UNAUTHORIZED } from './database.ts';
 
-/* As in Middy's guide of its validator: the schema compiled at run time. */
+/* Follows the guide of Middy's validator: the schema is compiled at run time. */
 
 const schema = {
   type: 'object',
@@ -30,8 +30,8 @@ export const handler = middy<ParsedEvent>()
   .handler(async ({ headers, body }) => {
     const start = performance.now();
     const owner = await tokenName(headers['Authorization']);
-    if (owner === undefined) return answer(400, UNAUTHORIZED);
+    if (owner === undefined) return jsonResponse(400, UNAUTHORIZED);
     const created = await createPlant(body);
     log(created, owner, start);
-    return created ? answer(200, { name: body.name, tag: body.tag }) : answer(400, CONFLICT);
+    return created ? jsonResponse(200, { name: body.name, tag: body.tag }) : jsonResponse(400, CONFLICT);
   });

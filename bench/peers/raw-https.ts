@@ -1,6 +1,6 @@
 import { request } from 'node:https';
 
-/* The floor of anything that calls DynamoDB: one HTTPS request, unsigned, nothing parsed. */
+/* The minimum for a handler that calls DynamoDB: one HTTPS request, unsigned and without parsing. */
 export const handler = () =>
   new Promise((resolve, reject) => {
     request(

@@ -1,6 +1,6 @@
 import { DynamoDb, type Input } from '../../functions/shared/dynamodb/dynamodb.ts';
 
-/* Replaces @aws-sdk/client-dynamodb in a peer's bundle: the function's own client, warmed up at init as the function's. */
+/* Replaces @aws-sdk/client-dynamodb in a peer's bundle by the function's own client, which is warmed up at init. */
 
 const dynamoDb = new DynamoDb();
 const time = { getRemainingTimeInMillis: () => 10_000 };

@@ -2,9 +2,9 @@
 
 export type NewPlant = { "id": bigint; "name": string; "tag"?: string };
 export type Plant = { "name": string; "tag"?: string };
-/** The event of a request that is as the contract has it. */
+/** The parts of a valid event that the contract describes. */
 export type CreatePlantEvent = { "body": { "id": bigint; "name": string; "tag"?: string } };
-/** The body of the operation's response 200. */
+/** The body of a 200 response. */
 export type CreatePlantResponse = { "name": string; "tag"?: string };
 
 export declare const operationId: string;
@@ -12,6 +12,6 @@ export declare const int64s: string[][];
 export declare const parameters: import('../shared/middleware/typed-parameters.ts').ParameterTypes;
 export declare const newPlantMembers: (keyof NewPlant)[];
 export declare const plantMembers: (keyof Plant)[];
-/** Tells whether an event is as the contract has it; says why not in `errors`. */
+/** Validates an event. The reasons for a failure are in `errors`. */
 declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;
 export default validate;

@@ -23,7 +23,7 @@ function freeId(): bigint {
   return lastId;
 }
 
-test('creating is idempotent and never overwrites', async () => {
+test('repeating a request succeeds, and a different plant with the same id is rejected', async () => {
   const text = fc.string({ unit: 'binary' });
   const plant = fc.record({ name: text, tag: text }, { requiredKeys: ['name'] });
   await fc.assert(
@@ -39,7 +39,7 @@ test('creating is idempotent and never overwrites', async () => {
   );
 });
 
-test('a plant with a tag and the same one without are different plants', async () => {
+test('rejects the same plant with a tag instead of without, and the reverse', async () => {
   const [tagged, untagged] = [freeId(), freeId()];
   await create({ id: tagged, name: 'fern', tag: '' });
   await expect(create({ id: tagged, name: 'fern' })).rejects.toMatchObject({
@@ -63,21 +63,21 @@ test('stores one of many concurrent plants with the same id, and rejects the oth
   expect(errors).toEqual(Array(40).fill(409));
 });
 
-test('a plant as large as an item may be is stored', async () => {
+test('stores a plant of the maximum item size', async () => {
   const id = freeId();
-  // An item has some bytes beyond its values: the names of the attributes, and the id.
+  // The names of the attributes and the id count too.
   const name = 'x'.repeat(400 * 1024 - 111);
   await create({ id, name, tag: 'y' });
   expect((await engine.stored(id))?.name).toHaveLength(name.length);
 });
 
 test.each([
-  ['by the names of its attributes alone', 'x'.repeat(400 * 1024 - 3), undefined],
-  ['by a byte', 'x'.repeat(400 * 1024), 'y'],
-  ['in UTF-8 though not in UTF-16', '€'.repeat(140_000), undefined],
-  ['by its tag', 'x', 'y'.repeat(20_000_000)],
-  ['by megabytes', 'x'.repeat(5_000_000), 'y'.repeat(5_000_000)],
-])('a plant too large %s is refused with 413', async (_, name, tag) => {
+  ['too large with its attribute names', 'x'.repeat(400 * 1024 - 3), undefined],
+  ['one byte too large', 'x'.repeat(400 * 1024), 'y'],
+  ['too large in UTF-8 but not in UTF-16', '€'.repeat(140_000), undefined],
+  ['too large because of its tag', 'x', 'y'.repeat(20_000_000)],
+  ['megabytes too large', 'x'.repeat(5_000_000), 'y'.repeat(5_000_000)],
+])('returns 413 for a plant that is %s', async (_, name, tag) => {
   const id = freeId();
   await expect(create({ id, name, ...(tag !== undefined && { tag }) })).rejects.toMatchObject({
     error: 413,
@@ -86,7 +86,7 @@ test.each([
   expect(await engine.stored(id)).toBeUndefined();
 });
 
-test('any other error of the database is not taken for too large', async () => {
+test('throws any other database error unchanged', async () => {
   const name = 'ResourceNotFoundException';
   await expect(create({ id: 1n, name: 'x' }, 'no-such-table')).rejects.toMatchObject({ name });
 });

@@ -10,24 +10,25 @@ import { PlantStoreError } from '../shared/errors.ts';
 import { pick, success } from '../shared/success.ts';
 import { type CreatePlantEvent, type CreatePlantResponse, type NewPlant, plantMembers } from './contract.generated.js';
 
-/** DynamoDB's limit of an item, names included ("Constraints in Amazon DynamoDB"). */
+/** DynamoDB's maximum item size, attribute names included ("Constraints in Amazon DynamoDB"). */
 const MAX_ITEM_BYTES = 400 * 1024;
 
 /**
  * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`).
- * Throws 409 if the id is in use by a different plant, 413 if the plant is larger than an item may be; otherwise as
- * `DynamoDb.send` does.
+ *
+ * @throws 409 if the id is in use by a different plant; 413 if the plant exceeds an item's maximum size; the errors of
+ * `DynamoDb.send`.
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const texts = plantMembers.map((member) => plant[member]).join('');
     if (Buffer.byteLength(texts) > MAX_ITEM_BYTES) throw tooLarge();
-    await dynamoDb.send('PutItem', writeOf(plant, tableName), context).catch((error) => {
+    await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
       if (!(error instanceof DynamoDbError)) throw error;
       if (error.name === 'ConditionalCheckFailedException') {
         throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; it must be a free one.`);
       }
-      // Only DynamoDB knows exactly what counts as the size of an item.
+      // The check above is approximate: only DynamoDB computes the exact size of an item.
       throw /item size/i.test(error.message) ? tooLarge() : error;
     });
     return success<CreatePlantResponse>(pick(plant, plantMembers));
@@ -35,25 +36,25 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
 }
 
 /**
- * One conditional write: to a free id, or over the very same plant. So a repeated write (after a lost response, for
- * example) changes nothing and succeeds.
+ * A conditional write, which succeeds if the id is free or has an identical plant. A repeated write (for example after
+ * a lost response) therefore succeeds and changes nothing.
  */
-function writeOf(plant: NewPlant, TableName: string): Input<'PutItem'> {
+function putInput(plant: NewPlant, TableName: string): Input<'PutItem'> {
   const Item: Record<string, AttributeValue> = { id: { N: String(plant.id) } };
   const names: Record<string, string> = {};
   const values: Record<string, AttributeValue> = {};
-  const alike = plantMembers.map((member, at) => {
-    // Numbered, because a member's name may have characters that a placeholder may not.
-    names[`#m${at}`] = member;
+  const conditions = plantMembers.map((member, index) => {
+    // Placeholders are numbered because a member's name can contain characters that a placeholder must not.
+    names[`#m${index}`] = member;
     const value = plant[member];
-    if (value === undefined) return `attribute_not_exists(#m${at})`;
-    Item[member] = values[`:m${at}`] = attributeValue(value);
-    return `#m${at} = :m${at}`;
+    if (value === undefined) return `attribute_not_exists(#m${index})`;
+    Item[member] = values[`:m${index}`] = attributeValue(value);
+    return `#m${index} = :m${index}`;
   });
   return {
     TableName,
     Item,
-    ConditionExpression: `attribute_not_exists(id) OR (${alike.join(' AND ')})`,
+    ConditionExpression: `attribute_not_exists(id) OR (${conditions.join(' AND ')})`,
     ExpressionAttributeNames: names,
     ExpressionAttributeValues: values,
   };

@@ -31,11 +31,11 @@ async function responseTo(event: unknown) {
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
-/** Any id but those that other tests of this file use. */
+/** Any id that no other test of this file uses. */
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((id) => id < 400_000n || id > 500_000n);
 const text = fc.string({ unit: 'binary' });
 
-test('responds to any NewPlant with its name and tag, and stores it exactly', async () => {
+test('stores any NewPlant exactly, and responds with its name and tag', async () => {
   const stored = new Map<bigint, string>();
   await fc.assert(
     fc.asyncProperty(int64, text, fc.option(text, { nil: undefined }), async (id, name, tag) => {
@@ -53,7 +53,7 @@ test('responds to any NewPlant with its name and tag, and stores it exactly', as
   );
 });
 
-test('responds to any body with 200 or an Error, and never throws', async () => {
+test('responds with 200 or an Error to any body, and never throws', async () => {
   const nearPlant = fc.record(
     {
       id: fc.oneof(fc.integer(), fc.jsonValue()),
@@ -77,28 +77,28 @@ test('responds to any body with 200 or an Error, and never throws', async () => 
 });
 
 test.each([null, undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 }, { headers: { authorization: 7 } }])(
-  'responds with an Error to the event %j, which no gateway sends',
+  'responds with an Error to the invalid event %j',
   async (event) => {
     expect(await responseTo(event)).toHaveProperty('error');
   },
 );
 
-/** The CPU time of a second at the deployed memory size: a function has a whole CPU at 1,769 MB ("Configure Lambda function memory"). */
+/** The CPU time in one second at 512 MB. A whole CPU needs 1,769 MB ("Configure Lambda function memory"). */
 const MAX_CPU_MS = (1000 * 512) / 1769;
-/** Stryker instruments the code, which makes it several times slower. */
+/** Stryker's instrumentation makes the code several times slower. */
 const IS_INSTRUMENTED = 'STRYKER_MUTATOR_WORKER' in process.env;
 const LONG = '\\u0061'.repeat(400_000);
 const fill = (value: string, bytes: number) => Array(Math.floor(bytes / (value.length + 1))).fill(value);
 
 test.each<[string, string, object]>([
-  ['a name of 400 KB, each character escaped', `"name":"${LONG}"`, { name: 'a'.repeat(400_000) }],
-  ['as many values as are allowed', `"name":"x","a":[${fill('{}', 1400)}]`, { name: 'x' }],
-  ['long names of members', `"name":"x",${fill(`"${'k'.repeat(2400)}":0`, 2_400_000)}`, { name: 'x' }],
+  ['a name of 400 KB with every character escaped', `"name":"${LONG}"`, { name: 'a'.repeat(400_000) }],
+  ['the maximum number of values', `"name":"x","a":[${fill('{}', 1400)}]`, { name: 'x' }],
+  ['long member names', `"name":"x",${fill(`"${'k'.repeat(2400)}":0`, 2_400_000)}`, { name: 'x' }],
   ['4.4 MB of objects', `"name":"x","a":[${fill('{}', 4_400_000)}]`, { error: 413 }],
   ['2.4 MB of objects', `"name":"x","a":[${fill('{}', 2_400_000)}]`, { error: 413 }],
   ['2.4 MB of numbers', `"name":"x","a":[${fill('0', 2_400_000)}]`, { error: 413 }],
-  ['2.4 MB of lists in each other', `"name":"x","a":${'['.repeat(2_400_000)}`, { error: 413 }],
-])('a body with %s takes at most a second of Lambda at 512 MB', async (_, members, expected) => {
+  ['2.4 MB of nested lists', `"name":"x","a":${'['.repeat(2_400_000)}`, { error: 413 }],
+])('handles a body with %s within a second of Lambda time at 512 MB', async (_, members, expected) => {
   const body = Buffer.from(`{"id":${2n ** 63n - BigInt(members.length)},${members}}`).toString('base64');
   const event = eventWith({ body, isBase64Encoded: true });
   const before = process.cpuUsage();
@@ -108,23 +108,23 @@ test.each<[string, string, object]>([
   if (!IS_INSTRUMENTED) expect((user + system) / 1000).toBeLessThan(MAX_CPU_MS);
 });
 
-test('the token is decided on before the body is looked at', async () => {
+test('checks the token before the body', async () => {
   const response = await responseTo(eventWith({ headers: { 'Content-Type': 'text/plain' }, body: '{' }));
   expect(response).toMatchObject({ error: 401 });
 });
 
-test('header names and the scheme are matched whatever their case', async () => {
+test('ignores the case of header names, the scheme and the media type', async () => {
   const headers = { AUTHORIZATION: `bEaReR ${DEVELOPMENT_TOKEN}`, 'CONTENT-type': 'APPLICATION/json ; charset=utf-8' };
   expect(await responseTo(eventWith({ headers, body: '{"id":414141,"name":"cased"}' }))).toEqual({ name: 'cased' });
 });
 
-test('unknown members are ignored and not stored', async () => {
+test('ignores unknown members and does not store them', async () => {
   const response = await responseToBody('{"id":424242,"name":"a","toString":1,"constructor":2,"unknown":[3]}');
   expect(response).toEqual({ name: 'a' });
   expect(await engine.stored(424242n)).toEqual({ id: '424242', name: 'a' });
 });
 
-test('no token, digest or body is in the log, and no token in a response', async () => {
+test('never logs a token, a digest or a body, and never responds with a token', async () => {
   const secretToken = `plantstore_${'S'.repeat(43)}`;
   const digests = [digestOf(DEVELOPMENT_TOKEN), digestOf(secretToken)];
   const secrets = [DEVELOPMENT_TOKEN, secretToken, ...digests, 'secret plant', 'Monstera'];
@@ -143,7 +143,7 @@ test('no token, digest or body is in the log, and no token in a response', async
   for (const secret of secrets) expect(log.join()).not.toContain(secret);
 });
 
-test.each(['PLANTS_TABLE_NAME', 'ACCESS_TOKENS_TABLE_NAME'])('without %s the function fails at init', async (name) => {
+test.each(['PLANTS_TABLE_NAME', 'ACCESS_TOKENS_TABLE_NAME'])('fails at init without %s', async (name) => {
   vi.resetModules();
   vi.stubEnv(name, '');
   await expect(import('./index.ts')).rejects.toThrow(
@@ -152,20 +152,20 @@ test.each(['PLANTS_TABLE_NAME', 'ACCESS_TOKENS_TABLE_NAME'])('without %s the fun
   vi.unstubAllEnvs();
 });
 
-test('with origins, pages of each may read a success and an error, and no other page', async () => {
+test('allows pages of the configured origins to read a success and an error', async () => {
   vi.resetModules();
   vi.stubEnv('ALLOW_ORIGINS', 'https://a.example,https://b.example');
-  const { handler: open } = await import('./index.ts');
+  const { handler: corsHandler } = await import('./index.ts');
   vi.unstubAllEnvs();
-  const allowed = async (origin: string, body: string) => {
-    const headers = { ...eventWith({}).headers, Origin: origin };
-    const { headers: received } = await open(eventWith({ headers, body }) as never, contextWith());
-    expect(received?.['Access-Control-Expose-Headers']).toContain('x-amz-apigw-id');
-    return received?.['Access-Control-Allow-Origin'];
+  const allowedOrigin = async (origin: string, body: string) => {
+    const event = eventWith({ headers: { ...eventWith({}).headers, Origin: origin }, body });
+    const { headers } = await corsHandler(event as never, contextWith());
+    expect(headers?.['Access-Control-Expose-Headers']).toContain('x-amz-apigw-id');
+    return headers?.['Access-Control-Allow-Origin'];
   };
   for (const body of ['{"id":444444,"name":"x"}', '{']) {
-    expect(await allowed('https://a.example', body)).toBe('https://a.example');
-    expect(await allowed('https://b.example', body)).toBe('https://b.example');
-    expect(await allowed('https://c.example', body)).toBeUndefined();
+    expect(await allowedOrigin('https://a.example', body)).toBe('https://a.example');
+    expect(await allowedOrigin('https://b.example', body)).toBe('https://b.example');
+    expect(await allowedOrigin('https://c.example', body)).toBeUndefined();
   }
 });

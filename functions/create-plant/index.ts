@@ -13,11 +13,11 @@ import { type CreatePlantEvent, int64s, operationId, default as validateEvent } 
 import { createPlant } from './create-plant.ts';
 
 /**
- * `POST /plants` (openapi.yaml, `createPlant`): takes a REST proxy event of API Gateway, and returns a proxy response:
- * 200 with a Plant, or 400 with an Error. It never throws.
+ * `POST /plants` (openapi.yaml, `createPlant`). Takes an API Gateway REST proxy event and returns a proxy response: 200
+ * with a Plant, or 400 with an Error. It never throws.
  *
- * A request passes the middleware from top to bottom, its response or error from bottom to top: `errorResponse` makes the
- * response of an error, to which `cors` adds its headers.
+ * A request passes through the middleware from top to bottom, its response or error from bottom to top: `errorResponse`
+ * turns an error into a response, and `cors` adds its headers to that.
  */
 export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(requestLog(operationId))

@@ -1,25 +1,25 @@
-/** When each `error` number of the contract is returned, by a function or the gateway (openapi.yaml, `Error`). */
+/** The `error` numbers of a function or the gateway, each with its condition (openapi.yaml, `Error`). */
 export const errors = {
   400: 'the body is not JSON, or not a NewPlant (the message names each member and what it must be)',
-  401: 'no token, a malformed, unknown, expired or revoked one; decided before the body is looked at',
-  404: 'no such path or method',
+  401: 'the token is missing, malformed, unknown, expired or revoked (checked before the body)',
+  404: 'the path or the method does not exist',
   409: 'the id is in use by a different plant (nothing is changed)',
-  413: 'too large: for the database (an item of 400 KB), for the service (a body of 2.5 MB or 1,000 values), or for the gateway',
-  415: 'the body is not declared as `application/json`',
-  429: 'throttled, by the gateway or by the database',
-  500: 'a fault of ours (the message says nothing of the inside; the log says all)',
-  503: 'the database, or the identity provider, did not respond after retries',
-  504: 'out of time',
+  413: 'the request exceeds a limit: 400 KB for a stored plant, 2.5 MB or 1,000 values for a body, or a limit of the gateway',
+  415: 'the `Content-Type` is not `application/json`',
+  429: 'the gateway or the database throttles requests',
+  500: 'an internal error (its cause is only in the log)',
+  503: 'the database or the identity provider did not respond, after retries',
+  504: 'the request took too long',
 } as const;
 
 export type ErrorNumber = keyof typeof errors;
 
-/** The challenge of RFC 6750, section 3. */
+/** The value of WWW-Authenticate (RFC 6750, section 3). */
 export const CHALLENGE = 'Bearer realm="plant-store"';
 
 /**
- * The headers of an error, whether a function or the gateway responds with it (RFC 6750, 3; RFC 9110, 10.2.3).
- * `Retry-After` is in seconds: throttling counts anew each second, a database that is down takes longer.
+ * The headers of an error response of a function or the gateway (RFC 6750, 3; RFC 9110, 10.2.3). `Retry-After` is in
+ * seconds: throttling limits are per second, but a database that is down needs longer.
  */
 export const errorHeaders: Partial<Record<ErrorNumber, Record<string, string>>> = {
   401: { 'WWW-Authenticate': CHALLENGE },
@@ -28,18 +28,18 @@ export const errorHeaders: Partial<Record<ErrorNumber, Record<string, string>>> 
 };
 
 /**
- * The response headers that a page of another origin may read. `x-amz-apigw-id` is the gateway's request id. The gateway
+ * The response headers that pages of other origins can read. `x-amz-apigw-id` is the gateway's request id. The gateway
  * renames a function's `WWW-Authenticate` ("Amazon API Gateway important notes").
  */
 export const EXPOSED_HEADERS = 'x-amz-apigw-id,Retry-After,WWW-Authenticate,x-amzn-Remapped-WWW-Authenticate';
 
-/** An error that the client is told about: the response has `message` and `headers` as they are, only the log `cause`. */
+/** An error that is sent to the client: `message` and `headers` are in the response, `cause` is only in the log. */
 export class PlantStoreError extends Error {
   override readonly name = 'PlantStoreError';
   readonly error: ErrorNumber;
   readonly headers: Record<string, string>;
 
-  /** @param options `headers` replace those of the error number. */
+  /** @param options `headers` replace the default headers of the error number. */
   constructor(error: ErrorNumber, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
     super(message, options);
     this.error = error;

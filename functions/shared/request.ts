@@ -1,7 +1,7 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 
-/** Values of one request that its middleware shares. */
+/** Values that the middleware of one request share. */
 type RequestState = {
   /** Set by requestLog, as `performance.now()`. */
   startedAt?: number;
@@ -9,10 +9,10 @@ type RequestState = {
   tokenName?: string;
 };
 
-/** A request on its way through the Middy stack. */
+/** A request in the Middy stack. */
 export type Request = middy.Request<APIGatewayProxyEvent, APIGatewayProxyResult, Error, Context, RequestState>;
 
-/** A middleware of an operation. Its hooks return nothing: whatever one returns would end the stack early. */
+/** A Middy middleware. Its hooks return nothing: a returned value would end the stack early. */
 export interface Middleware {
   before?: (request: Request) => void | Promise<void>;
   after?: (request: Request) => void;

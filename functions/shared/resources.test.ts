@@ -23,7 +23,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Starts an operation with these variables of the stack. Returns a function that sends it a JWT with these claims. */
+/** Starts an operation with these environment variables. Returns a function that sends it a JWT with claims. */
 async function startWith(variables: Record<string, string>) {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   vi.resetModules();
@@ -40,13 +40,13 @@ async function startWith(variables: Record<string, string>) {
   };
 }
 
-test('without an identity provider every JWT is refused', async () => {
+test('rejects every JWT without an identity provider', async () => {
   const send = await startWith({});
   await expect(send({ aud: 'plants' })).rejects.toMatchObject({ error: 401 });
   expect(issuer.requests).toEqual([]);
 });
 
-test('a JWT of the identity provider that the stack names passes for each of its audiences', async () => {
+test('accepts a JWT of the identity provider for each configured audience', async () => {
   const send = await startWith({ TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants,gardens' });
   // The keys were fetched at init.
   expect(issuer.requests).toHaveLength(2);
@@ -54,7 +54,7 @@ test('a JWT of the identity provider that the stack names passes for each of its
   await expect(send({ aud: 'houses' })).rejects.toMatchObject({ error: 401 });
 });
 
-test('a JWT must have the scope that the stack names', async () => {
+test('rejects a JWT without the configured scope', async () => {
   const send = await startWith({ TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants', TOKEN_SCOPE: 'write' });
   expect(await send({ aud: 'plants', scope: 'write' })).toBe('passed');
   await expect(send({ aud: 'plants', scope: 'read' })).rejects.toMatchObject({ error: 401 });

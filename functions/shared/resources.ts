@@ -3,7 +3,7 @@ import { TokensTable } from './access-tokens/tokens-table.ts';
 import { DynamoDb } from './dynamodb/dynamodb.ts';
 import { environmentVariable } from './environment-variable.ts';
 
-/* What each operation needs, made and warmed up once at init. */
+/* Shared by all operations; created and warmed up once, at init. */
 
 export const dynamoDb = new DynamoDb();
 

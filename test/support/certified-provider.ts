@@ -29,7 +29,7 @@ export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => 
       },
     },
   });
-  issuer.answer(provider.callback());
+  issuer.respondWith(provider.callback());
   return async () => {
     const { client_id: id, client_secret: secret } = CLIENT;
     const response = await fetch(`${issuer.url}/token`, {

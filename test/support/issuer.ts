@@ -39,7 +39,7 @@ export async function startIssuer() {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const answer = (next: RequestListener) => {
+  const respondWith = (next: RequestListener) => {
     listener = next;
   };
   return {
@@ -59,9 +59,9 @@ export async function startIssuer() {
       },
     },
     /** Sets the listener that responds from now on. */
-    answer,
+    respondWith,
     /** Responds with discovery and these keys from now on. */
-    publish: (...keys: SigningKey[]) => answer(discovery(url, keys.map(published))),
+    publish: (...keys: SigningKey[]) => respondWith(discovery(url, keys.map(published))),
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -3,35 +3,35 @@ import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /*
- * This file is bundled apart, and loaded only if an identity provider is configured. It shares no class with the rest: an
- * `instanceof` there does not know what is thrown here.
+ * This file has a bundle of its own, loaded only if an identity provider is configured. It shares no class with the
+ * main bundle, so `instanceof` does not recognize its errors there.
  */
 
-/** What an access token must be (RFC 7519, 4.1). */
+/** The requirements on an access token (RFC 7519, 4.1). */
 interface ProviderSettings {
-  /** The provider's address, compared character by character with `iss`. */
+  /** The provider's URL. A token's `iss` must be exactly equal. */
   issuer: string;
-  /** One of them must be in `aud`. */
+  /** A token's `aud` must contain at least one of them. */
   audiences: string[];
-  /** The required scope, if any. */
+  /** The required scope. Default: none. */
   scope: string | undefined;
 }
 
-/** The name under which a token is logged, or why it is refused. */
-type Verdict = { name: string } | { refused: string; missingScope?: string };
+/** The name of a valid token, for the log, or the reason for a rejection. */
+type VerificationResult = { name: string } | { reason: string; missingScope?: string };
 
 const CLOCK_TOLERANCE_S = 60;
 /** RFC 7515, 4.1: with these headers a token would choose its own verification key. */
 const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u'];
-/** RFC 9068, 2.1, and what providers write that do not keep to it; an ID token may be a "JWT" too. */
+/** RFC 9068, 2.1, and "JWT", which some providers use instead. An ID token can be a "JWT" too. */
 const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 /**
- * Only an ID token has the first three (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to a key (RFC 7800,
- * 3), of which no proof is required here: a thief could use the token.
+ * The first three exist only in ID tokens (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to its owner's
+ * key (RFC 7800, 3). The service does not verify that key, so it would accept a stolen token.
  */
-const CLAIMS_OF_OTHERS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
+const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 
-/** An OpenID Connect provider, or an authorization server of OAuth 2.0, whose JWTs are access tokens here. */
+/** Verifies the access tokens (JWTs) of an OpenID Connect provider or OAuth 2.0 authorization server. */
 export class IdentityProvider {
   readonly #settings: ProviderSettings;
   readonly #keys: ProviderKeys;
@@ -41,30 +41,30 @@ export class IdentityProvider {
     this.#keys = new ProviderKeys(settings.issuer);
   }
 
-  /** Fetches and tries the keys at init, where Lambda gives more CPU. Never throws: the first token fetches them then. */
+  /** Fetches and checks the keys at init, where Lambda gives more CPU. Never throws: `verify` fetches them again. */
   async warmUp(): Promise<void> {
     await this.#keys.warmUp();
   }
 
   /**
-   * Checks whether a JWT is an access token for this service: RFC 7519, 7.2, RFC 8725 and RFC 9068, 4. A valid one is
-   * cached for up to 60 s. Throws if the provider's keys are not available, or not usable.
+   * Verifies that a JWT is an access token for this service (RFC 7519, 7.2; RFC 8725; RFC 9068, 4). Caches a valid
+   * token for up to 60 s. Throws if the provider's keys are not available or not usable.
    */
-  async verify(token: string): Promise<Verdict> {
+  async verify(token: string): Promise<VerificationResult> {
     const keySet = await this.#keys.current();
     try {
-      return await this.#verdict(token, keySet).catch(async (error) => {
+      return await this.#verifyWith(keySet, token).catch(async (error) => {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
         // The provider may have a new key.
-        return await this.#verdict(token, await this.#keys.latest());
+        return await this.#verifyWith(await this.#keys.latest(), token);
       });
     } catch (error) {
-      if (error instanceof errors.JOSEError) return { refused: error.message };
+      if (error instanceof errors.JOSEError) return { reason: error.message };
       throw error;
     }
   }
 
-  async #verdict(token: string, { keys, cache }: KeySet): Promise<Verdict> {
+  async #verifyWith({ keys, cache }: KeySet, token: string): Promise<VerificationResult> {
     const digest = hash('sha256', token);
     const name = cache.get(digest);
     if (name !== undefined) return { name };
@@ -74,47 +74,48 @@ export class IdentityProvider {
       requiredClaims: ['exp'],
       clockTolerance: CLOCK_TOLERANCE_S,
     });
-    const verdict = this.#checkClaims(verified);
-    if ('name' in verdict) cache.set(digest, verdict.name, (Number(verified.payload.exp) + CLOCK_TOLERANCE_S) * 1000);
-    return verdict;
+    const result = this.#checkClaims(verified);
+    if ('name' in result) cache.set(digest, result.name, (Number(verified.payload.exp) + CLOCK_TOLERANCE_S) * 1000);
+    return result;
   }
 
-  /** Checks the remaining claims: whether it is an access token, for this service, with the required scope. */
-  #checkClaims({ protectedHeader, payload }: JWTVerifyResult): Verdict {
+  /** Checks what `jwtVerify` does not: the kind of token, the audience, the scope and the subject. */
+  #checkClaims({ protectedHeader, payload }: JWTVerifyResult): VerificationResult {
     const { issuer, audiences, scope } = this.#settings;
     const key = EMBEDDED_KEY_HEADERS.find((name) => name in protectedHeader);
-    if (key !== undefined) return { refused: `its header has a key of its own ("${key}")` };
+    if (key !== undefined) return { reason: `its header contains "${key}", which is not allowed` };
     const { typ = 'jwt' }: { typ?: unknown } = protectedHeader;
     if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())) {
-      return { refused: 'the "typ" of its header is not that of an access token' };
+      return { reason: 'the "typ" of its header is not that of an access token' };
     }
-    const claim = CLAIMS_OF_OTHERS.find((name) => name in payload) ?? wrongUse(payload);
-    if (claim !== undefined) return { refused: `by its claim "${claim}" it is not a bearer access token` };
+    const claim = DISALLOWED_CLAIMS.find((name) => name in payload) ?? otherUseClaim(payload);
+    if (claim !== undefined) return { reason: `its claim "${claim}" shows that it is not a bearer access token` };
     if (!audiences.some((audience) => audiencesOf(payload).includes(audience))) {
-      return { refused: 'its claim "aud" does not name this service' };
+      return { reason: 'its claim "aud" does not name this service' };
     }
     if (scope !== undefined && !scopesOf(payload).includes(scope)) {
-      return { refused: `it lacks the scope "${scope}"`, missingScope: scope };
+      return { reason: `it does not have the scope "${scope}"`, missingScope: scope };
     }
     const { client_id: client, sub: subject = client } = payload;
-    if (typeof subject !== 'string') return { refused: 'its claim "sub" (without it, "client_id") is not a string' };
-    // The digest tells who it is to those who know the subject, and to nobody else.
+    if (typeof subject !== 'string')
+      return { reason: 'its claim "sub" (or "client_id", without "sub") is not a string' };
+    // The digest keeps personal data out of the log, and still identifies a known subject.
     return { name: `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}` };
   }
 }
 
-/** The claim by which a provider says that a token is for something else: Cognito's `token_use`, Keycloak's `typ`. */
-function wrongUse({ token_use: use = 'access', typ = 'Bearer' }: JWTPayload): string | undefined {
+/** Returns the claim that marks a token of another kind: Cognito's `token_use`, Keycloak's `typ`. */
+function otherUseClaim({ token_use: use = 'access', typ = 'Bearer' }: JWTPayload): string | undefined {
   if (use !== 'access') return 'token_use';
   return typ === 'Bearer' ? undefined : 'typ';
 }
 
-/** Cognito's access tokens have the client's id in place of an audience. */
+/** Cognito's access tokens have the client's id instead of an audience. */
 function audiencesOf({ aud, token_use: use, client_id: client }: JWTPayload): unknown[] {
   return aud === undefined && use === 'access' ? [client] : [aud].flat();
 }
 
-/** RFC 9068, 2.2.3; Okta's and Entra's `scp`; the `roles` that Entra gives to programs. */
+/** Collects `scope` (RFC 9068, 2.2.3), `scp` of Okta and Entra, and `roles` of Entra's applications. */
 function scopesOf({ scope = '', scp = '', roles = [] }: JWTPayload): unknown[] {
   return [scope, scp, roles].flat().flatMap((value) => (typeof value === 'string' ? value.split(' ') : []));
 }

@@ -2,8 +2,8 @@ import { environmentVariable } from '../environment-variable.ts';
 import type { IdentityProvider } from './identity-provider.mjs';
 
 /**
- * Returns the identity provider that the stack names, if any. `infra/functions.ts` leaves the import
- * out of the bundle under exactly this path, and puts the file beside it only if there is a provider.
+ * Returns the identity provider of the stack's settings, if any. `infra/functions.ts` excludes exactly this import path
+ * from the bundle, and adds the file to the bundle's folder only if there is a provider.
  */
 export async function loadIdentityProvider(): Promise<IdentityProvider | undefined> {
   const issuer = process.env['TOKEN_ISSUER'];

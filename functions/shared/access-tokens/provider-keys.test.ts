@@ -25,22 +25,22 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-const asked = () => new ProviderKeys(issuer.url);
+const newKeys = () => new ProviderKeys(issuer.url);
 const kids = async (keySet: Promise<KeySet>) => (await keySet).keys.jwks().keys.map(({ kid }) => kid);
 const after = (ms: number) => vi.setSystemTime(NOW + ms);
-const down = () => issuer.answer((_, response) => response.writeHead(500).end());
+const down = () => issuer.respondWith((_, response) => response.writeHead(500).end());
 
 describe('the keys of a provider', () => {
-  test('are found by discovery, and fetched once for all who ask', async () => {
-    const keys = asked();
+  test('are discovered, and fetched once for concurrent and later calls', async () => {
+    const keys = newKeys();
     await Promise.all([keys.warmUp(), keys.current(), keys.latest(), keys.current()]);
     for (const _ of 'abc') expect(await kids(keys.current())).toEqual([key.kid]);
     expect(issuer.requests).toEqual([METADATA, '/keys']);
   });
 
-  test('are fetched over one connection, which is closed after', async () => {
+  test('are fetched over one connection, which is then closed', async () => {
     const connections = issuer.connections.total;
-    await asked().latest();
+    await newKeys().latest();
     expect(issuer.requests).toHaveLength(2);
     expect(issuer.connections.total).toBe(connections + 1);
     await expect.poll(() => issuer.connections.open).toBe(0);
@@ -51,25 +51,25 @@ describe('the keys of a provider', () => {
     ['/tenant/', `/tenant${METADATA}`],
     ['/tenant', '/.well-known/oauth-authorization-server/tenant'],
     ['/', METADATA],
-  ])('of the issuer %s are found by %s', async (path, metadata) => {
-    const named = `${issuer.url}${path}`;
-    issuer.answer(discovery(named, [published(key)], metadata));
-    expect(await kids(new ProviderKeys(named).current())).toEqual([key.kid]);
+  ])('of the issuer %s are discovered at %s', async (path, metadata) => {
+    const url = `${issuer.url}${path}`;
+    issuer.respondWith(discovery(url, [published(key)], metadata));
+    expect(await kids(new ProviderKeys(url).current())).toEqual([key.kid]);
     expect(issuer.requests).toContain(metadata);
   });
 
-  test('that cannot be fetched at init cost it one attempt, and are tried for again by who needs them', async () => {
-    const keys = asked();
+  test('are fetched in one attempt at init, and if that fails in two at the next call', async () => {
+    const keys = newKeys();
     down();
     await keys.warmUp();
     const attempt = [METADATA, '/.well-known/oauth-authorization-server'];
     expect(issuer.requests).toEqual(attempt);
-    await expect(keys.current()).rejects.toThrow('answers status 500');
+    await expect(keys.current()).rejects.toThrow('responded with status 500');
     expect(issuer.requests).toEqual([...attempt, ...attempt, ...attempt]);
   });
 
-  test('are fetched anew after ten minutes, and not before', async () => {
-    const keys = asked();
+  test('are fetched again after ten minutes, and not before', async () => {
+    const keys = newKeys();
     await keys.current();
     const next = newKey();
     issuer.publish(next);
@@ -80,8 +80,8 @@ describe('the keys of a provider', () => {
     expect(issuer.requests).toHaveLength(4);
   });
 
-  test('of now are fetched once in five seconds', async () => {
-    const keys = asked();
+  test('are fetched at most every five seconds by `latest`', async () => {
+    const keys = newKeys();
     await keys.warmUp();
     const next = newKey();
     issuer.publish(next);
@@ -96,8 +96,8 @@ describe('the keys of a provider', () => {
     expect(await kids(keys.current())).toEqual([next.kid]);
   });
 
-  test('serve on while the provider is down, of which one request a minute finds out', async () => {
-    const keys = asked();
+  test('stay valid while the provider is down, and one call a minute fetches them', async () => {
+    const keys = newKeys();
     await keys.warmUp();
     down();
     issuer.requests.length = 0;
@@ -112,43 +112,43 @@ describe('the keys of a provider', () => {
     expect(issuer.requests).toHaveLength(2 * attempts);
   });
 
-  test('are trusted for not quite an hour without the provider', async () => {
-    const keys = asked();
+  test('become invalid an hour after the last fetch', async () => {
+    const keys = newKeys();
     await keys.warmUp();
     down();
     after(60 * MINUTE - 1);
     expect(await kids(keys.current())).toEqual([key.kid]);
     after(60 * MINUTE);
-    // Asked for a moment before, they are not asked for again; but they are too old.
-    await expect(keys.current()).rejects.toThrow('answers status 500');
+    // Here the last fetch is recent, so its error is thrown without another fetch.
+    await expect(keys.current()).rejects.toThrow('responded with status 500');
     after(60 * MINUTE + 5000);
-    await expect(keys.current()).rejects.toThrow('answers status 500');
+    await expect(keys.current()).rejects.toThrow('responded with status 500');
   });
 
-  test('that cannot be fetched are tried for again after five seconds', async () => {
-    const keys = asked();
+  test('are fetched again five seconds after a failure', async () => {
+    const keys = newKeys();
     down();
-    for (const _ of 'ab') await expect(keys.current()).rejects.toThrow('answers status 500');
+    for (const _ of 'ab') await expect(keys.current()).rejects.toThrow('responded with status 500');
     issuer.publish(key);
     after(4999);
-    await expect(keys.current()).rejects.toThrow('answers status 500');
+    await expect(keys.current()).rejects.toThrow('responded with status 500');
     after(5000);
     expect(await kids(keys.current())).toEqual([key.kid]);
   });
 
-  test('are asked for a second time where the first breaks off', async () => {
-    let answered = 0;
-    issuer.answer((request, response) => {
-      answered += 1;
-      if (answered === 1) request.socket.destroy();
-      // For the path of RFC 8414, too.
-      else if (answered === 2) response.writeHead(502).end();
+  test('are fetched in a second attempt if the first fails', async () => {
+    let requests = 0;
+    issuer.respondWith((request, response) => {
+      requests += 1;
+      if (requests === 1) request.socket.destroy();
+      // The first attempt's request to the path of RFC 8414.
+      else if (requests === 2) response.writeHead(502).end();
       else discovery(issuer.url, [published(key)])(request, response);
     });
-    expect(await kids(asked().current())).toEqual([key.kid]);
+    expect(await kids(newKeys().current())).toEqual([key.kid]);
   });
 
-  type Listener = Parameters<Issuer['answer']>[0];
+  type Listener = Parameters<Issuer['respondWith']>[0];
   const text =
     (content: string): Listener =>
     (_, response) =>
@@ -163,34 +163,34 @@ describe('the keys of a provider', () => {
   const keySetOf = (count: number) => JSON.stringify({ keys: Array(count).fill(published(key)) });
   const NO_LIST = 'does not publish a list of at most 100 keys';
   test.each<[string, () => Listener, string]>([
-    ['answers HTML', () => text('<!doctype html><title>Sign in</title>'), 'is not valid JSON'],
-    ['answers with nothing', () => text('null'), ''],
-    ['redirects elsewhere', () => redirect, 'answers status 302'],
-    ['calls itself otherwise', () => metadata({ issuer: 'https://x.example' }), 'calls itself "https://x.example"'],
-    ['has no keys’ address', () => metadata({ jwks_uri: undefined }), 'has no "jwks_uri"'],
-    ['has keys without TLS', () => metadata({ jwks_uri: 'http://127.0.0.1/' }), 'Protocol "http:" not supported'],
-    ['has no list of keys', () => keySet('{"keys":7}'), NO_LIST],
-    ['has an empty list of keys', () => keySet('{"keys":[]}'), 'publishes no key that can verify a signature'],
-    ['offers 101 keys', () => keySet(keySetOf(101)), NO_LIST],
-    ['offers 10,000 keys', () => keySet(keySetOf(10_000)), 'answers more than 262144 bytes'],
-  ])('of a provider that %s cannot be had', async (_, listener, why) => {
-    issuer.answer(listener());
+    ['responds with HTML', () => text('<!doctype html><title>Sign in</title>'), 'is not valid JSON'],
+    ['responds with null', () => text('null'), ''],
+    ['redirects', () => redirect, 'responded with status 302'],
+    ['names another issuer', () => metadata({ issuer: 'https://x.example' }), 'was "https://x.example"; it'],
+    ['has no jwks_uri', () => metadata({ jwks_uri: undefined }), 'has no "jwks_uri"'],
+    ['publishes keys without TLS', () => metadata({ jwks_uri: 'http://127.0.0.1/' }), 'Protocol "http:" not supported'],
+    ['publishes no list of keys', () => keySet('{"keys":7}'), NO_LIST],
+    ['publishes an empty list of keys', () => keySet('{"keys":[]}'), 'publishes no key that can verify a signature'],
+    ['publishes 101 keys', () => keySet(keySetOf(101)), NO_LIST],
+    ['publishes 10,000 keys', () => keySet(keySetOf(10_000)), 'responded with more than 262144 bytes'],
+  ])('cause an error if the provider %s', async (_, listener, reason) => {
+    issuer.respondWith(listener());
     // `toThrow` would pass if `undefined` is rejected.
-    await expect(asked().current()).rejects.toMatchObject({ message: expect.stringContaining(why) });
+    await expect(newKeys().current()).rejects.toMatchObject({ message: expect.stringContaining(reason) });
   });
 
-  test('may be as many as fit into 256 KB, and 100', async () => {
-    issuer.answer(keySet(keySetOf(1).padEnd(262_144)));
-    expect(await kids(asked().current())).toEqual([key.kid]);
-    issuer.answer(keySet(keySetOf(1).padEnd(262_145)));
-    await expect(asked().current()).rejects.toThrow('answers more than 262144 bytes');
-    issuer.answer(keySet(keySetOf(100)));
-    expect(await kids(asked().current())).toHaveLength(100);
+  test('can be 100, in 256 KB', async () => {
+    issuer.respondWith(keySet(keySetOf(1).padEnd(262_144)));
+    expect(await kids(newKeys().current())).toEqual([key.kid]);
+    issuer.respondWith(keySet(keySetOf(1).padEnd(262_145)));
+    await expect(newKeys().current()).rejects.toThrow('responded with more than 262144 bytes');
+    issuer.respondWith(keySet(keySetOf(100)));
+    expect(await kids(newKeys().current())).toHaveLength(100);
   });
 
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
   test.each<[string, () => unknown]>([
-    ['is no object', () => 7],
+    ['is not an object', () => 7],
     ['is null', () => null],
     ['is empty', () => ({})],
     ['is of an unknown type', () => ({ kty: 'XYZ' })],
@@ -198,44 +198,44 @@ describe('the keys of a provider', () => {
     ['is private', () => key.privateKey.export({ format: 'jwk' })],
     ['is too short', () => newKey(1024).publicKey.export({ format: 'jwk' })],
     ['is not on its curve', () => ({ ...ec, y: ec.x })],
-    ['lacks a coordinate', () => ({ ...ec, y: undefined })],
+    ['has no y coordinate', () => ({ ...ec, y: undefined })],
     ['is for encryption', () => ({ ...published(key), use: 'enc' })],
-    ['is for an operation that a public key does not have', () => ({ ...published(key), key_ops: ['verify', 'sign'] })],
+    ['has an operation of a private key', () => ({ ...published(key), key_ops: ['verify', 'sign'] })],
     ['is for an algorithm that is not accepted', () => ({ ...published(key), alg: 'RSA-OAEP' })],
-  ])('leave out one that %s', async (_, made) => {
-    const jwk = made();
+  ])('exclude one that %s', async (_, makeKey) => {
+    const jwk = makeKey();
     const others = [published(key), { ...ec, kid: 'without alg' }];
-    issuer.answer(keySet(JSON.stringify({ keys: [jwk, ...others] })));
-    expect(await kids(asked().current())).toEqual([key.kid, 'without alg']);
-    issuer.answer(keySet(JSON.stringify({ keys: [jwk] })));
-    await expect(asked().current()).rejects.toThrow('publishes no key that can verify a signature');
+    issuer.respondWith(keySet(JSON.stringify({ keys: [jwk, ...others] })));
+    expect(await kids(newKeys().current())).toEqual([key.kid, 'without alg']);
+    issuer.respondWith(keySet(JSON.stringify({ keys: [jwk] })));
+    await expect(newKeys().current()).rejects.toThrow('publishes no key that can verify a signature');
   });
 
-  describe.concurrent('of a provider that sends no complete response are waited for no longer than three seconds', () => {
+  describe.concurrent('cause an error within three seconds', () => {
     /** Writes a text ten times a second, so that the connection is never idle. */
-    const drip = (socket: Duplex, text: string) => {
+    const writeRepeatedly = (socket: Duplex, text: string) => {
       const interval = setInterval(() => socket.write(text), 100);
       socket.on('close', () => clearInterval(interval));
     };
     test.each<[string, (socket: Duplex) => void, string]>([
-      ['it is silent', () => {}, 'operation was aborted'],
+      ['it does not respond', () => {}, 'operation was aborted'],
       ['it switches protocols', (socket) => socket.write(SWITCHING_PROTOCOLS), 'without a response'],
       ['it switches protocols and closes', (socket) => socket.end(SWITCHING_PROTOCOLS), 'without a response'],
       ['it closes the connection', (socket) => socket.end(), 'socket hang up'],
       ['it resets the connection', (socket) => socket.destroy(), 'socket hang up'],
-      ['it closes within the headers', (socket) => socket.end(UNFINISHED_HEADERS), 'socket hang up'],
-      ['it closes within the body', (socket) => socket.end(UNFINISHED_BODY), 'aborted'],
+      ['it closes the connection within the headers', (socket) => socket.end(UNFINISHED_HEADERS), 'socket hang up'],
+      ['it closes the connection within the body', (socket) => socket.end(UNFINISHED_BODY), 'aborted'],
       ['it closes after an early response', (socket) => socket.end(EARLY_HINTS), 'socket hang up'],
-      ['it sends only early responses', (socket) => drip(socket, EARLY_HINTS), 'operation was aborted'],
-      ['its headers never end', (socket) => drip(socket, UNFINISHED_HEADERS), 'operation was aborted'],
-      ['its body never comes', (socket) => socket.write(UNFINISHED_BODY.slice(0, -1)), 'aborted'],
-      ['its body never ends', (socket) => drip(socket, UNFINISHED_BODY), 'aborted'],
-    ])('when %s', async (_, respond, why) => {
+      ['it sends only early responses', (socket) => writeRepeatedly(socket, EARLY_HINTS), 'operation was aborted'],
+      ['its headers never end', (socket) => writeRepeatedly(socket, UNFINISHED_HEADERS), 'operation was aborted'],
+      ['it sends no body', (socket) => socket.write(UNFINISHED_BODY.slice(0, -1)), 'aborted'],
+      ['its body never ends', (socket) => writeRepeatedly(socket, UNFINISHED_BODY), 'aborted'],
+    ])('if %s', async (_, respond, reason) => {
       const own = await startIssuer();
-      own.answer(({ socket }) => respond(socket));
+      own.respondWith(({ socket }) => respond(socket));
       const start = performance.now();
-      await expect(new ProviderKeys(own.url).current()).rejects.toThrow(why);
-      // The machine may be slow.
+      await expect(new ProviderKeys(own.url).current()).rejects.toThrow(reason);
+      // More than three seconds, because the machine can be slow.
       expect(performance.now() - start).toBeLessThan(5000);
       await own.close();
     });

@@ -1,9 +1,9 @@
 const CACHED_MS = 60_000;
 const MAX_TOKENS = 1000;
 
-/** The names of valid tokens, by the token's digest. Guesses are not in it, so they cannot push valid tokens out. */
+/** Maps the digests of valid tokens to their names. Invalid tokens are not cached, so they cannot evict valid ones. */
 export class TokenCache {
-  /** The oldest first. `until` is in milliseconds since 1970. */
+  /** In order of insertion. `until` is in milliseconds since 1970. */
   readonly #tokens = new Map<string, { name: string; until: number }>();
 
   get(digest: string): string | undefined {
@@ -13,7 +13,7 @@ export class TokenCache {
     return undefined;
   }
 
-  /** Keeps a name for 60 s, but not beyond `expiresAt` (ms since 1970). If there are 1,000 others, the oldest goes. */
+  /** Caches a name for 60 s, at most until `expiresAt` (ms since 1970). Evicts the oldest of 1,000 tokens. */
   set(digest: string, name: string, expiresAt: number): void {
     for (const oldest of this.#tokens.keys()) {
       if (this.#tokens.size < MAX_TOKENS) break;

@@ -1,24 +1,24 @@
 import { hash, randomInt } from 'node:crypto';
 
-/** An access token: a prefix that secret scanners find, and 43 letters or digits (256 random bits). */
+/** An access token is a prefix, for secret scanners, and 43 random letters or digits (256 bits). */
 export const ACCESS_TOKEN_PREFIX = 'plantstore_';
 export const ACCESS_TOKEN_PATTERN = /^plantstore_[0-9A-Za-z]{43}$/;
 
-/** An item of the access-token table. The token itself is stored nowhere. */
+/** An item of the access token table. The token itself is not stored. */
 export interface AccessTokenItem {
   /** SHA-256 of the token, 64 hex digits; the partition key. */
   digest: string;
   name: string;
   /** Seconds since 1970. */
   createdAt: number;
-  /** Seconds since 1970; from then on the token is refused, and the table's TTL removes the item. */
+  /** Seconds since 1970. From then on the token is rejected; later the table's TTL deletes the item. */
   expiresAt: number;
 }
 
 const RANDOM_CHARACTERS = 43;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Makes a random token and its item, which is not yet stored. Times are in seconds since 1970. */
+/** Creates a random token and its item, and does not store it. Times are in seconds since 1970. */
 export function newToken(name: string, createdAt: number, expiresAt: number) {
   const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
   const token = ACCESS_TOKEN_PREFIX + characters.join('');

@@ -21,30 +21,30 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** The token of a number: of the right form, and no other's. */
+/** A well-formed token, different for each number. */
 const token = (number: number) => `plantstore_${String(number).padStart(43, '0')}`;
 
-/** Verifies tokens with a new cache. */
+/** A TokensTable with an empty cache. */
 function newTable(name = engine.accessTokensTable) {
   const table = new TokensTable(new DynamoDb(), name);
   return { warmUp: () => table.warmUp(), verify: (number: number) => table.verify(token(number), contextWith()) };
 }
 
-test('a valid token is known by its name', async () => {
+test('returns the name of a valid token', async () => {
   await engine.putToken(token(1), 'ci', IN_A_DAY);
   expect(await newTable().verify(1)).toBe('ci');
-  // An older replica may still have a revoked token.
+  // An eventually consistent read could return a revoked token.
   expect(send.mock.lastCall?.[1]).toMatchObject({ ConsistentRead: true });
 });
 
-test('an unknown token is not cached, so that a new one works at once', async () => {
+test('does not cache an unknown token, so that a new token works immediately', async () => {
   const { verify } = newTable();
   expect(await verify(2)).toBeUndefined();
   await engine.putToken(token(2), 'new', IN_A_DAY);
   expect(await verify(2)).toBe('new');
 });
 
-test('a token is refused from the second of its expiry on, though its item is still there', async () => {
+test('rejects a token from its expiry on, even if its item still exists', async () => {
   await engine.putToken(token(3), 'short', START / 1000 + 10);
   const { verify } = newTable();
   vi.setSystemTime(START + 9_999);
@@ -56,7 +56,7 @@ test('a token is refused from the second of its expiry on, though its item is st
 test.each([
   ['name', { expiresAt: { N: String(IN_A_DAY) } }],
   ['expiry', { name: { S: 'broken' } }],
-])('an item without its %s lets nobody in and is not cached', async (_, attributes) => {
+])('rejects a token if its item has no %s, and does not cache it', async (_, attributes) => {
   const Item = { digest: { S: digestOf(token(4)) }, ...attributes };
   await engine.client.send(new PutItemCommand({ TableName: engine.accessTokensTable, Item }));
   const { verify } = newTable();
@@ -64,7 +64,7 @@ test.each([
   expect(send).toHaveBeenCalledTimes(2);
 });
 
-test('a verified token costs no second read for 60 s, and is refused after them if it is revoked', async () => {
+test('caches a valid token for 60 s, and then rejects it if it is revoked', async () => {
   await engine.putToken(token(5), 'busy', IN_A_DAY);
   const { verify } = newTable();
   await verify(5);
@@ -80,14 +80,14 @@ test('a verified token costs no second read for 60 s, and is refused after them 
   expect(await verify(5)).toBeUndefined();
 });
 
-test('no more than 1000 tokens are cached, those verified last', async () => {
+test('caches the 1,000 tokens that were read last', async () => {
   const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
   for (const number of numbers) await engine.putToken(token(number), `token ${number}`, IN_A_DAY);
   const { verify } = newTable();
   await verify(1000);
   vi.setSystemTime(START + 30_000);
   await verify(1001);
-  // Verified again, the oldest becomes the newest.
+  // Token 1000 has expired from the cache; reading it again makes it the newest.
   vi.setSystemTime(START + 60_000);
   for (const number of numbers) await verify(number);
   send.mockClear();
@@ -97,7 +97,7 @@ test('no more than 1000 tokens are cached, those verified last', async () => {
   expect(send).toHaveBeenCalledOnce();
 });
 
-test('the warm-up reads once and never fails', async () => {
+test('warms up with one read and never throws', async () => {
   await newTable().warmUp();
   expect(send.mock.settledResults).toMatchObject([{ type: 'fulfilled' }]);
   await expect(newTable('no-such-table').warmUp()).resolves.toBeUndefined();

@@ -2,7 +2,7 @@ import { type DynamoDb, ONE_SECOND, type Output, type RemainingTime } from '../d
 import { digestOf } from './token.ts';
 import { TokenCache } from './token-cache.ts';
 
-/** The table of access tokens. An operation can look a token up in it, nothing else. */
+/** Verifies opaque access tokens by a look-up in the access token table. */
 export class TokensTable {
   readonly #dynamoDb: DynamoDb;
   readonly #tableName: string;
@@ -14,8 +14,8 @@ export class TokensTable {
   }
 
   /**
-   * Returns the name of a valid token, and nothing if it is unknown, expired or revoked. A revoked token that is in the
-   * cache is valid for up to 60 s more. Throws as `DynamoDb.send` does.
+   * Returns the name of a valid token, and undefined for an unknown, expired or revoked one. Valid tokens are cached,
+   * so a revoked token stays valid for up to 60 s. Throws the errors of `DynamoDb.send`.
    */
   async verify(token: string, time: RemainingTime): Promise<string | undefined> {
     const digest = digestOf(token);
@@ -24,7 +24,7 @@ export class TokensTable {
     if (cached !== undefined) return cached;
     const item = await this.#read(digest, time);
     const name = item?.['name']?.S;
-    // The table's TTL removes an expired item only days later.
+    // The table's TTL deletes an expired item only days later.
     const expiresAt = Number(item?.['expiresAt']?.N ?? 0) * 1000;
     if (name === undefined || expiresAt <= now) return undefined;
     this.#cache.set(digest, name, expiresAt);
@@ -32,8 +32,8 @@ export class TokensTable {
   }
 
   /**
-   * Opens the connection and warms up the signer at init, where Lambda gives more CPU, by a read of a digest that no
-   * token has. Never fails: the first request finds out if the database is unavailable.
+   * Opens the connection and warms up the signer at init, where Lambda gives more CPU. It reads a digest that no token
+   * has, and never throws: if the database is unavailable, the first request fails.
    */
   async warmUp(): Promise<void> {
     await this.#read('none', ONE_SECOND).catch(() => {});

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 
-/** The JSON of a response with a member that DynamoDB stored. */
+/** Stores a member and returns the JSON of a response with it. */
 async function response(value: MemberValue): Promise<string> {
   const Item = { id: { N: '1' }, member: attributeValue(value) };
   const TableName = engine.plantsTable;
@@ -22,7 +22,7 @@ async function response(value: MemberValue): Promise<string> {
   return success({ member: memberValue(stored?.['member']) }).body;
 }
 
-test('every int64 comes back with each of its digits', async () => {
+test('preserves every digit of an int64', async () => {
   await fc.assert(
     fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (value) => {
       expect(await response(value)).toBe(`{"member":${value}}`);
@@ -30,7 +30,7 @@ test('every int64 comes back with each of its digits', async () => {
   );
 });
 
-test('every number that the table can hold comes back as it was', async () => {
+test('preserves every number that DynamoDB can store', async () => {
   const storable = fc
     .double({ noNaN: true, noDefaultInfinity: true })
     .filter((value) => value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) < 1e126));
@@ -42,10 +42,10 @@ test('every number that the table can hold comes back as it was', async () => {
   );
 });
 
-test.each(['', 'fern', true, false])('%j comes back', async (value) => {
+test.each(['', 'fern', true, false])('preserves %j', async (value) => {
   expect(JSON.parse(await response(value))).toEqual({ member: value });
 });
 
-test('a member that an item lacks is left out', () => {
+test('omits a member that the item does not have', () => {
   expect(success({ name: 'fern', tag: memberValue(undefined) }).body).toBe('{"name":"fern"}');
 });

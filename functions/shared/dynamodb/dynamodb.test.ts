@@ -25,7 +25,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Starts a database that responds like this. Returns its endpoint, and the number of attempts so far. */
+/** Starts a fake DynamoDB. Returns its endpoint and the number of requests so far. */
 async function startDatabase(listener: RequestListener) {
   let attempts = 0;
   const server = createServer((request, response) => {
@@ -48,7 +48,7 @@ function clientOf(endpoint: string): DynamoDb {
 
 const READ = { TableName: 'Plants', Key: { id: { N: '1' } } };
 
-/** Reads an item from a database that responds like this. Returns the result and the number of attempts. */
+/** Reads an item from a fake DynamoDB. Returns the result and the number of attempts. */
 async function readFrom(listener: RequestListener, remainingMs = 10_000) {
   const { endpoint, attempts } = await startDatabase(listener);
   const result = await clientOf(endpoint)
@@ -70,13 +70,13 @@ const FAULTS: Record<string, RequestListener> = {
   'responds with 503 in HTML': respond(503, '<html>busy</html>', { 'content-type': 'text/html' }),
   'resets the connection': (request) => request.socket.destroy(),
   'never responds': () => {},
-  'drips its headers': ({ socket }) => {
+  'sends headers without end': ({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\n');
     const timer = setInterval(() => socket.write('x-slow: x\r\n'), 200);
     socket.once('close', () => clearInterval(timer));
   },
   'stalls within its response': (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{'),
-  'breaks its response off': (_, response) => {
+  'aborts its response': (_, response) => {
     response.writeHead(200, { 'content-length': 99 }).write('{');
     setTimeout(() => response.destroy(), 20);
   },
@@ -88,7 +88,7 @@ const FAULTS: Record<string, RequestListener> = {
   'responds with HTML': respond(200, '<html></html>'),
 };
 
-const BUSY = [
+const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -96,19 +96,19 @@ const BUSY = [
   'ReplicatedWriteConflictException',
 ];
 
-test.each(BUSY)('%s is error 429 after three attempts', async (name) => {
+test.each(THROTTLING_ERRORS)('throws 429 for %s, after three attempts', async (name) => {
   const { result, attempts } = await readFrom(failure(400, name));
   const message = 'The database is throttled. Repeating the request a little later is safe.';
   expect(result).toMatchObject({ error: 429, message, cause: { name } });
   expect(attempts).toBe(3);
 });
 
-test('a database that cannot be connected to is error 503', async () => {
+test('throws 503 if the connection is refused', async () => {
   const call = clientOf('http://127.0.0.1:1').send('GetItem', READ, contextWith());
   await expect(call).rejects.toMatchObject({ error: 503, cause: { code: 'ECONNREFUSED' } });
 });
 
-test('a garbled response followed by a complete one is no failure', async () => {
+test('succeeds if a complete response follows an incomplete one', async () => {
   let first = true;
   const { result } = await readFrom((request, response) => {
     respond(200, first ? '{"Consumed' : '{"ConsumedCapacity":{"CapacityUnits":1}}')(request, response);
@@ -120,30 +120,30 @@ test('a garbled response followed by a complete one is no failure', async () => 
 test.each([
   ['{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"said"}'],
   ['{"__type":"AccessDeniedException","message":"said"}'],
-])('throws the error %s of DynamoDB as it is, after one attempt', async (body) => {
+])('throws the DynamoDB error %s unchanged, after one attempt', async (body) => {
   const { result, attempts } = await readFrom(respond(400, body));
   expect(result).toMatchObject({ name: 'AccessDeniedException', message: 'said' });
   expect(attempts).toBe(1);
 });
 
-test.each([4200, 100])('is error 504 when the time is up, if %i ms are left', async (remainingMs) => {
+test.each([4200, 100])('throws 504 when the time is up, with %i ms remaining', async (remainingMs) => {
   const start = performance.now();
   const { result } = await readFrom(() => {}, remainingMs);
   expect(result).toMatchObject({
     error: 504,
-    message: 'The database took too long to answer. Repeating the request is safe.',
+    message: 'The database took too long to respond. Repeating the request is safe.',
     cause: { name: 'AbortError' },
   });
   expect(performance.now() - start).toBeLessThan(2000);
 });
 
-test('makes no attempt once the time is up, and closes the connection', async () => {
+test('makes no further attempt when the time is up, and closes the connection', async () => {
   let attempts = 0;
   const sockets: Socket[] = [];
   const { result } = await readFrom(async (request, response) => {
     attempts += 1;
     sockets.push(request.socket);
-    // The response that would cause another attempt comes too late.
+    // Responds too late to cause another attempt.
     await sleep(400);
     failure(400, 'ThrottlingException')(request, response);
   }, 4200);
@@ -153,7 +153,7 @@ test('makes no attempt once the time is up, and closes the connection', async ()
   expect(sockets.filter((socket) => !socket.destroyed)).toEqual([]);
 });
 
-test('makes no attempt after a wait in which the time is up', async () => {
+test('makes no further attempt if the time ends during the backoff', async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.99);
   const start = performance.now();
   const { result, attempts } = await readFrom(failure(400, 'ThrottlingException'), 4150);
@@ -162,7 +162,7 @@ test('makes no attempt after a wait in which the time is up', async () => {
   expect(performance.now() - start).toBeLessThan(450);
 });
 
-test('leaves no timer behind', async () => {
+test('clears its timers', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = timers();
   await readFrom(respond(200, '{"ConsumedCapacity":{}}'));
@@ -170,7 +170,7 @@ test('leaves no timer behind', async () => {
 });
 
 test.each(['{"Item":{"name":{"S":"secret"}}}', '{"Item":{"name":{"S":"secret"}'])(
-  'does not show the response %s, which is not DynamoDB’s',
+  'does not include the invalid response %s in the error',
   async (body) => {
     const { result } = await readFrom(respond(200, body));
     const message = `The response with status 200 and ${body.length} characters is not DynamoDB's.`;
@@ -178,7 +178,7 @@ test.each(['{"Item":{"name":{"S":"secret"}}}', '{"Item":{"name":{"S":"secret"}']
   },
 );
 
-test('keeps the connection for the next call', async () => {
+test('reuses the connection for the next call', async () => {
   const ports = new Set<number | undefined>();
   const { endpoint } = await startDatabase((request, response) => {
     ports.add(request.socket.remotePort);
@@ -189,7 +189,7 @@ test('keeps the connection for the next call', async () => {
   expect(ports.size).toBe(1);
 });
 
-test.each(['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])('needs the variable %s', (name) => {
+test.each(['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])('throws without the variable %s', (name) => {
   vi.stubEnv(name, '');
   expect(() => new DynamoDb()).toThrow(`The environment variable ${name} is missing`);
 });
@@ -204,7 +204,7 @@ test.each([
     { AWS_ENDPOINT_URL: 'http://all.example', AWS_ENDPOINT_URL_DYNAMODB: 'https://own.example' },
     'https://own.example/',
   ],
-])('in %s with %j the endpoint is %s, as for the SDK', async (region, variables, expected) => {
+])('has the same endpoint as the SDK: in %s with %j, it is %s', async (region, variables, expected) => {
   for (const [name, value] of Object.entries({ AWS_REGION: region, AWS_ENDPOINT_URL_DYNAMODB: '', ...variables })) {
     vi.stubEnv(name, value);
   }
@@ -237,7 +237,7 @@ const put = fc.record(
 );
 const key = fc.record({ TableName, Key: item, ExpressionAttributeNames: fc.dictionary(text, text) });
 
-/** An input of each action. The client treats all inputs alike: as JSON. */
+/** Random inputs of each action. */
 const INPUTS: Record<Action, fc.Arbitrary<unknown>> = {
   GetItem: key,
   PutItem: put,
@@ -248,7 +248,7 @@ const INPUTS: Record<Action, fc.Arbitrary<unknown>> = {
   BatchGetItem: fc.record({ RequestItems: fc.dictionary(TableName, fc.record({ Keys: fc.array(item) })) }),
   BatchWriteItem: put.map(({ TableName, Item }) => ({ RequestItems: { [TableName]: [{ PutRequest: { Item } }] } })),
   TransactGetItems: fc.record({ TransactItems: fc.array(fc.record({ Get: key })) }),
-  // Without a token, the SDK adds a random one; here each attempt of a call sends the same body.
+  // With a token, because otherwise the SDK adds a random one.
   TransactWriteItems: fc.record({ TransactItems: fc.array(fc.record({ Put: put })), ClientRequestToken: text }),
 };
 
@@ -262,32 +262,32 @@ function sdkClient(endpoint?: string): sdk.DynamoDBClient {
   });
 }
 
-/** The SDK's command for an action: `GetItemCommand` of `GetItem`. */
+/** The SDK's command for an action, for example `GetItemCommand` for `GetItem`. */
 function commandOf(action: Action, input: unknown) {
   const Command = (sdk as unknown as Record<string, new (input: unknown) => sdk.GetItemCommand>)[`${action}Command`];
   if (!Command) throw new Error(`The SDK has no command for ${action}.`);
   return new Command(input);
 }
 
-/** The address that the SDK would send a request to. */
+/** The URL to which the SDK would send a request. */
 async function endpointOfSdk(): Promise<string> {
   const client = sdkClient();
-  let address = '';
+  let url = '';
   client.middlewareStack.add(
     () => async (args) => {
       const { protocol, hostname, port, path } = args.request as Record<string, string | undefined>;
-      address = `${protocol}//${hostname}${port ? `:${port}` : ''}${path}`;
+      url = `${protocol}//${hostname}${port ? `:${port}` : ''}${path}`;
       throw new Error('not sent');
     },
     { step: 'deserialize', priority: 'low' },
   );
   await client.send(commandOf('GetItem', READ)).catch(() => {});
-  return address;
+  return url;
 }
 
 type Sent = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string };
 
-/** The Authorization header that the SDK's signer makes for a request that was sent. */
+/** The Authorization header that the SDK's signer computes for a sent request. */
 async function authorizationOf({ method = '', url = '', headers, body }: Sent): Promise<unknown> {
   const { authorization = '', host = '' } = headers;
   const names = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
@@ -309,7 +309,7 @@ async function authorizationOf({ method = '', url = '', headers, body }: Sent): 
 }
 
 test.each(Object.entries(INPUTS) as [Action, fc.Arbitrary<unknown>][])(
-  'sends the same request for %s as the SDK, and signs it rightly',
+  'sends the same request for %s as the SDK, with a valid signature',
   async (action, inputs) => {
     const requests: Sent[] = [];
     const { endpoint } = await startDatabase(async (request, response) => {
@@ -344,9 +344,9 @@ test.each(Object.entries(INPUTS) as [Action, fc.Arbitrary<unknown>][])(
   },
 );
 
-/** Errors that DynamoDB documents ("Error handling with DynamoDB", and the actions' own). */
+/** The documented errors ("Error handling with DynamoDB", and the reference of each action). */
 const ERRORS = [
-  ...BUSY,
+  ...THROTTLING_ERRORS,
   'AccessDeniedException',
   'ConditionalCheckFailedException',
   'ExpiredTokenException',
@@ -369,11 +369,11 @@ const RESPONSES: [string, RequestListener][] = [
   ...Object.entries(FAULTS),
 ];
 
-const NOT_DYNAMODB = 'a response that is not DynamoDB’s comes from something in between, which may recover';
+const NOT_DYNAMODB = 'a proxy sent the response, and may recover';
 
-/** The reasons if the number of attempts differs from the SDK's. */
+/** The responses for which the number of attempts differs from the SDK's, each with the reason. */
 const DIFFERENCES: Record<string, string> = {
-  LimitExceededException: 'only actions on tables meet it, such as CreateTable',
+  LimitExceededException: 'it occurs only for actions on tables, such as CreateTable',
   'a 403 in HTML': NOT_DYNAMODB,
   'switches protocols': NOT_DYNAMODB,
   'responds with half a JSON document': NOT_DYNAMODB,
@@ -392,11 +392,11 @@ async function attemptsOfSdk(listener: RequestListener): Promise<number> {
   return attempts();
 }
 
-test.each(RESPONSES)('repeats the call as the SDK does, or for a reason: %s', async (name, listener) => {
+test.each(RESPONSES)('makes as many attempts as the SDK, with listed exceptions: %s', async (name, listener) => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
   const [own, ofSdk] = await Promise.all([readFrom(listener), attemptsOfSdk(listener)]);
   expect(own.attempts === ofSdk, `${own.attempts} attempts, the SDK makes ${ofSdk}`).toBe(!(name in DIFFERENCES));
   if (!(name in FAULTS)) return;
-  const message = 'The database did not answer. Repeating the request is safe.';
+  const message = 'The database did not respond. Repeating the request is safe.';
   expect(own).toMatchObject({ result: { error: 503, message }, attempts: 3 });
 });

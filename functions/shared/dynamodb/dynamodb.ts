@@ -2,28 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
 import { environmentVariable } from '../environment-variable.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
-import { wholeNumber } from '../middleware/exact-numbers.ts';
+import { parseDigits } from '../middleware/exact-numbers.ts';
 import { sign } from './sign.ts';
 
 /** DynamoDB usually responds within 10 ms. An attempt fails if no data arrives for this long. */
 const IDLE_TIMEOUT_MS = 1000;
 const MAX_ATTEMPTS = 3;
-/** The longest wait before the second attempt; each further one doubles it. */
+/** Maximum wait before the second attempt. It doubles with every further attempt. */
 const BACKOFF_MS = 50;
-/** DynamoDB refills a table's throughput each second. */
-const BUSY_BACKOFF_MS = 500;
+/** Longer, because DynamoDB refills a table's throughput once per second. */
+const THROTTLING_BACKOFF_MS = 500;
 /** Milliseconds reserved at the end of the invocation to respond and log. */
 const RESERVED_MS = 4000;
 
-/** The part of Lambda's context that a call depends on. */
+/** The part of Lambda's context that limits a call. */
 export interface RemainingTime {
   getRemainingTimeInMillis(): number;
 }
 
-/** Lets a call take one second in all: init must not wait longer for an unavailable database. */
+/** Limits a call to one second in total, so that init does not wait longer for an unavailable database. */
 export const ONE_SECOND: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
 
-/** Inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */
+/** The inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */
 interface Actions {
   BatchGetItem: [Sdk.BatchGetItemInput, Sdk.BatchGetItemOutput];
   BatchWriteItem: [Sdk.BatchWriteItemInput, Sdk.BatchWriteItemOutput];
@@ -33,12 +33,12 @@ interface Actions {
   Query: [Sdk.QueryInput, Sdk.QueryOutput];
   Scan: [Sdk.ScanInput, Sdk.ScanOutput];
   TransactGetItems: [Sdk.TransactGetItemsInput, Sdk.TransactGetItemsOutput];
-  /** With a token, because a repeated transaction without one could be applied twice. */
+  /** ClientRequestToken is required, because a retried transaction without it could be applied twice. */
   TransactWriteItems: [Sdk.TransactWriteItemsInput & { ClientRequestToken: string }, Sdk.TransactWriteItemsOutput];
   UpdateItem: [Sdk.UpdateItemInput, Sdk.UpdateItemOutput];
 }
 
-/** A value of the SDK as JSON. Binary attribute values are base64, which the caller encodes and decodes. */
+/** The JSON form of an SDK type. Binary attribute values are base64 strings. */
 type Json<Value> = Value extends Uint8Array
   ? string
   : Value extends object
@@ -49,21 +49,21 @@ export type Input<Action extends keyof Actions> = Json<Actions[Action][0]>;
 export type Output<Action extends keyof Actions> = Json<Actions[Action][1]>;
 export type AttributeValue = Json<Sdk.AttributeValue>;
 
-/** A member of a body. */
+/** The value of a body's member. */
 export type MemberValue = string | number | bigint | boolean;
 
-/** A member of a body as DynamoDB stores it. */
+/** Converts a member's value to a DynamoDB attribute. */
 export function attributeValue(value: MemberValue): AttributeValue {
   if (typeof value === 'string') return { S: value };
   return typeof value === 'boolean' ? { BOOL: value } : { N: String(value) };
 }
 
-/** The reverse of `attributeValue`. A whole number becomes a bigint, which loses no digit. */
+/** Converts a DynamoDB attribute to a member's value. An integer becomes a bigint, which keeps all digits. */
 export function memberValue({ S, BOOL, N }: AttributeValue = { NULL: true }): MemberValue | undefined {
-  return N === undefined ? (S ?? BOOL) : (wholeNumber(N) ?? Number(N));
+  return N === undefined ? (S ?? BOOL) : (parseDigits(N) ?? Number(N));
 }
 
-/** An error that DynamoDB responds with. Its name is DynamoDB's, as in `ConditionalCheckFailedException`. */
+/** An error response of DynamoDB. `name` is DynamoDB's, for example `ConditionalCheckFailedException`. */
 export class DynamoDbError extends Error {
   readonly status: number;
 
@@ -74,8 +74,8 @@ export class DynamoDbError extends Error {
   }
 }
 
-/** Errors of DynamoDB that say to repeat the call later ("Error handling with DynamoDB"). */
-const BUSY = [
+/** DynamoDB's errors that need a longer wait before a retry ("Error handling with DynamoDB"). */
+const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -83,16 +83,16 @@ const BUSY = [
   'ReplicatedWriteConflictException',
 ];
 
-/** A client of DynamoDB for the region, the credentials and the endpoint in Lambda's environment variables. */
+/** A DynamoDB client. It takes region, credentials and endpoint from Lambda's environment variables. */
 export class DynamoDb {
-  readonly endpoint = endpointOfRegion();
+  readonly endpoint = resolveEndpoint();
   // An ESM import of node:http would load undici (nodejs/node issue 59686).
   readonly #http = process.getBuiltinModule(
     this.endpoint.protocol === 'http:' ? 'node:http' : 'node:https',
   ) as typeof import('node:https');
   readonly #agent = new this.#http.Agent({ keepAlive: true });
-  /** Lambda sets them once for an execution environment ("Using Lambda environment variables"). */
-  readonly #signer = {
+  /** Lambda never changes them in an execution environment ("Using Lambda environment variables"). */
+  readonly #credentials = {
     region: environmentVariable('AWS_REGION'),
     accessKeyId: environmentVariable('AWS_ACCESS_KEY_ID'),
     secretAccessKey: environmentVariable('AWS_SECRET_ACCESS_KEY'),
@@ -100,9 +100,10 @@ export class DynamoDb {
   };
 
   /**
-   * Sends an action, up to three times, while there is time to respond.
-   * Throws 429 if DynamoDB throttles; 503 if there is no response, a 5xx, or one that is not DynamoDB's; 504 if the time
-   * is up; a DynamoDbError for any other error of DynamoDB, an unmet condition for example.
+   * Sends an action, in up to three attempts, within the invocation's remaining time.
+   *
+   * @throws 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not DynamoDB's; 504 if the
+   * time is up; a DynamoDbError for any other error of DynamoDB, for example a condition that is not met.
    */
   async send<Action extends keyof Actions>(
     action: Action,
@@ -118,27 +119,27 @@ export class DynamoDb {
       for (let attempt = 1; ; attempt += 1) {
         const result = await this.#post(action, body, signal).catch((error: Error) => error);
         if (!(result instanceof Error)) return result as Output<Action>;
-        if (signal.aborted) throw repeatable(504, 'The database took too long to answer.', failure ?? result);
-        const busy = BUSY.includes(result.name);
-        if (result instanceof DynamoDbError && result.status < 500 && !busy) throw result;
+        if (signal.aborted) throw retryable(504, 'The database took too long to respond.', failure ?? result);
+        const throttled = THROTTLING_ERRORS.includes(result.name);
+        if (result instanceof DynamoDbError && result.status < 500 && !throttled) throw result;
         if (attempt === MAX_ATTEMPTS) {
-          if (!busy) throw repeatable(503, 'The database did not answer.', result);
-          throw repeatable(429, 'The database is throttled.', result, ' a little later');
+          if (!throttled) throw retryable(503, 'The database did not respond.', result);
+          throw retryable(429, 'The database is throttled.', result, ' a little later');
         }
         failure = result;
-        const longest = (busy ? BUSY_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
-        await sleep(Math.random() * longest, undefined, { signal }).catch(() => {});
+        const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
+        await sleep(Math.random() * maxWait, undefined, { signal }).catch(() => {});
       }
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Makes one attempt. Returns the output, or the error that the response is; throws if there is no complete response. */
+  /** Makes one attempt. Resolves with the output or the response's error; rejects if there is no complete response. */
   #post(action: string, body: string, signal: AbortSignal): Promise<object> {
     const unsigned = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` };
-    // For each attempt: the environment may be frozen between two, and a signature expires.
-    const headers = sign(this.endpoint, unsigned, body, this.#signer);
+    // Signs every attempt, because Lambda can freeze the environment between two attempts, and a signature expires.
+    const headers = sign(this.endpoint, unsigned, body, this.#credentials);
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const request = this.#http
@@ -146,11 +147,11 @@ export class DynamoDb {
           clearTimeout(timer);
           response
             .on('data', (chunk: Buffer) => chunks.push(chunk))
-            .on('end', () => resolve(outputOf(response.statusCode ?? 0, Buffer.concat(chunks).toString())))
+            .on('end', () => resolve(parseResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString())))
             .on('error', reject);
         })
         .on('error', reject)
-        // A response 101, for example, ends a request without an error.
+        // A 101 response, for example, closes a request without an error.
         .on('close', () => reject(new Error('The database closed the connection.')));
       const giveUp = () => request.destroy(new Error(`The database sent nothing for ${IDLE_TIMEOUT_MS} ms.`));
       const timer = setTimeout(giveUp, IDLE_TIMEOUT_MS);
@@ -162,17 +163,17 @@ export class DynamoDb {
   }
 }
 
-/** Returns the output that a response holds, or the error: a DynamoDbError, or another one if it is not DynamoDB's. */
-function outputOf(status: number, text: string): object {
-  const { ConsumedCapacity, __type, message, Message = message, ...others } = parsed(text);
-  // Only DynamoDB returns ConsumedCapacity; a proxy's empty 200 would read as "stored", or as "no such token".
+/** Returns the output of a response, or an error: a DynamoDbError, or another Error if DynamoDB did not send it. */
+function parseResponse(status: number, text: string): object {
+  const { ConsumedCapacity, __type, message, Message = message, ...others } = parseObject(text);
+  // Only DynamoDB returns ConsumedCapacity; a proxy's empty 200 would mean "stored" or "no such token".
   if (status === 200 && ConsumedCapacity) return { ConsumedCapacity, ...others };
   if (status >= 400 && __type) return new DynamoDbError(String(__type).replace(/.*#/, ''), String(Message), status);
   return new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
 }
 
-/** Returns the members of a JSON object, none if it is another text. The text may hold an item, so no error shows it. */
-function parsed(text: string): Record<string, unknown> {
+/** Parses a JSON object; returns an empty one for other text. Never throws, because the error could contain an item. */
+function parseObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) ?? {};
   } catch {
@@ -180,14 +181,14 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-function repeatable(error: ErrorNumber, problem: string, cause: Error, when = ''): PlantStoreError {
+function retryable(error: ErrorNumber, problem: string, cause: Error, when = ''): PlantStoreError {
   return new PlantStoreError(error, `${problem} Repeating the request${when} is safe.`, { cause });
 }
 
-/** The endpoint of the region ("Amazon DynamoDB endpoints and quotas"), or the one that a variable names. */
-function endpointOfRegion(): URL {
+/** Returns the endpoint from the environment, or else the region's ("Amazon DynamoDB endpoints and quotas"). */
+function resolveEndpoint(): URL {
   const region = environmentVariable('AWS_REGION');
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  const { AWS_ENDPOINT_URL_DYNAMODB: own, AWS_ENDPOINT_URL: ofAll } = process.env;
-  return new URL(own || ofAll || `https://dynamodb.${region}.${suffix}`);
+  const { AWS_ENDPOINT_URL_DYNAMODB: dynamoDbUrl, AWS_ENDPOINT_URL: anyServiceUrl } = process.env;
+  return new URL(dynamoDbUrl || anyServiceUrl || `https://dynamodb.${region}.${suffix}`);
 }

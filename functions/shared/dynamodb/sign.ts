@@ -1,21 +1,21 @@
 import { createHmac, hash } from 'node:crypto';
 
-export interface Signer {
+interface Credentials {
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Empty for keys that do not expire. */
+  /** Empty for an access key that does not expire. */
   sessionToken: string;
 }
 
 /**
- * Returns the headers of a POST to DynamoDB with its signature, which expires after some minutes ("Create a signed AWS
- * API request", IAM User Guide).
+ * Signs a POST request to DynamoDB. Returns its headers with the signature, which expires after some minutes ("Create a
+ * signed AWS API request", IAM User Guide).
  *
- * @param headers The headers to sign besides `host`. Their names are in lower case.
+ * @param headers The headers to sign, with lower-case names. `host` is added.
  */
-export function sign({ host, pathname }: URL, headers: Record<string, string>, body: string, signer: Signer) {
-  const { region, accessKeyId, secretAccessKey, sessionToken } = signer;
+export function sign({ host, pathname }: URL, headers: Record<string, string>, body: string, credentials: Credentials) {
+  const { region, accessKeyId, secretAccessKey, sessionToken } = credentials;
   const time = new Date().toISOString().replaceAll(/[:-]|\.\d+/g, '');
   const bodyDigest = hash('sha256', body);
   const signed: Record<string, string> = {

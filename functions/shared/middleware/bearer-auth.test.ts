@@ -20,10 +20,10 @@ beforeEach(() => {
   send.mockClear();
 });
 
-/** The name under which a request with these headers passes. */
+/** Returns the token name of a request with these headers. Rejects with the middleware's error. */
 async function nameFor(headers: Record<string, string> | null, identityProvider?: IdentityProvider) {
   let name: string | undefined;
-  const look: Middleware = {
+  const readName: Middleware = {
     before: ({ internal }) => {
       name = internal.tokenName;
     },
@@ -31,37 +31,37 @@ async function nameFor(headers: Record<string, string> | null, identityProvider?
   const table = new TokensTable(new DynamoDb(), engine.accessTokensTable);
   const stack = middy()
     .use(bearerAuth({ table, identityProvider }))
-    .use(look)
+    .use(readName)
     .handler(async () => 'passed');
   await stack(JSON.parse(JSON.stringify({ ...eventWith(), headers })), contextWith());
   return name;
 }
 
-/** The name under which a bearer token passes. */
+/** Returns the token name of a bearer token. */
 const nameOf = (token: string, provider?: IdentityProvider) => nameFor({ authorization: `Bearer ${token}` }, provider);
 
 const CHALLENGE = 'Bearer realm="plant-store"';
 const INVALID = `${CHALLENGE}, error="invalid_token"`;
-const refusal = (message: string, challenge = INVALID) => ({
+const unauthorized = (message: string, challenge = INVALID) => ({
   error: 401,
   message,
   headers: { 'WWW-Authenticate': challenge },
 });
 const MALFORMED =
-  'The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>", the token being "plantstore_" and 43 letters or digits';
+  'The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form "plantstore_" and 43 letters or digits';
 
 test.each([
   `Bearer ${DEVELOPMENT_TOKEN}`,
   `bearer ${DEVELOPMENT_TOKEN}`,
   `BEARER   ${DEVELOPMENT_TOKEN}`,
   ` Bearer ${DEVELOPMENT_TOKEN} `,
-])('%j passes under the name of its token', async (authorization) => {
+])('accepts %j and stores the name of its token', async (authorization) => {
   expect(await nameFor({ authorization })).toBe('development');
 });
 
 test.each([null, {}])('returns 401 for the headers %j', async (headers) => {
   const message = 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".';
-  await expect(nameFor(headers)).rejects.toMatchObject(refusal(message, CHALLENGE));
+  await expect(nameFor(headers)).rejects.toMatchObject(unauthorized(message, CHALLENGE));
 });
 
 test.each([
@@ -83,14 +83,14 @@ test.each([
   [`Bearer ${DEVELOPMENT_TOKEN.toUpperCase()}`, INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN.replace('Local', 'Loca-')}`, INVALID],
   [`Bearer ${'x'.repeat(10_000)}`, INVALID],
-])('%j is malformed and costs no read of the database; the challenge is %s', async (authorization, challenge) => {
-  await expect(nameFor({ authorization })).rejects.toMatchObject(refusal(`${MALFORMED}.`, challenge));
+])('returns 401 for the malformed header %j, without a database read: %s', async (authorization, challenge) => {
+  await expect(nameFor({ authorization })).rejects.toMatchObject(unauthorized(`${MALFORMED}.`, challenge));
   expect(send).not.toHaveBeenCalled();
 });
 
-test('returns 401 for an unknown token of the right form', async () => {
+test('returns 401 for an unknown token', async () => {
   const message = 'The access token is unknown, expired or revoked.';
-  await expect(nameOf(`plantstore_${'0'.repeat(43)}`)).rejects.toMatchObject(refusal(message));
+  await expect(nameOf(`plantstore_${'0'.repeat(43)}`)).rejects.toMatchObject(unauthorized(message));
 });
 
 describe('with an identity provider', () => {
@@ -102,7 +102,7 @@ describe('with an identity provider', () => {
   });
 
   test.each([JWT, 'e30.e30.', 'a-_.b-_.c-_', `e30.${'x'.repeat(8192 - 5)}.`])(
-    'a JWT passes under the name that the provider gives it, without a read of the database: %s',
+    'accepts a JWT with the name that the provider returns, without a database read: %s',
     async (jwt) => {
       verify.mockResolvedValue({ name: 'id.example.com/0123' });
       expect(await nameOf(jwt, provider)).toBe('id.example.com/0123');
@@ -111,30 +111,30 @@ describe('with an identity provider', () => {
     },
   );
 
-  test('an opaque token is looked up in the table alone', async () => {
+  test('looks up an opaque token only in the table', async () => {
     expect(await nameOf(DEVELOPMENT_TOKEN, provider)).toBe('development');
     expect(verify).not.toHaveBeenCalled();
   });
 
-  test('returns 401 with the reason for a JWT that the provider refuses', async () => {
-    verify.mockResolvedValue({ refused: 'unexpected "iss" claim value' });
+  test('returns 401 with the reason if the provider rejects a JWT', async () => {
+    verify.mockResolvedValue({ reason: 'unexpected "iss" claim value' });
     const message = 'The access token is not valid: unexpected "iss" claim value.';
-    await expect(nameOf(JWT, provider)).rejects.toMatchObject(refusal(message));
+    await expect(nameOf(JWT, provider)).rejects.toMatchObject(unauthorized(message));
   });
 
-  test('returns 401 with the scope for a JWT without it (RFC 6750, 3)', async () => {
-    verify.mockResolvedValue({ refused: 'it lacks the scope "write"', missingScope: 'write' });
-    const message = 'The access token is not valid: it lacks the scope "write".';
+  test('returns 401 with the required scope for a JWT without it (RFC 6750, 3)', async () => {
+    verify.mockResolvedValue({ reason: 'it does not have the scope "write"', missingScope: 'write' });
+    const message = 'The access token is not valid: it does not have the scope "write".';
     const challenge = `${CHALLENGE}, error="insufficient_scope", scope="write"`;
-    await expect(nameOf(JWT, provider)).rejects.toMatchObject(refusal(message, challenge));
+    await expect(nameOf(JWT, provider)).rejects.toMatchObject(unauthorized(message, challenge));
   });
 
-  test('returns 503 without the reason if the provider’s keys are not available', async () => {
-    const cause = new Error('https://id.example.com/keys answers status 500.');
+  test('returns 503 if the provider’s keys are not available, with the reason only in the log', async () => {
+    const cause = new Error('https://id.example.com/keys responded with status 500, not 200.');
     verify.mockRejectedValue(cause);
     await expect(nameOf(JWT, provider)).rejects.toMatchObject({
       error: 503,
-      message: 'The identity provider did not answer. Repeating the request is safe.',
+      message: 'The identity provider did not respond. Repeating the request is safe.',
       headers: { 'Retry-After': '5' },
       cause,
     });
@@ -150,9 +150,9 @@ describe('with an identity provider', () => {
     `${JWT}=`,
     `${DEVELOPMENT_TOKEN}0`,
     `e30.${'x'.repeat(8192 - 4)}.`,
-  ])('%s is malformed, and the provider does not see it', async (token) => {
+  ])('returns 401 for the malformed token %s without calling the provider', async (token) => {
     const message = `${MALFORMED}, or a JWT of at most 8192 characters.`;
-    await expect(nameOf(token, provider)).rejects.toMatchObject(refusal(message));
+    await expect(nameOf(token, provider)).rejects.toMatchObject(unauthorized(message));
     expect(verify).not.toHaveBeenCalled();
   });
 });

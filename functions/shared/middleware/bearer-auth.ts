@@ -4,29 +4,30 @@ import type { TokensTable } from '../access-tokens/tokens-table.ts';
 import { CHALLENGE, PlantStoreError } from '../errors.ts';
 import type { Middleware } from '../request.ts';
 
-/** RFC 6750, 2.1: the scheme in any case (RFC 9110, 11.1), spaces, the token. */
+/** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
 const BEARER_CREDENTIALS = /^bearer +(\S+)$/i;
-/** The form of a JWT, and no more; the signature may be empty, which the provider's check refuses. */
+/** Three base64url parts. The signature can be empty; the identity provider rejects that. */
 const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
-/** In characters. A longer token is refused before its signature is checked. */
+/** Maximum accepted JWT length in characters. Longer tokens are rejected before the signature is checked. */
 const MAX_JWT_LENGTH = 8192;
 
-const OPAQUE_FORM = '"plantstore_" and 43 letters or digits';
+const OPAQUE_FORMAT = '"plantstore_" and 43 letters or digits';
 
-/** What access tokens are checked against. Without a provider, JWTs are refused. */
+/** The sources of valid access tokens. Without an identity provider, JWTs are rejected. */
 interface AccessTokens {
   table: TokensTable;
   identityProvider?: IdentityProvider | undefined;
 }
 
 /**
- * Requires an Authorization header with a valid access token: an opaque one of the service, or a JWT of the identity
- * provider. Keeps the token's name for the log.
- * Throws 401, with the challenge of RFC 6750, section 3, if there is none; 503 if the provider's keys are not available;
- * as `DynamoDb.send` does if the table is not.
+ * Requires an Authorization header with a valid access token: an opaque token of the service, or a JWT of the identity
+ * provider. Stores the token's name for the log.
+ *
+ * @throws 401 with a WWW-Authenticate header (RFC 6750, 3) if there is no valid token; 503 if the provider's keys are
+ * not available; the errors of `DynamoDb.send`.
  */
 export function bearerAuth({ table, identityProvider }: AccessTokens): Middleware {
-  const forms = identityProvider ? `${OPAQUE_FORM}, or a JWT of at most ${MAX_JWT_LENGTH} characters` : OPAQUE_FORM;
+  const jwtFormat = identityProvider ? `, or a JWT of at most ${MAX_JWT_LENGTH} characters` : '';
   return {
     before: async ({ event, context, internal }) => {
       const authorization = event.headers?.['authorization']?.trim();
@@ -39,30 +40,30 @@ export function bearerAuth({ table, identityProvider }: AccessTokens): Middlewar
         if (name === undefined) throw invalidToken('The access token is unknown, expired or revoked.');
         internal.tokenName = name;
       } else if (identityProvider && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
-        internal.tokenName = await jwtName(identityProvider, token);
+        internal.tokenName = await verifyJwt(identityProvider, token);
       } else {
-        // A token of the wrong form never costs a read of the database.
-        const message = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>", the token being ${forms}.`;
+        // A malformed token causes no database read.
+        const message = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${OPAQUE_FORMAT}${jwtFormat}.`;
         throw /^bearer +\S/i.test(authorization) ? invalidToken(message) : new PlantStoreError(401, message);
       }
     },
   };
 }
 
-/** @throws what the client is told if the provider refuses the token or does not answer. */
-async function jwtName(identityProvider: IdentityProvider, token: string): Promise<string> {
-  const verdict = await identityProvider.verify(token).catch((cause) => {
-    throw new PlantStoreError(503, 'The identity provider did not answer. Repeating the request is safe.', { cause });
+/** Returns the name of a JWT. Throws 401 if the provider rejects it, 503 if the provider does not respond. */
+async function verifyJwt(identityProvider: IdentityProvider, token: string): Promise<string> {
+  const result = await identityProvider.verify(token).catch((cause) => {
+    throw new PlantStoreError(503, 'The identity provider did not respond. Repeating the request is safe.', { cause });
   });
-  if ('name' in verdict) return verdict.name;
-  const { refused, missingScope } = verdict;
-  const message = `The access token is not valid: ${refused}.`;
+  if ('name' in result) return result.name;
+  const { reason, missingScope } = result;
+  const message = `The access token is not valid: ${reason}.`;
   throw missingScope === undefined
     ? invalidToken(message)
     : invalidToken(message, `error="insufficient_scope", scope="${missingScope}"`);
 }
 
-/** An error for a request with a bearer token (RFC 6750, 3.1). */
-function invalidToken(message: string, problem = 'error="invalid_token"'): PlantStoreError {
-  return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, ${problem}` } });
+/** The error for a request with an invalid bearer token (RFC 6750, 3.1). */
+function invalidToken(message: string, attributes = 'error="invalid_token"'): PlantStoreError {
+  return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, ${attributes}` } });
 }

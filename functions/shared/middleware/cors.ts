@@ -1,7 +1,7 @@
 import httpCors from '@middy/http-cors';
 import { EXPOSED_HEADERS } from '../errors.ts';
 
-/** Adds the CORS headers for the origins in ALLOW_ORIGINS, separated by commas. Without it, responses have none. */
+/** Adds CORS headers for the comma-separated origins in ALLOW_ORIGINS. Without that variable, it adds none. */
 export function cors() {
   const origins = process.env['ALLOW_ORIGINS']?.split(',');
   return origins ? httpCors({ origins, exposeHeaders: EXPOSED_HEADERS }) : [];

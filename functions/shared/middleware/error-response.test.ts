@@ -8,7 +8,7 @@ import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { jsonBody } from './json-body.ts';
 
-/** The Error in response to a body, after the token is verified. */
+/** Returns the Error for an invalid body. */
 async function errorFor(body: string | null) {
   const stack = middy()
     .use(errorResponse())
@@ -50,7 +50,7 @@ test.each([
   ['"x"', 'The body was a string; it must be a JSON object.'],
   ['7', 'The body was 7; it must be a JSON object.'],
   ['null', 'The body was null; it must be a JSON object.'],
-])('says what is wrong with the body %s', async (body, message) => {
+])('describes what is wrong in the body %s', async (body, message) => {
   expect(await errorFor(body)).toEqual({ error: 400, message });
 });
 
@@ -61,19 +61,19 @@ test.each([
   ['4503599627370495.5', false],
   ['1e19', false],
   ['1e400', false],
-])('the id %s is shown as it was sent; that it needs plain digits: %s', async (id, needsPlainDigits) => {
+])('quotes the id %s unchanged, and requires plain digits: %s', async (id, needsPlainDigits) => {
   expect(await errorFor(`{"id":${id},"name":"x"}`)).toEqual({
     error: 400,
-    message: `The member id was ${id}; it must be ${INT64}${needsPlainDigits ? ', beyond 2^53 in plain digits' : ''}.`,
+    message: `The member id was ${id}; it must be ${INT64}${needsPlainDigits ? ', in plain digits if it is beyond 2^53' : ''}.`,
   });
 });
 
-test('shows the first 40 digits of an id', async () => {
+test('quotes only the first 40 digits of an id', async () => {
   expect((await errorFor(`{"id":${'9'.repeat(40)}}`))['message']).toContain(`was ${'9'.repeat(40)};`);
   expect((await errorFor(`{"id":${'9'.repeat(41)}}`))['message']).toContain(`was ${'9'.repeat(40)}…;`);
 });
 
-test.each(['{', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])('the body %j is not JSON', async (body) => {
+test.each(['{', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])('rejects invalid JSON %j', async (body) => {
   const { error, message } = await errorFor(body);
   expect(error).toBe(400);
   expect(message).toMatch(/^The body was not JSON \(.+\); it must be a JSON object\.$/);
@@ -84,14 +84,14 @@ test.each([
   ['a zero-width space', '\u200b', '\\u{200b}'],
   ['a no-break space', '\u00a0', '\\u{a0}'],
   ['a line separator', '\u2028', '\\u{2028}'],
-  ['an escape', '\x1b', '\\u{1b}'],
-])('shows %s, which nobody would see, as its escape', async (_, character, shown) => {
+  ['an escape character', '\x1b', '\\u{1b}'],
+])('escapes %s, which is invisible', async (_, character, escaped) => {
   const { message } = await errorFor(`${character}{}`);
   expect(message).not.toContain(character);
-  expect(message).toContain(shown);
+  expect(message).toContain(escaped);
 });
 
-test('shows what can be seen as it is', async () => {
+test('does not escape visible characters', async () => {
   expect((await errorFor('é 植物 🌱'))['message']).toContain('é 植物 🌱');
 });
 
@@ -99,8 +99,8 @@ test.each([
   ['__proto__', '{"id":1,"name":"x","__proto__":{"tag":"y"}}'],
   ['__proto__', '{"id":1,"name":"x","other":[{"__proto__":1}]}'],
   ['constructor.prototype', '{"id":1,"name":"x","constructor":{"prototype":{}}}'],
-])('names a member %s, which would change a prototype', async (member, body) => {
-  const error = { error: 400, message: `The body has a member "${member}"; it must not.` };
+])('rejects the member %s, which would change a prototype', async (member, body) => {
+  const error = { error: 400, message: `The body has the member "${member}", which is not allowed.` };
   expect(await errorFor(body)).toEqual(error);
 });
 
@@ -109,7 +109,7 @@ test.each<[ErrorNumber, Record<string, string>]>([
   [409, {}],
   [429, { 'Retry-After': '1' }],
   [503, { 'Retry-After': '5' }],
-])('responds to an error %i with its message and the headers %j', async (error, headers) => {
+])('responds to error %i with its message and the headers %j', async (error, headers) => {
   const response = await responseTo(new PlantStoreError(error, 'It failed.'));
   expect(contractBody(response)).toEqual({ error, message: 'It failed.' });
   expect(response.headers).toEqual({ 'content-type': 'application/json', ...headers });
@@ -122,9 +122,9 @@ test.each([
   Object.assign(new Error('secret', { cause: { package: 'another', data: 'secret' } }), { statusCode: 415 }),
   'a thrown secret',
   null,
-])('responds to an unforeseen %s with a 500 that says nothing about the inside', async (thrown) => {
+])('responds to an unexpected %s with error 500, without internal details', async (thrown) => {
   expect(contractBody(await responseTo(thrown))).toEqual({
     error: 500,
-    message: 'The request failed through a fault of ours. Repeating it is safe.',
+    message: 'The request failed because of an internal error. Repeating it is safe.',
   });
 });

@@ -12,12 +12,12 @@ const stack = middy()
 
 const HEADERS = { 'content-type': 'application/json' };
 
-/** The parsed body of an event with these changes. */
+/** Returns the parsed body of an event with these changes. */
 function read(changes: Partial<APIGatewayProxyEvent>): Promise<unknown> {
   return stack(eventWith({ headers: HEADERS, ...changes }), contextWith());
 }
 
-/** The parsed body, which is the same whether the body is base64 or not. */
+/** Returns the parsed body. Expects the same result for a base64 body. */
 async function parsed(body: string): Promise<unknown> {
   const value = await read({ body });
   expect(await read({ body: Buffer.from(body).toString('base64'), isBase64Encoded: true })).toEqual(value);
@@ -30,7 +30,7 @@ test.each([
   'application/json;charset=utf-8',
   'application/json ; charset=utf-8',
   ' application/json\t;\tcharset="utf-8"; q=1 ',
-])('a body declared as %j is JSON', async (contentType) => {
+])('accepts the Content-Type %j', async (contentType) => {
   expect(await read({ headers: { 'content-type': contentType }, body: '{}' })).toEqual({});
 });
 
@@ -46,7 +46,7 @@ test.each([
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   ['x'.repeat(41), `"${'x'.repeat(40)}…"`],
   [`text/plain; ${'x'.repeat(9000)}`, `"text/plain; ${'x'.repeat(28)}…"`],
-])('returns 415 with at most 40 characters of the Content-Type %#', async (contentType, quoted) => {
+])('returns 415 and quotes at most 40 characters of the Content-Type %#', async (contentType, quoted) => {
   await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
     error: 415,
     message: `The Content-Type was ${quoted}; it must be application/json.`,
@@ -73,7 +73,7 @@ test('returns 400 for bytes that are not UTF-8', async () => {
   await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject({ error: 400, message });
 });
 
-test('any JSON is parsed, encoded or not', async () => {
+test('parses any JSON, base64 or not', async () => {
   await fc.assert(
     fc.asyncProperty(fc.json({ stringUnit: 'binary', maxDepth: 2 }), async (body) => {
       fc.pre(!body.includes('__proto__'));
@@ -83,16 +83,15 @@ test('any JSON is parsed, encoded or not', async () => {
   );
 });
 
-/** A body of so many bytes. */
 const ofBytes = (bytes: number) => `["${'x'.repeat(bytes - 4)}"]`;
 const listOf = (items: number) => `[${Array(items).fill('0')}]`;
 
 test.each<[string, string]>([
   ['of 2,500,000 bytes', ofBytes(2_500_000)],
   ['of 1,000 items', listOf(1000)],
-  ['of 1,000 lists in each other', '['.repeat(1000) + ']'.repeat(1000)],
+  ['of 1,000 nested lists', '['.repeat(1000) + ']'.repeat(1000)],
   ['with a string of separators', JSON.stringify(['[{,"\\'.repeat(1000)])],
-])('a body %s is parsed, encoded or not', async (_, body) => {
+])('parses a body %s, base64 or not', async (_, body) => {
   expect(await parsed(body)).toEqual(JSON.parse(body));
 });
 
@@ -102,10 +101,10 @@ test.each<[string, string, string]>([
   ['of 2,500,001 bytes', ofBytes(2_500_001), TOO_LARGE],
   ['of 2,500,001 bytes in fewer characters', `["${'é'.repeat(1_249_999)}"]  `.slice(0, 1_250_004), TOO_LARGE],
   ['of 1,001 items', listOf(1001), TOO_MANY],
-  ['of 1,001 lists in each other', '['.repeat(1001), TOO_MANY],
+  ['of 1,001 nested lists', '['.repeat(1001), TOO_MANY],
   ['of 1,001 objects', '{"a":'.repeat(1001), TOO_MANY],
   ['of 1,001 items after a string that ends with a backslash', `["\\\\",${listOf(1000)}`, TOO_MANY],
-])('returns 413 for a body %s, encoded or not', async (_, body, message) => {
+])('returns 413 for a body %s, base64 or not', async (_, body, message) => {
   await expect(read({ body })).rejects.toMatchObject({ error: 413, message });
   const encoded = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
   await expect(read(encoded)).rejects.toMatchObject({ error: 413, message });
@@ -118,7 +117,7 @@ test.each<[string, bigint]>([
   ['-9007199254740993', -9007199254740993n],
   ['9223372036854775807', 9223372036854775807n],
   ['-9223372036854775808', -9223372036854775808n],
-  // Beyond int64, which the validator refuses.
+  // Outside int64; the validator rejects it.
   ['9223372036854775808', 9223372036854775808n],
   ['7.0', 7n],
   ['-0', 0n],
@@ -129,7 +128,7 @@ test.each<[string, bigint]>([
   ['1500E-2', 15n],
   ['0e-400', 0n],
   ['0.0e5', 0n],
-])('the id %s is exactly %s', async (text, id) => {
+])('parses the id %s as %s', async (text, id) => {
   expect(await idOf(text)).toEqual({ name: 'x', id });
 });
 
@@ -146,17 +145,16 @@ test.each([
   '1e18',
   '9223372036854775807.5',
   '99999999999999999999',
-  // Takes neither time nor memory.
   '9'.repeat(1_000_000),
-])('the id %.20s is left for the validator to refuse, as it was sent', async (text) => {
+])('parses the id %.20s as an InexactNumber, which the validator rejects', async (text) => {
   expect(await idOf(text)).toEqual({ name: 'x', id: new InexactNumber(text) });
 });
 
-test.each(['"7"', 'true', 'null', '[true]'])('the id %s is left for the validator to refuse', async (text) => {
+test.each(['"7"', 'true', 'null', '[true]'])('does not convert the id %s', async (text) => {
   expect(await idOf(text)).toEqual({ name: 'x', id: JSON.parse(text) });
 });
 
-test('any int64 in plain digits comes out exactly', async () => {
+test('parses any int64 in plain digits exactly', async () => {
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
   const property = fc.asyncProperty(int64, async (id) => {
     expect(await idOf(String(id))).toHaveProperty('id', id);
@@ -164,7 +162,7 @@ test('any int64 in plain digits comes out exactly', async () => {
   await fc.assert(property);
 });
 
-test('a number with a fraction or an exponent is an id if it is exactly a safe integer', async () => {
+test('accepts a fraction or an exponent if the number is a safe integer', async () => {
   const digits = fc.stringMatching(/^(0|[1-9]\d{0,14})$/);
   const decimal = fc.tuple(digits, fc.stringMatching(/^\d{1,20}$/), fc.integer({ min: -25, max: 25 }));
   await fc.assert(
@@ -185,9 +183,9 @@ test.each([
   ['the last of duplicate ids', '{"id":1,"id":9007199254740993}', { id: 9007199254740993n }],
   ['the last of duplicate ids', '{"id":9007199254740993,"id":1}', { id: 1n }],
   ['an escaped id', '{"\\u0069d":9007199254740993}', { id: 9007199254740993n }],
-  ['not that of another member', '{"in":{"id":3},"id":9007199254740995}', { in: { id: 3 }, id: 9007199254740995n }],
-  ['not that of another member', '{"id":9007199254740995,"in":{"id":1}}', { id: 9007199254740995n, in: { id: 1 } }],
-  ['no other number', '{"id":1,"height":2.5}', { id: 1n, height: 2.5 }],
-])('of a body, %s is made exact: %s', async (_, body, value) => {
+  ['the id, and not a nested id', '{"in":{"id":3},"id":9007199254740995}', { in: { id: 3 }, id: 9007199254740995n }],
+  ['the id, and not a nested id', '{"id":9007199254740995,"in":{"id":1}}', { id: 9007199254740995n, in: { id: 1 } }],
+  ['the id, and no other number', '{"id":1,"height":2.5}', { id: 1n, height: 2.5 }],
+])('makes %s a bigint: %s', async (_, body, value) => {
   expect(await parsed(body)).toEqual(value);
 });

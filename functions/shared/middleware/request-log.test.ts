@@ -16,7 +16,7 @@ const authenticated: Middleware = {
   },
 };
 
-/** The lines that are logged, by level, when the handler does this. */
+/** Runs a handler and returns the logged lines by level. */
 async function logged(handler: () => unknown, event = eventWith()) {
   const info = vi.spyOn(console, 'info').mockReturnValue();
   const error = vi.spyOn(console, 'error').mockReturnValue();
@@ -41,44 +41,44 @@ const LINE = {
   durationMs: expect.any(Number),
 };
 
-test('logs a line at INFO for a request that succeeded', async () => {
+test('logs a line at INFO for a successful request', async () => {
   expect(await logged(succeed)).toEqual({ info: [{ ...LINE, outcome: 'succeeded' }], error: [] });
 });
 
-test('logs a line at INFO with the error number for a refused request', async () => {
-  expect(await logged(fail(new PlantStoreError(409, 'no', { cause: new Error('inside') })))).toEqual({
+test('logs a line at INFO with the error number for a client error', async () => {
+  expect(await logged(fail(new PlantStoreError(409, 'no', { cause: new Error('inner') })))).toEqual({
     info: [{ ...LINE, outcome: 'refused', error: 409 }],
     error: [],
   });
 });
 
 test.each([500, 503, 504] as const)('logs a line at ERROR with the cause and its stack for a %i', async (error) => {
-  const cause = new TypeError('inside', { cause: new Error('deeper') });
+  const cause = new TypeError('inner', { cause: new Error('innermost') });
   const stack = expect.stringContaining('request-log.test.ts');
-  const deeper = { name: 'Error', message: 'deeper', stack, cause: undefined };
-  const inside = { name: 'TypeError', message: 'inside', stack, cause: deeper };
-  const out = { name: 'PlantStoreError', message: 'out', stack, cause: inside };
-  expect(await logged(fail(new PlantStoreError(error, 'out', { cause })))).toEqual({
+  const innermost = { name: 'Error', message: 'innermost', stack, cause: undefined };
+  const inner = { name: 'TypeError', message: 'inner', stack, cause: innermost };
+  const outer = { name: 'PlantStoreError', message: 'outer', stack, cause: inner };
+  expect(await logged(fail(new PlantStoreError(error, 'outer', { cause })))).toEqual({
     info: [],
-    error: [{ ...LINE, outcome: 'failed', error, cause: out }],
+    error: [{ ...LINE, outcome: 'failed', error, cause: outer }],
   });
 });
 
 test.each([
-  ['logs a text', 'inside', 'inside'],
-  ['does not log anything else, which may hold a secret', { token: 'secret' }, undefined],
-])('%s as a cause', async (_, thrown, shown) => {
-  const { error } = await logged(fail(new PlantStoreError(500, 'out', { cause: thrown })));
-  expect(error[0].cause.cause).toEqual(shown);
+  ['logs a string', 'inner', 'inner'],
+  ['does not log an object, which can contain a secret,', { token: 'secret' }, undefined],
+])('%s as a cause', async (_, thrown, loggedCause) => {
+  const { error } = await logged(fail(new PlantStoreError(500, 'outer', { cause: thrown })));
+  expect(error[0].cause.cause).toEqual(loggedCause);
 });
 
-test('logs JSON even if the causes are a ring', async () => {
-  const ring = new Error('ring');
-  ring.cause = ring;
-  const { error } = await logged(fail(ring));
-  // The test runner's own report would follow a ring without end.
-  ring.cause = undefined;
-  expect(JSON.stringify(error).match(/"message":"ring"/g)).toHaveLength(4);
+test('logs JSON even if the causes are circular', async () => {
+  const circular = new Error('circular');
+  circular.cause = circular;
+  const { error } = await logged(fail(circular));
+  // Otherwise the test runner's report would never end.
+  circular.cause = undefined;
+  expect(JSON.stringify(error).match(/"message":"circular"/g)).toHaveLength(4);
 });
 
 test('logs the duration of the request in ms', async () => {
@@ -87,7 +87,7 @@ test('logs the duration of the request in ms', async () => {
   expect(info[0].durationMs).toBeLessThan(5000);
 });
 
-test('logs a request that no gateway made without the id of a gateway', async () => {
+test('logs no extended request id if the event has no request context', async () => {
   const { requestContext: _, ...event } = eventWith();
   const { info } = await logged(succeed, JSON.parse(JSON.stringify(event)));
   expect(info).toEqual([{ ...LINE, outcome: 'succeeded', extendedRequestId: undefined }]);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { type ParameterType, typedParameters } from './typed-parameters.ts';
 
-/** What becomes of a path parameter's text. */
+/** Converts a path parameter. */
 async function typed(text: string, type: ParameterType): Promise<unknown> {
   const stack = middy()
     .use(typedParameters({ pathParameters: { it: type }, queryStringParameters: {} }))
@@ -12,7 +12,7 @@ async function typed(text: string, type: ParameterType): Promise<unknown> {
   return stack(eventWith({ pathParameters: { it: text } }), contextWith());
 }
 
-test('every int64 in plain digits comes out exactly', async () => {
+test('converts every int64 in plain digits exactly', async () => {
   await fc.assert(
     fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (id) => {
       expect(await typed(String(id), 'int64')).toBe(id);
@@ -20,7 +20,7 @@ test('every int64 in plain digits comes out exactly', async () => {
   );
 });
 
-test('every number that JSON can hold comes out as JSON has it', async () => {
+test('converts every JSON number as JSON.parse does', async () => {
   await fc.assert(
     fc.asyncProperty(fc.double({ noNaN: true, noDefaultInfinity: true }), async (number) => {
       const text = JSON.stringify(number);
@@ -35,7 +35,7 @@ test.each([
   ['1', 'string', '1'],
   ['true', 'string', 'true'],
   ['1E+2', 'number', 100],
-] as const)('"%s" as a %s is %j', async (text, type, value) => {
+] as const)('converts "%s" as a %s to %j', async (text, type, value) => {
   expect(await typed(text, type)).toBe(value);
 });
 
@@ -53,7 +53,7 @@ test.each([
   ['1 ', 'number'],
   ['Infinity', 'number'],
   ['True', 'boolean'],
-] as const)('"%s", which is no %s, is left for the validator to refuse', async (text, type) => {
+] as const)('does not convert "%s", which is not a valid %s', async (text, type) => {
   expect(await typed(text, type)).toBe(text);
 });
 
@@ -65,12 +65,12 @@ async function query(texts: Record<string, string[]> | null): Promise<unknown> {
   return stack(eventWith({ queryStringParameters: last, multiValueQueryStringParameters: texts }), contextWith());
 }
 
-test('a query parameter that may be repeated is a list, of any other the last counts', async () => {
+test('converts a repeatable query parameter to a list, and only the last value of any other', async () => {
   expect(await query({ limit: ['1', '2'], id: ['3'] })).toEqual({ limit: 2, id: [3n] });
   expect(await query({ id: ['3', '4'], other: ['x'] })).toEqual({ id: [3n, 4n] });
 });
 
-test('without parameters there are none', async () => {
+test('returns no parameters for an event without parameters', async () => {
   expect(await query(null)).toEqual({});
   const types = { pathParameters: { it: 'int64' }, queryStringParameters: {} } as const;
   const stack = middy()

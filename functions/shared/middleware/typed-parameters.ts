@@ -1,26 +1,26 @@
 import type { Middleware } from '../request.ts';
-import { wholeNumber } from './exact-numbers.ts';
+import { parseDigits } from './exact-numbers.ts';
 
 export type ParameterType = 'int64' | 'number' | 'boolean' | 'string';
 
-/** An operation's parameters by their names; a list of a type is a query parameter that may be repeated. */
+/** The types of an operation's parameters by name. A query parameter with a type in a list can be repeated. */
 export interface ParameterTypes {
   pathParameters: Record<string, ParameterType>;
   queryStringParameters: Record<string, ParameterType | [ParameterType]>;
 }
 
 /**
- * Gives the event's parameters the types of the contract, and leaves out all others. A text that does not have its type
- * stays a text, which the validator refuses.
+ * Converts the event's parameters to the types of the contract, and removes all others. Text that cannot be converted
+ * stays a string, which the validator rejects.
  */
 export function typedParameters({ pathParameters, queryStringParameters }: ParameterTypes): Middleware {
   return {
     before: ({ event }) => {
       const { pathParameters: path, queryStringParameters: query, multiValueQueryStringParameters: queries } = event;
-      const typedPath = Object.entries(pathParameters).map(([name, type]) => [name, value(path?.[name], type)]);
+      const typedPath = Object.entries(pathParameters).map(([name, type]) => [name, convert(path?.[name], type)]);
       const typedQuery = Object.entries(queryStringParameters).map(([name, type]) => [
         name,
-        Array.isArray(type) ? queries?.[name]?.map((text) => value(text, type[0])) : value(query?.[name], type),
+        Array.isArray(type) ? queries?.[name]?.map((text) => convert(text, type[0])) : convert(query?.[name], type),
       ]);
       Object.assign(event, {
         pathParameters: Object.fromEntries(typedPath),
@@ -30,13 +30,13 @@ export function typedParameters({ pathParameters, queryStringParameters }: Param
   };
 }
 
-/** RFC 8259, section 6: a number as JSON has it. */
-const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
+/** RFC 8259, section 6. */
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-function value(text: string | undefined, type: ParameterType): unknown {
+function convert(text: string | undefined, type: ParameterType): unknown {
   if (text === undefined) return undefined;
-  if (type === 'int64') return wholeNumber(text) ?? text;
-  if (type === 'number' && NUMBER.test(text)) return Number(text);
+  if (type === 'int64') return parseDigits(text) ?? text;
+  if (type === 'number' && JSON_NUMBER.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }

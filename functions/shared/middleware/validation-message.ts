@@ -1,42 +1,42 @@
 import type { ErrorObject } from 'ajv';
 import { InexactNumber } from './exact-numbers.ts';
 
-/** A part of the compiled schema, as far as a message depends on it. */
+/** The members of a compiled schema that the messages use. */
 interface Schema {
   type?: string;
   int64?: true;
   int32?: true;
   minimum?: number;
   maximum?: number;
-  /** Only an object has them. */
+  /** Present only for an object. */
   properties: Record<string, Schema>;
 }
 
-/** An error of a validator that was compiled with `verbose`. */
+/** An error of an Ajv validator with the option `verbose`. */
 export type ValidationError = ErrorObject & { parentSchema: Schema };
 
-/** A sentence for each member or parameter that is wrong, with what it was and what it must be. */
+/** Describes each wrong member or parameter, as in "The member id was a string; it must be a whole number from …". */
 export function validationMessage(errors: ValidationError[]): string {
-  // A value of another type may break several keywords at once.
-  return [...new Set(errors.map(sentence))].join(' ');
+  // A value of the wrong type can fail several keywords, each with the same sentence.
+  return [...new Set(errors.map(describeError))].join(' ');
 }
 
-/** The keywords that a value of another type breaks. */
+/** The keywords that fail for a value of the wrong type. */
 const TYPE_KEYWORDS = ['type', 'int64', 'int32', 'storable', 'wellFormed'];
 
-function sentence({ keyword, instancePath, params, parentSchema, data, message }: ValidationError): string {
+function describeError({ keyword, instancePath, params, parentSchema, data, message }: ValidationError): string {
   if (keyword === 'required') {
     const missing = String(params['missingProperty']);
     return `The ${nameOf(`${instancePath}/${missing}`)} is missing; it must be ${requirement(parentSchema.properties[missing])}.`;
   }
   const name = nameOf(instancePath);
   if (!TYPE_KEYWORDS.includes(keyword)) return `The ${name} ${message}.`;
-  const was = name.startsWith('parameter') ? `"${shortened(String(data))}"` : description(data);
-  const digits = needsPlainDigits(data) ? ', beyond 2^53 in plain digits' : '';
-  return `The ${name} was ${was}; it must be ${requirement(parentSchema)}${digits}.`;
+  const actual = name.startsWith('parameter') ? `"${truncate(String(data))}"` : describeValue(data);
+  const digits = needsPlainDigits(data) ? ', in plain digits if it is beyond 2^53' : '';
+  return `The ${name} was ${actual}; it must be ${requirement(parentSchema)}${digits}.`;
 }
 
-/** What a client calls a place of the event, as in "member name" for `/body/name`. */
+/** Converts a path in the event to the client's term: `/body/name` to "member name". */
 function nameOf(path: string): string {
   const [, part, ...names] = path.split('/');
   if (names.length === 0) return String(part);
@@ -45,7 +45,7 @@ function nameOf(path: string): string {
 
 const REQUIREMENTS: Record<string, string> = {
   string: 'a string of well-formed Unicode',
-  number: 'a number, in size at most 9.9e125 and, unless it is 0, at least 1e-130',
+  number: 'a number: 0, or one with a magnitude from 1e-130 to 9.9e125',
   boolean: 'true or false',
   array: 'a list',
 };
@@ -56,23 +56,23 @@ function requirement({ type = 'object', int64, int32, minimum, maximum }: Partia
   return REQUIREMENTS[type] ?? 'a JSON object';
 }
 
-/** Maximum length of a client's text that an error message quotes. */
-const MAX_SHOWN = 40;
+/** Maximum length of a client's text in an error message, in characters. */
+const MAX_QUOTE_LENGTH = 40;
 
-export function shortened(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+export function truncate(text: string): string {
+  return text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH)}…` : text;
 }
 
-function description(value: unknown): string {
-  if (value instanceof InexactNumber) return shortened(value.source);
+function describeValue(value: unknown): string {
+  if (value instanceof InexactNumber) return truncate(value.source);
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';
   return typeof value === 'object' ? 'an object' : String(value);
 }
 
-/** Tells whether a number is beyond 2^53, where only plain digits are exact, and within int64. */
+/** Returns true for an inexact number that is within int64 and beyond 2^53, where only plain digits are exact. */
 function needsPlainDigits(value: unknown): boolean {
-  const size = value instanceof InexactNumber ? Math.abs(Number(value.source)) : 0;
-  return size >= 2 ** 53 && size <= 2 ** 63;
+  const magnitude = value instanceof InexactNumber ? Math.abs(Number(value.source)) : 0;
+  return magnitude >= 2 ** 53 && magnitude <= 2 ** 63;
 }
