@@ -82,7 +82,7 @@ test.each<[string, ClientRequest, Partial<Sent>, Record<string, string | undefin
   for (const [name, value] of Object.entries(headers)) expect(received[0]?.headers[name]).toBe(value);
 });
 
-const NOT_ALLOWED = 'it must be a 200 or a 400 as openapi.yaml has it, and have no other member';
+const NOT_ALLOWED = 'it must be a 200 or a 400 with exactly the members that openapi.yaml defines';
 const NOT_JSON_TYPE = 'the Content-Type must be application/json';
 
 test('accepts exactly the responses that openapi.yaml allows, without other members', () => {
