@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
@@ -48,7 +48,6 @@ const DEPLOYED_OPTIONS: BuildOptions = { alias: HTTP_ALIAS, external: ['./identi
 
 /** Bundles all peers. Returns them with the deployed bundle and the bare handler on the function's DynamoDB client. */
 export async function buildVariants(deployed: string): Promise<Variant[]> {
-  rmSync(OUTPUT, { recursive: true, force: true });
   const alias = { ...HTTP_ALIAS, '@aws-sdk/client-dynamodb': peer('same-client') };
   return Promise.all([
     variant(PLANT_STORE, deployed),

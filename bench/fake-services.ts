@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
 
 const OUTPUTS: Record<string, string> = {
@@ -11,6 +14,8 @@ const OUTPUTS: Record<string, string> = {
 /** Starts a server that is both a fake DynamoDB, which accepts every token and plant, and an identity provider. */
 export async function startFakeServices() {
   const { url, certificate, respondWith, close } = await startIssuer();
+  const certificateFile = join(mkdtempSync(join(tmpdir(), 'plant-store-bench-')), 'certificate.pem');
+  writeFileSync(certificateFile, certificate);
   const key = newKey();
   respondWith((request, response) => {
     if (request.method === 'GET') return discovery(url, [published(key)])(request, response);
@@ -27,7 +32,7 @@ export async function startFakeServices() {
     },
     environment: {
       AWS_ENDPOINT_URL_DYNAMODB: url,
-      NODE_EXTRA_CA_CERTS: certificate,
+      NODE_EXTRA_CA_CERTS: certificateFile,
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
