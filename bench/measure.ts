@@ -11,7 +11,7 @@ export interface RunOptions {
   warmUp?: number;
   /** The number of measured invocations. Default: 0. */
   invocations?: number;
-  /** The memory size whose share of a CPU the invocations get. Default: a whole CPU. */
+  /** Limits the CPU after init to the share that Lambda gives for this memory size. Default: no limit. */
   megabytes?: number;
 }
 

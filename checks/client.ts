@@ -40,7 +40,7 @@ export interface RawResponse {
 export type Send = (request: SentRequest) => Promise<RawResponse>;
 
 const LOWEST_ID = 2n ** 63n - 2n ** 52n;
-/** The range of plant ids that checks use, also with a minus sign. */
+/** The range of the ids of plants that checks create, also with a minus sign. */
 export const CHECK_IDS = `${LOWEST_ID} to ${2n ** 63n - 1n}`;
 
 /** A client of the service with a bearer token. `send` sends the requests, over HTTP or as Lambda events. */
@@ -88,7 +88,7 @@ export class Client {
     return LOWEST_ID + this.#hash42Bits(purpose) * 1024n + 1n;
   }
 
-  /** Returns such an id that is a safe integer, also when multiplied by 100. */
+  /** Returns a negative id, made in the same way. It is a safe integer, also when multiplied by 100. */
   safeId(purpose: string): bigint {
     return -(2n ** 45n) - this.#hash42Bits(purpose);
   }

@@ -41,7 +41,7 @@ const codeDeploy = new CodeDeployClient({
   requestHandler: { connectionTimeout: 3000, requestTimeout: 3000, throwOnRequestTimeout: true },
 });
 
-/** Reports to CodeDeploy if the new version may receive traffic. Throws only if the report fails. */
+/** Reports to CodeDeploy whether the new version may receive traffic. Throws only if the report fails. */
 export async function handler(event: LifecycleEvent, context: Context): Promise<void> {
   const { DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId } = event;
   const passed = await mayReceiveTraffic(deploymentId, context).catch((error: Error) => {
@@ -140,8 +140,8 @@ function retryWhileUnavailable(sendToTarget: Send, sendToCurrent: Send, signal: 
     for (let attempt = 1; ; attempt += 1) {
       const response = await sendToTarget(request);
       if (!isUnavailable(response)) return response;
-      const current = await sendToCurrent(request);
       if (attempt === MAX_ATTEMPTS) {
+        const current = await sendToCurrent(request);
         if (isUnavailable(current)) throw new DatabaseUnavailable(response.text);
         throw new Error(`${response.text}; the current version responds ${current.text}`);
       }
@@ -175,5 +175,5 @@ function logError(line: { check?: string; message?: string; seen: string }): voi
 
 /** Replaces texts that may be a token, a part of one, its digest, or an event in base64. */
 function redacted(text: string): string {
-  return text.slice(0, 500).replaceAll(/[\w+/=-]{32,}/g, '...');
+  return text.replaceAll(/[\w+/=-]{32,}/g, '...').slice(0, 500);
 }

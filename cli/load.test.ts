@@ -69,7 +69,7 @@ test('counts failures by reason', async () => {
   expect(lines.slice(2)).toEqual([
     'error 429: 2',
     'error 503: 1',
-    'a 200 with another plant, {"name":"another"}: 1',
+    'a 200 with a wrong plant, {"name":"another"}: 1',
     expect.stringMatching(/^403, application\/json, \{"message":"Forbidden"\}; .*: 1$/),
     expect.stringMatching(/^502, text\/html, <h1>Bad gateway<\/h1>; .*: 1$/),
   ]);

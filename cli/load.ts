@@ -3,15 +3,16 @@ import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { parseResponse } from '../checks/client.ts';
-import { checkedNumber, command } from './command.ts';
+import { checkedNumber, command, UsageError } from './command.ts';
 import { HttpClient } from './http-client.ts';
 import { plantsById, type Table, withTable } from './table.ts';
 
-const USAGE = `Usage: npm run load -- BASE_URL --token TOKEN [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
+const USAGE = `Usage: npm run load -- BASE_URL [--token TOKEN] [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
 
 A load test: creates plants for --duration seconds over --connections connections, as fast as the responses come or
 at most N per second in total, and prints the rate, the latency and the failures. TOKEN is by default the environment
-variable PLANT_STORE_TOKEN. Ctrl+C ends the load test early. With --stack or --local, it then checks that the plants
+variable PLANT_STORE_TOKEN. Ctrl+C ends the load test early. The exit status is 1 if
+a request fails with another error than 429, or if all fail. With --stack or --local, it then checks that the plants
 table contains every plant whose response was a 200. The plants are not deleted; their ids are from
 8000000000000000000 to 8999999999999999999.`;
 
@@ -25,13 +26,15 @@ const OPTIONS = {
 } as const;
 
 const FIRST_ID = 8_000_000_000_000_000_000n;
-/** Each run begins at a random multiple of this number, so that two runs do not use the same ids. */
+/** Each run begins at a random multiple of this number, so that two runs hardly ever use the same ids. */
 const IDS_PER_RUN = 1_000_000n;
-const MAX_RUNS = 999_999_000_000;
+/** The number of multiples below 8999999999999999999. */
+const POSSIBLE_STARTS = 999_999_000_000;
 /** Maximum number of failure reasons, and of ids, in the output. */
 const MAX_EXAMPLES = 5;
 
 await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (values, [baseUrl]) => {
+  if (values.stack !== undefined && values.local) throw new UsageError('--stack and --local exclude each other.');
   const client = new HttpClient(baseUrl, values.token);
   const numberOf = (option: 'duration' | 'connections' | 'rate') =>
     checkedNumber(`--${option}`, values[option], 1, 999_999);
@@ -50,7 +53,7 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (val
   const created: string[] = [];
   /** The reasons why the other requests failed. */
   const failures: string[] = [];
-  let nextId = FIRST_ID + BigInt(randomInt(MAX_RUNS)) * IDS_PER_RUN;
+  let nextId = FIRST_ID + BigInt(randomInt(POSSIBLE_STARTS)) * IDS_PER_RUN;
   let nextAt = 0;
 
   /** Uses one connection until the end: sends a request after each response. */
@@ -62,7 +65,7 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (val
       if (end.aborted) return;
       const id = String(nextId++);
       const sentAt = performance.now();
-      const failure = await createPlant(client, id);
+      const failure = await sendCreatePlant(client, id);
       latency.record(Math.ceil(performance.now() - sentAt));
       if (failure) failures.push(failure);
       else created.push(id);
@@ -89,13 +92,13 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (val
 });
 
 /** Sends one request. Returns the reason if it failed, or undefined if the response is a 200 with the plant. */
-async function createPlant(client: HttpClient, id: string): Promise<string | undefined> {
+async function sendCreatePlant(client: HttpClient, id: string): Promise<string | undefined> {
   const name = `load ${id}`;
   try {
     const { status, headers, text } = await client.sendOnce({ body: `{"id":${id},"name":"${name}"}` });
     const response = parseResponse(status, headers['content-type'], text);
     if (response.status === 400) return `error ${response.error}`;
-    return isDeepStrictEqual(response.body, { name }) ? undefined : `a 200 with another plant, ${text.slice(0, 200)}`;
+    return isDeepStrictEqual(response.body, { name }) ? undefined : `a 200 with a wrong plant, ${text.slice(0, 200)}`;
   } catch (error) {
     const { message, cause } = error as Error;
     return cause === undefined ? message : `no response, ${cause}`;

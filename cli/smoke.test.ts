@@ -45,7 +45,9 @@ test.each([
 ])('rejects the arguments %j', async (args, message) => {
   const { code, stdout, stderr } = await runToolHere('smoke', args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`${message}\n\nUsage: npm run smoke -- BASE_URL --token TOKEN [--wait SECONDS] [--json]\n`);
+  expect(stderr).toContain(
+    `${message}\n\nUsage: npm run smoke -- BASE_URL [--token TOKEN] [--wait SECONDS] [--json]\n`,
+  );
 });
 
 test('prints failed checks as text and as JSON', async () => {

@@ -7,7 +7,7 @@ import { HttpClient } from './http-client.ts';
 /** The errors that the checks cannot cause. */
 const NOT_CHECKED = [429, 500, 503, 504];
 
-const USAGE = `Usage: npm run smoke -- BASE_URL --token TOKEN [--wait SECONDS] [--json]
+const USAGE = `Usage: npm run smoke -- BASE_URL [--token TOKEN] [--wait SECONDS] [--json]
 
 The smoke test: checks over HTTP that a deployment, or the local run, keeps the contract. BASE_URL is the deployed
 stack's ApiUrl, or http://127.0.0.1:3000 for the local run. TOKEN is by default the environment variable

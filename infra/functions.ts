@@ -21,7 +21,7 @@ interface LoggedFunctionProps extends NodejsFunctionProps {
 /**
  * A bundled function with its own log group and a role that can write only to that log group.
  *
- * @default Node.js 24 on arm64, 512 MB, an ESM bundle that contains the AWS SDK, JSON logs kept for one month
+ * By default: Node.js 24 on arm64, 512 MB, an ESM bundle that contains the AWS SDK, JSON logs kept for one month
  */
 export class LoggedFunction extends Construct {
   readonly lambda: NodejsFunction;
@@ -70,7 +70,7 @@ interface OperationFunctionProps extends StackSettings {
  * The function of an operation. Its role allows the actions in infra/operations.ts, its own log, and traces. Environment
  * variables such as `PLANTS_TABLE_NAME` contain the table names.
  *
- * @default timeout 10 s, X-Ray tracing
+ * By default: timeout 10 s, X-Ray tracing
  */
 export class OperationFunction extends LoggedFunction {
   readonly operation: GrantedOperation;

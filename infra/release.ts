@@ -20,12 +20,12 @@ interface ReleaseProps extends StackSettings {
 }
 
 /**
- * The alias `live` of a function, which receives the traffic. A deployment checks the new version, then moves the traffic
+ * The alias `live` of a function. The alias receives the traffic. A deployment checks the new version, then moves the traffic
  * to it in steps. It rolls back if the new version crashes or responds with error 500 once. Each version has its own
  * alarms, so failures of the current version do not block a fix. Errors 429, 503 and 504 do not count, because a rollback
  * does not repair the database.
  *
- * @default 10 % of the traffic for 10 minutes, then all of it; in an ephemeral stack all at once
+ * By default: 10 % of the traffic for 10 minutes, then all of it; in an ephemeral stack all at once
  */
 export class Release extends Construct {
   readonly live: IFunction;
@@ -47,7 +47,7 @@ export class Release extends Construct {
       period: Duration.minutes(1),
     });
 
-    const hook = this.#preTrafficHook(props);
+    const hook = this.#addPreTrafficHook(props);
     this.preTrafficLog = hook.logGroup;
     // The casts are needed because CDK's classes and interfaces have different types of `role`.
     const alias = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });
@@ -57,14 +57,14 @@ export class Release extends Construct {
       deploymentConfig: LambdaDeploymentConfig[throwaway ? 'ALL_AT_ONCE' : 'CANARY_10PERCENT_10MINUTES'],
       preHook: hook.lambda as IFunction,
       alarms: [
-        this.#alarm('InternalErrors', operationFunction, internalErrors, 'responded with error 500'),
-        this.#alarm('Crashes', operationFunction, crashes, 'crashed, ran out of memory or did not start'),
+        this.#addAlarm('InternalErrors', operationFunction, internalErrors, 'responded with error 500'),
+        this.#addAlarm('Crashes', operationFunction, crashes, 'crashed, ran out of memory or did not start'),
       ],
     });
     hook.lambda.addToRolePolicy(
       new PolicyStatement({ actions: ['codedeploy:GetDeployment'], resources: [deployments.deploymentGroupArn] }),
     );
-    // Before CloudFormation updates the alias, the hook must have its new code, and CodeDeploy permission to invoke it.
+    // CloudFormation must first deploy the hook's new code, and allow CodeDeploy to invoke it.
     alias.node.addDependency(hook.lambda, deployments.role);
     acknowledgeVersions(deployments.role, hook);
     // Without the update policy, CloudFormation moves the alias itself, at once and without CodeDeploy.
@@ -76,7 +76,7 @@ export class Release extends Construct {
   }
 
   /** The function that CodeDeploy invokes to check a new version. It creates and deletes its own access tokens. */
-  #preTrafficHook({ operationFunction, tables: { accessTokens }, ...settings }: ReleaseProps): LoggedFunction {
+  #addPreTrafficHook({ operationFunction, tables: { accessTokens }, ...settings }: ReleaseProps): LoggedFunction {
     const { operation, lambda } = operationFunction;
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
       description: `Checks a new version of ${operation.method} ${operation.path} before it receives traffic`,
@@ -99,7 +99,7 @@ export class Release extends Construct {
   }
 
   /** One alarm per version: an updated alarm would keep the previous version's state. */
-  #alarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failed: string): IAlarm {
+  #addAlarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failed: string): IAlarm {
     const alarm = new Alarm(this, id, {
       alarmDescription: `The newest version of ${operation.operationId} ${failed}. CodeDeploy rolls it back if its release still runs. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
       metric,

@@ -25,12 +25,17 @@ export class PlantStoreStack extends Stack {
     const { throwaway, emulator, stage, alarmEmail } = settings;
     const name = `PlantStore${throwaway ? 'Throwaway' : ''}${stage === undefined ? '' : `-${stage}`}`;
     super(app, name, { description: 'Plant Store, a serverless API' });
-    const keep = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
+    const setRemovalPolicy = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
       RemovalPolicies.of(this).apply(throwaway ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
-    // Kept also if the creation of the stack fails: CloudFormation cannot delete a protected table, so its rollback fails.
-    keep(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
-    // Deleted if the creation of the stack fails: a key costs money, and Lambda rejects a version that already exists.
-    keep(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key');
+    // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.
+    setRemovalPolicy(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
+    // These are deleted if creating the stack fails: a leftover key costs money, and a leftover version fails the next try.
+    setRemovalPolicy(
+      RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      'AWS::Logs::LogGroup',
+      'AWS::Lambda::Version',
+      'AWS::KMS::Key',
+    );
 
     const tables = addTables(new Construct(this, 'Data'), settings);
     const functions = operations.map(

@@ -18,7 +18,10 @@ const BODY_TOO_LARGE: GatewayResponse = {
   body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
 };
 
-/** API Gateway renames these headers of a function, for example `Date` to `x-amzn-Remapped-Date` (same page). */
+/**
+ * API Gateway renames these headers of a function, for example `Date` to `x-amzn-Remapped-Date` ("Amazon API
+ * Gateway important notes").
+ */
 const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
 
 /** Responds as the REST API of the current deployment does. Calls `log` with a line for each response. */
@@ -72,12 +75,12 @@ async function respond(deployment: Deployment, request: GatewayRequest): Promise
   try {
     const timeout = sleep(integration.timeoutMs, gatewayResponse(template, 'INTEGRATION_TIMEOUT'), { ref: false });
     return await Promise.race([
-      deployment.invoke(createEvent(request, template, match)).then(toGatewayResponse),
+      deployment.invoke(createEvent(request, template, match)).then(functionResponse),
       timeout,
     ]);
   } catch (error) {
     if (error instanceof EventTooLarge) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
-    // The function failed or returned an invalid response: for API Gateway a 502, so a default 5XX response.
+    // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
     console.error((error as Error).message);
     return gatewayResponse(template, 'DEFAULT_5XX');
   }
@@ -111,7 +114,7 @@ interface ProxyResponse {
   body?: unknown;
 }
 
-function toGatewayResponse(response: unknown): GatewayResponse {
+function functionResponse(response: unknown): GatewayResponse {
   const { statusCode, headers = {}, multiValueHeaders = {}, body = '' } = (response ?? {}) as ProxyResponse;
   if (!Number.isInteger(statusCode) || typeof body !== 'string') {
     throw new Error('The function returned an invalid response: statusCode must be an integer, and body a string.');

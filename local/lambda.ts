@@ -21,7 +21,7 @@ export interface LogLine {
   message: unknown;
 }
 
-/** A log line, or the result of the init or of an invocation. `response` is JSON. */
+/** A log line, or the result: an empty response after the init, the response as JSON after an invocation. */
 export type WorkerMessage = { log: LogLine } | { response: string } | { failure: string };
 
 export class EventTooLarge extends Error {}
@@ -50,7 +50,7 @@ export async function deploy(template: Template, { endpoint }: { endpoint: strin
   };
 }
 
-/** The environment variables that Lambda sets ("Using Lambda environment variables"). None is from this machine. */
+/** Lambda's environment variables ("Using Lambda environment variables"), and those that keep the SDK on this machine. */
 export function lambdaEnvironment(functionName: string, dynamoDbEndpoint: string): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
@@ -58,7 +58,7 @@ export function lambdaEnvironment(functionName: string, dynamoDbEndpoint: string
     AWS_REGION: LOCAL_REGION,
     AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
-    // Without these two, a profile of this machine could select a real table.
+    // Without these two, the SDK of the pre-traffic hook would use this machine's profiles.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     TZ: ':UTC',

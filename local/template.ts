@@ -111,7 +111,7 @@ export function readTemplate(assembly: string): Template {
   function toIntegration(integration: Integration): Route['integration'] {
     if (integration.type === 'mock') {
       const { requestTemplates, responses } = integration;
-      return { mediaTypes: Object.keys(requestTemplates), response: toGatewayResponse(responses.default) };
+      return { mediaTypes: Object.keys(requestTemplates), response: fixedResponse(responses.default) };
     }
     const invoked = integration.uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
     const alias = aliases.find(({ name }) => name === invoked);
@@ -141,7 +141,7 @@ export function readTemplate(assembly: string): Template {
       return { TableName, AttributeDefinitions, KeySchema, BillingMode };
     }),
     routes: routes.toSorted((a, b) => sortKey(a).localeCompare(sortKey(b))),
-    gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, toGatewayResponse(response)])),
+    gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, fixedResponse(response)])),
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, Value])),
   };
 }
@@ -178,7 +178,7 @@ function sortKey({ resource, method }: Pick<Route, 'resource' | 'method'>): stri
   return [...segments, method === 'ANY' ? 1 : 0].join();
 }
 
-function toGatewayResponse({ statusCode, responseParameters, responseTemplates }: ResponseDefinition): GatewayResponse {
+function fixedResponse({ statusCode, responseParameters, responseTemplates }: ResponseDefinition): GatewayResponse {
   const headers = Object.entries(responseParameters).map(([name, value]) => [
     name.replace(/.*\.header\./, '').toLowerCase(),
     value.replaceAll("'", ''),

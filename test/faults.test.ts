@@ -19,7 +19,7 @@ const { AccessTokensTableName = '', PlantsTableName } = template.outputs;
 const READ_TOKEN = `GetItem ${AccessTokensTableName}`;
 
 /** The error number of the response if every attempt has this fault. */
-const faults: Record<Exclude<Fault, 'denies access'>, number> = {
+const errorByFault: Record<Exclude<Fault, 'denies access'>, number> = {
   hangs: 503,
   'stalls in the middle of its response': 503,
   'sends a byte at a time': 504,
@@ -31,7 +31,7 @@ const faults: Record<Exclude<Fault, 'denies access'>, number> = {
   'responds with half a JSON document': 503,
   'responds with an empty body': 503,
 };
-const rows = Object.entries(faults) as [Fault, number][];
+const rows = Object.entries(errorByFault) as [Fault, number][];
 
 /** The items of each table that operations write. */
 type Items = Awaited<ReturnType<typeof itemsOf>>;
@@ -101,7 +101,7 @@ async function serviceWith(
 }
 
 /** The calls that can fail: each of an operation. A write can fail before or after DynamoDB has carried it out. */
-const places = operations.flatMap((operation) =>
+const failingCalls = operations.flatMap((operation) =>
   databaseCallsOf(operation.functionName, assembly).flatMap((call) =>
     (/^(Get|Query|Scan|BatchGet)/.test(call) ? [false] : [false, true]).map((applied) => ({
       operation,
@@ -115,10 +115,10 @@ const places = operations.flatMap((operation) =>
   ),
 );
 
-describe.each(places)('$operationId, call $call, $when', { concurrent: true }, (place) => {
-  const { operation, call, applied, next } = place;
+describe.each(failingCalls)('$operationId, call $call, $when', { concurrent: true }, (failingCall) => {
+  const { operation, call, applied, next } = failingCall;
 
-  test.for(rows)('a database that %s: error %i, and a repeated request completes it', async ([fault, error]) => {
+  test.for(rows)('error if the database %s (%i), and a repeated request succeeds', async ([fault, error]) => {
     await using service = await serviceWith(operation, [{ call, fault, applied, times: ALWAYS }]);
     const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
     expect(await service.send()).toMatchObject({ error, message });
@@ -171,7 +171,7 @@ describe.each(operations)('$operationId', { concurrent: true }, (operation) => {
   });
 });
 
-test('after a write without a response, the id conflicts with a different plant', async () => {
+test('error 409 for a different plant with the id of a write whose response was lost', async () => {
   const createPlant = operations.find(({ operationId }) => operationId === 'createPlant') as Operation;
   const call = `PutItem ${PlantsTableName}`;
   const lost: Plan = { call, fault: 'resets the connection', times: 1, applied: true };

@@ -51,7 +51,7 @@ const ACCESS_LOG_FIELDS = {
 /**
  * The REST API. It cannot be an HTTP API, which does not let us change the body of API Gateway's own error responses.
  *
- * @default regional endpoint, stage `v1`, TLS 1.2 or newer, access logs kept for one month, X-Ray tracing
+ * By default: regional endpoint, stage `v1`, TLS 1.2 or newer, access logs kept for one month, X-Ray tracing
  */
 export class Api extends Construct {
   /** The base URL, without a trailing slash. */

@@ -27,7 +27,7 @@ interface AlarmsProps extends Monitored {
 /**
  * The alarms that notify a person. They are published to one encrypted topic, which sends them to `alarmEmail`.
  *
- * @default an alarm evaluates the last 5 minutes, and missing data is not breaching
+ * By default: an alarm evaluates the last 5 minutes, and missing data is not breaching
  */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];

@@ -55,7 +55,7 @@ export function countLines(logGroup: LogGroup, metricName: RequestMetric, patter
   });
 }
 
-/** A metric of `addRequestMetrics`, as a sum per minute. */
+/** A metric that `countLines` adds, as a sum per minute. */
 export function requestMetric(scope: Construct, metricName: RequestMetric, dimensionsMap: Dimensions = {}): Metric {
   const namespace = Stack.of(scope).stackName;
   return new Metric({ namespace, metricName, dimensionsMap, statistic: Stats.SUM, period: Duration.minutes(1) });

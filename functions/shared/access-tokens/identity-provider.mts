@@ -51,12 +51,12 @@ export class IdentityProvider {
    * token for up to 60 s. Throws if the provider's keys are not available or not usable.
    */
   async verify(token: string): Promise<VerificationResult> {
-    const keySet = await this.#keys.current();
+    const keySet = await this.#keys.cached();
     try {
       return await this.#verifyWith(keySet, token).catch(async (error) => {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
         // The provider may have a new key.
-        return await this.#verifyWith(await this.#keys.latest(), token);
+        return await this.#verifyWith(await this.#keys.refetched(), token);
       });
     } catch (error) {
       if (error instanceof errors.JOSEError) return { reason: error.message };
@@ -64,11 +64,11 @@ export class IdentityProvider {
     }
   }
 
-  async #verifyWith({ keys, cache }: KeySet, token: string): Promise<VerificationResult> {
+  async #verifyWith({ findKey, cache }: KeySet, token: string): Promise<VerificationResult> {
     const digest = hash('sha256', token);
     const name = cache.get(digest);
     if (name !== undefined) return { name };
-    const verified = await jwtVerify(token, keys, {
+    const verified = await jwtVerify(token, findKey, {
       issuer: this.#settings.issuer,
       algorithms: ALGORITHMS,
       requiredClaims: ['exp'],

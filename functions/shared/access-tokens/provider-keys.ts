@@ -5,14 +5,14 @@ import { TokenCache } from './token-cache.ts';
 
 /** The age at which the next request fetches the keys again. */
 const REFRESH_AFTER_MS = 600_000;
-/** The time for which keys stay valid if the provider is down. This includes keys that it has removed since. */
+/** The age up to which keys are used while the provider is down, even if it has removed them. */
 const MAX_AGE_MS = 3_600_000;
-/** Limits the fetches that clients can cause by sending tokens of unknown keys. */
-const MIN_INTERVAL_MS = 5000;
+/** Limits the fetches that clients can cause by sending tokens signed with unknown keys. */
+const UNKNOWN_KEY_INTERVAL_MS = 5000;
 /** While the provider is down and its keys are still valid, only one request per minute waits for a failing fetch. */
-const MIN_REFRESH_INTERVAL_MS = 60_000;
+const RETRY_INTERVAL_MS = 60_000;
 const MAX_ATTEMPTS = 2;
-const ATTEMPT_MS = 1500;
+const ATTEMPT_TIMEOUT_MS = 1500;
 /** Providers publish a few keys, each with at most a few KB of certificates. */
 const MAX_BYTES = 256 * 1024;
 /** Limits the CPU time for checking the keys. */
@@ -26,18 +26,18 @@ export const ALGORITHMS = [...RSA, ...ELLIPTIC_CURVES];
 /** A token for each algorithm, with a signature that is wrong for every key. */
 const TRIAL_TOKENS = ALGORITHMS.map((alg) => `${Buffer.from(JSON.stringify({ alg })).toString('base64url')}.e30.e30`);
 
-/** Keys from one fetch, and the cache of the tokens that they verified, which ends with them. */
+/** The keys of one fetch. Tokens that they verified are cached here, so that a new fetch also empties the cache. */
 export interface KeySet {
-  keys: ReturnType<typeof createLocalJWKSet>;
+  findKey: ReturnType<typeof createLocalJWKSet>;
   cache: TokenCache;
 }
 
-/** The published keys of an identity provider. `current` and `latest` throw if a necessary fetch fails. */
+/** The published keys of an identity provider. `cached` and `refetched` throw if a necessary fetch fails. */
 export class ProviderKeys {
   readonly #issuer: string;
   /** `at` is in milliseconds since 1970. */
-  #fetched: { keySet: KeySet; at: number } | undefined;
-  #lastFetch: { result: Promise<KeySet>; at: number } | undefined;
+  #lastSuccess: { keySet: KeySet; at: number } | undefined;
+  #lastAttempt: { result: Promise<KeySet>; at: number } | undefined;
 
   constructor(issuer: string) {
     this.#issuer = issuer;
@@ -45,47 +45,47 @@ export class ProviderKeys {
 
   /** Fetches the keys at init, in one attempt. Never throws: the next request that needs them fetches them again. */
   async warmUp(): Promise<void> {
-    await this.#fetch(MIN_INTERVAL_MS, 1).catch(() => {
-      this.#lastFetch = undefined;
+    await this.#fetch(UNKNOWN_KEY_INTERVAL_MS, 1).catch(() => {
+      this.#lastAttempt = undefined;
     });
   }
 
-  /** Returns the valid keys. Fetches them again after ten minutes; if that fails, they stay valid for an hour. */
-  async current(): Promise<KeySet> {
-    const age = Date.now() - (this.#fetched?.at ?? 0);
-    if (!this.#fetched || age >= MAX_AGE_MS) return await this.latest();
-    if (age >= REFRESH_AFTER_MS) await this.#fetch(MIN_REFRESH_INTERVAL_MS).catch(() => {});
-    return this.#fetched.keySet;
+  /** Returns the keys of the last fetch. Fetches them again after ten minutes; if that fails, uses them for an hour. */
+  async cached(): Promise<KeySet> {
+    const age = Date.now() - (this.#lastSuccess?.at ?? 0);
+    if (!this.#lastSuccess || age >= MAX_AGE_MS) return await this.refetched();
+    if (age >= REFRESH_AFTER_MS) await this.#fetch(RETRY_INTERVAL_MS).catch(() => {});
+    return this.#lastSuccess.keySet;
   }
 
-  /** Returns keys that are at most five seconds old. */
-  async latest(): Promise<KeySet> {
-    return await this.#fetch(MIN_INTERVAL_MS);
+  /** Fetches the keys. Within five seconds of the last fetch, returns its keys or throws its error. */
+  async refetched(): Promise<KeySet> {
+    return await this.#fetch(UNKNOWN_KEY_INTERVAL_MS);
   }
 
-  /** Fetches the keys, or returns the result of the last fetch if that is younger than the interval. */
+  /** Fetches the keys, or returns the result of the last attempt if that is younger than the interval. */
   async #fetch(interval: number, attempts = MAX_ATTEMPTS): Promise<KeySet> {
     const now = Date.now();
-    if (!this.#lastFetch || now - this.#lastFetch.at >= interval) {
+    if (!this.#lastAttempt || now - this.#lastAttempt.at >= interval) {
       const result = fetchPublished(this.#issuer, attempts).then(async (published) => {
         const keys = await filterUsable(published);
-        const keySet = { keys: createLocalJWKSet({ keys }), cache: new TokenCache() };
+        const keySet = { findKey: createLocalJWKSet({ keys }), cache: new TokenCache() };
         // A set without usable keys also replaces the previous set, because the provider has removed those keys.
-        this.#fetched = { keySet, at: now };
+        this.#lastSuccess = { keySet, at: now };
         if (keys.length === 0) throw new Error(`${this.#issuer} publishes no key that can verify a signature.`);
         return keySet;
       });
-      this.#lastFetch = { result, at: now };
+      this.#lastAttempt = { result, at: now };
     }
-    return await this.#lastFetch.result;
+    return await this.#lastAttempt.result;
   }
 }
 
 /** Fetches the `keys` member of the provider's key set (RFC 7517, 5). Throws the error of the last attempt. */
 async function fetchPublished(issuer: string, attempts: number): Promise<unknown> {
-  // One connection for both requests. It is not kept for later, because the provider would close it meanwhile.
+  // One connection for all requests. It is not kept for later, because the provider could close it in the meantime.
   const agent = new Agent({ keepAlive: true });
-  const options = { agent, signal: AbortSignal.timeout(ATTEMPT_MS) };
+  const options = { agent, signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS) };
   try {
     return (await getJson(await discoverKeysUrl(issuer, options), options))['keys'];
   } catch (error) {
@@ -105,7 +105,7 @@ async function filterUsable(published: unknown): Promise<JWK[]> {
   return published.filter((_, index) => usable[index]);
 }
 
-/** Verifies trial tokens with a key. If the key is, for example, private or too short, jose throws another error. */
+/** True if a trial token fails only because of its signature. For a private or too short key, jose throws another error. */
 async function isUsable(key: JWK): Promise<boolean> {
   for (const token of TRIAL_TOKENS) {
     const error = await compactVerify(token, (header) => createLocalJWKSet({ keys: [key] })(header)).catch((e) => e);
@@ -118,8 +118,8 @@ async function isUsable(key: JWK): Promise<boolean> {
 async function discoverKeysUrl(issuer: string, options: RequestOptions): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
-  const metadata = await getJson(`${origin}${path}/.well-known/openid-configuration`, options).catch(() =>
-    getJson(`${origin}/.well-known/oauth-authorization-server${path}`, options),
+  const metadata = await getJson(`${origin}${path}/.well-known/openid-configuration`, options).catch((error) =>
+    getJson(`${origin}/.well-known/oauth-authorization-server${path}`, options).catch(() => Promise.reject(error)),
   );
   const { issuer: actual, jwks_uri: keysUrl } = metadata;
   if (actual !== issuer) throw new Error(`The issuer was ${JSON.stringify(actual)}; it must be "${issuer}".`);
@@ -127,7 +127,7 @@ async function discoverKeysUrl(issuer: string, options: RequestOptions): Promise
   return keysUrl;
 }
 
-/** Fetches a JSON object over HTTPS. Throws for a redirect, and for any other protocol, status or content. */
+/** Fetches a JSON object over HTTPS. Throws for a redirect, and for any other protocol or status, or no JSON. */
 async function getJson(url: string, options: RequestOptions): Promise<Record<string, unknown>> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   get(url, options, resolve)
@@ -143,5 +143,5 @@ async function getJson(url: string, options: RequestOptions): Promise<Record<str
     if (bytes > MAX_BYTES) throw new Error(`${url} responded with more than ${MAX_BYTES} bytes.`);
     chunks.push(chunk);
   }
-  return JSON.parse(Buffer.concat(chunks).toString());
+  return JSON.parse(Buffer.concat(chunks).toString()) ?? {};
 }

@@ -397,6 +397,6 @@ test.each(RESPONSES)('makes as many attempts as the SDK, with listed exceptions:
   const [own, ofSdk] = await Promise.all([readFrom(listener), attemptsOfSdk(listener)]);
   expect(own.attempts === ofSdk, `${own.attempts} attempts, the SDK makes ${ofSdk}`).toBe(!(name in DIFFERENCES));
   if (!(name in FAULTS)) return;
-  const message = 'The database did not respond. Repeating the request is safe.';
+  const message = 'The database failed or did not respond. Repeating the request is safe.';
   expect(own).toMatchObject({ result: { error: 503, message }, attempts: 3 });
 });

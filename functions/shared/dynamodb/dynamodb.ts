@@ -10,7 +10,7 @@ const IDLE_TIMEOUT_MS = 1000;
 const MAX_ATTEMPTS = 3;
 /** Maximum wait before the second attempt. It doubles with every further attempt. */
 const BACKOFF_MS = 50;
-/** Longer, because DynamoDB refills a table's throughput once per second. */
+/** Longer than BACKOFF_MS, because DynamoDB refills a table's throughput once per second. */
 const THROTTLING_BACKOFF_MS = 500;
 /** Milliseconds reserved at the end of the invocation to respond and log. */
 const RESERVED_MS = 4000;
@@ -58,7 +58,10 @@ export function attributeValue(value: MemberValue): AttributeValue {
   return typeof value === 'boolean' ? { BOOL: value } : { N: String(value) };
 }
 
-/** Converts a DynamoDB attribute to a member's value. An integer becomes a bigint, which keeps all digits. */
+/**
+ * Converts a DynamoDB attribute to a member's value. An integer of up to 19 digits becomes a bigint. Returns
+ * undefined for a missing attribute, a null, a list and a map.
+ */
 export function memberValue({ S, BOOL, N }: AttributeValue = { NULL: true }): MemberValue | undefined {
   return N === undefined ? (S ?? BOOL) : (parseDigits(N) ?? Number(N));
 }
@@ -123,7 +126,7 @@ export class DynamoDb {
         const throttled = THROTTLING_ERRORS.includes(result.name);
         if (result instanceof DynamoDbError && result.status < 500 && !throttled) throw result;
         if (attempt === MAX_ATTEMPTS) {
-          if (!throttled) throw retryable(503, 'The database did not respond.', result);
+          if (!throttled) throw retryable(503, 'The database failed or did not respond.', result);
           throw retryable(429, 'The database is throttled.', result, ' a little later');
         }
         failure = result;
@@ -166,13 +169,13 @@ export class DynamoDb {
 /** Returns the output of a response, or an error: a DynamoDbError, or another Error if DynamoDB did not send it. */
 function parseResponse(status: number, text: string): object {
   const { ConsumedCapacity, __type, message, Message = message, ...others } = parseObject(text);
-  // Only DynamoDB returns ConsumedCapacity; a proxy's empty 200 would mean "stored" or "no such token".
+  // Only DynamoDB returns ConsumedCapacity. Without this check, a proxy's empty 200 would mean "stored" or "no such token".
   if (status === 200 && ConsumedCapacity) return { ConsumedCapacity, ...others };
   if (status >= 400 && __type) return new DynamoDbError(String(__type).replace(/.*#/, ''), String(Message), status);
   return new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
 }
 
-/** Parses a JSON object; returns an empty one for other text. Never throws, because the error could contain an item. */
+/** Parses a JSON object; returns an empty one for other text. Does not throw: the error would quote the text, an item. */
 function parseObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) ?? {};
