@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
-import { functionBehind, readTemplate } from '../local/template.ts';
+import { functionOfRoute, readTemplate } from '../local/template.ts';
 
 /** A bundled handler. */
 export interface Variant {
@@ -59,7 +59,7 @@ export async function buildVariants(deployed: string): Promise<Variant[]> {
 /** Returns the bundle of a stack with an identity provider. */
 export async function buildWithJwt(context: Record<string, string>, token: string): Promise<Variant> {
   const template = readTemplate(await synthesize(join(OUTPUT, 'with-provider'), context));
-  const { assetDirectory, environment } = functionBehind(template, 'POST', '/plants');
+  const { assetDirectory, environment } = functionOfRoute(template, 'POST', '/plants');
   return { ...variant(WITH_JWT, assetDirectory), token, environment };
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkedNumber, command } from '../cli/command.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
-import { functionBehind, readTemplate } from '../local/template.ts';
+import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { AT_EVERY_SIZE, buildAlternatives, buildVariants, buildWithJwt, PLANT_STORE, type Variant } from './build.ts';
 import { startFakeServices } from './fake-services.ts';
 import { measure, type RunOptions } from './measure.ts';
@@ -28,7 +28,7 @@ const options = { rounds: { type: 'string', default: '40' } } as const;
 await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async (values) => {
   const rounds = checkedNumber('--rounds', values.rounds, 4, 1000);
   const halfRounds = Math.max(4, Math.round(rounds / 2));
-  const { assetDirectory, environment, memoryMegabytes } = functionBehind(
+  const { assetDirectory, environment, memoryMegabytes } = functionOfRoute(
     readTemplate(await synthesize(join(projectRoot, 'cdk.out'))),
     'POST',
     '/plants',

@@ -154,7 +154,7 @@ const CHALLENGE = 'WWW-Authenticate';
 const A_PLANT = 'a plant gets status 200, also when repeated';
 const WITHOUT_TAG = 'a plant without a tag gets status 200, also when repeated';
 const CORS = 'pages of https://app.example.com can read the responses to POST /plants';
-const LARGE_IDS = 'ids beyond 2^53 that differ by one are different plants, also negative ids';
+const LARGE_IDS = 'two ids beyond 2^53 that differ by one, positive or negative, belong to different plants';
 const UNICODE_NAME = 'a name with spaces, control characters and Unicode gets status 200 and is stored exactly';
 const LONG_NAME = 'a name of 5,000 characters gets status 200 and is stored exactly';
 const error401 = (what: string) => `POST /plants ${what} gets error 401 and a WWW-Authenticate header`;

@@ -40,7 +40,7 @@ export interface RawResponse {
 export type Send = (request: SentRequest) => Promise<RawResponse>;
 
 const LOWEST_ID = 2n ** 63n - 2n ** 52n;
-/** The range of the ids of plants that checks create, also with a minus sign. */
+/** The ids of the plants that the checks create are in this range, positive or negative. */
 export const CHECK_IDS = `${LOWEST_ID} to ${2n ** 63n - 1n}`;
 
 /** A client of the service with a bearer token. `send` sends the requests, over HTTP or as Lambda events. */
@@ -89,7 +89,7 @@ export class Client {
   }
 
   /** Returns a negative id, made in the same way. It is a safe integer, also when multiplied by 100. */
-  safeId(purpose: string): bigint {
+  safeIntegerId(purpose: string): bigint {
     return -(2n ** 45n) - this.#hash42Bits(purpose);
   }
 
@@ -102,7 +102,7 @@ export function isError(response: ContractResponse, error: number): boolean {
   return response.status === 400 && response.error === error;
 }
 
-/** Parses the response to a request. If the contract does not allow it, throws an error that contains it in one line. */
+/** Parses the response to a request. If the contract does not allow it, throws an error with the response in one line. */
 export function parseResponse(
   status: number,
   contentType: string | undefined,

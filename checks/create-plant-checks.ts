@@ -6,7 +6,7 @@ import { UNKNOWN_TOKEN } from './contract-checks.ts';
 const PLANT: Plant = { name: 'check', tag: 'check' };
 /** Spaces, a letter of two code points, and characters that need escaping or that Unicode normalization changes. */
 const ODD_TEXT = ' e\u0301🌱"\\\u0000\u2028 ';
-const JSON_TYPES = [
+const JSON_CONTENT_TYPES = [
   'application/json; charset=utf-8',
   'Application/JSON',
   'application/json ;charset=UTF-8',
@@ -81,7 +81,7 @@ export const createPlantChecks: Check[] = [
     { name: 'first', tag: 'x' },
     { name: '' },
   ]),
-  check('ids beyond 2^53 that differ by one are different plants, also negative ids', (client) => {
+  check('two ids beyond 2^53 that differ by one, positive or negative, belong to different plants', (client) => {
     const id = client.id('two ids');
     const steps = [id, id + 1n, -id, -id - 1n].flatMap((each) => create(each, { name: `plant ${each}` }));
     return [...steps, ...steps];
@@ -109,12 +109,12 @@ export const createPlantChecks: Check[] = [
   invalidMembers('a missing name', { tag: 'x' }, 'name'),
   invalidId('an id in quotes', (client) => `"${client.id('quotes')}"`),
   invalidId('null as id', () => 'null'),
-  invalidId('an id with a fraction', (client) => `${client.safeId('a fraction')}.5`),
+  invalidId('an id with a fraction', (client) => `${client.safeIntegerId('a fraction')}.5`),
   invalidId('an id above the int64 range', (client) => String(client.id('over') + 2n ** 63n)),
   invalidId('an id below the int64 range', (client) => String(-client.id('under') - 2n ** 63n)),
   invalidId('an id beyond 2^53 with an exponent', (client) => `${client.id('an exponent')}e0`),
-  acceptedId('7.0', (client) => `${client.safeId('7.0')}.0`),
-  acceptedId('1e2', (client) => `${client.safeId('1e2')}e2`),
+  acceptedId('7.0', (client) => `${client.safeIntegerId('7.0')}.0`),
+  acceptedId('1e2', (client) => `${client.safeIntegerId('1e2')}e2`),
   invalidMembers('a number as name', { name: 7 }, 'name'),
   invalidMembers('null as name', { name: null }, 'name'),
   invalidMembers('a number as tag', { name: 'x', tag: 7 }, 'tag'),
@@ -125,7 +125,7 @@ export const createPlantChecks: Check[] = [
     headers: { 'content-type': 'application/vnd.api+json' },
     body: notUtf8(id),
   })),
-  ...JSON_TYPES.map((type) =>
+  ...JSON_CONTENT_TYPES.map((type) =>
     created(`the Content-Type ${type}`, PLANT, () => ({ headers: { 'content-type': type } })),
   ),
 

@@ -12,7 +12,7 @@ export class HttpClient extends Client {
   readonly baseUrl: string;
 
   /**
-   * The token is by default the environment variable PLANT_STORE_TOKEN: other users of the machine can see a command's
+   * The default token is in the environment variable PLANT_STORE_TOKEN, because other users of the machine can see a command's
    * arguments, but not its variables. Throws a UsageError if there is no token, or the base URL is not valid.
    */
   constructor(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']) {

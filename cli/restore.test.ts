@@ -107,7 +107,7 @@ test('restores several pages, with at most 100 requests at a time, and prints te
 
 test.each([[[]], [['--overwrite']]])('with %j, keeps plants that are created during the run', async (args) => {
   const [from, to] = [await createTable(plantsFrom(0, 9, 'before')), await createTable({})];
-  await restore(from, to, args, async (action, input, send) => {
+  const { stdout } = await restore(from, to, args, async (action, input, send) => {
     const response = await send(input);
     const newIds = action === 'BatchGetItem' ? ['3', '5'] : [];
     for (const id of newIds) {
@@ -116,6 +116,7 @@ test.each([[[]], [['--overwrite']]])('with %j, keeps plants that are created dur
     return response;
   });
   expect(await readPlants(to)).toEqual({ ...plantsFrom(0, 9, 'before'), 3: 'meanwhile', 5: 'meanwhile' });
+  expect(stdout).toContain(`Plants written to ${to}: 7.`);
 });
 
 test('prints why a write failed, and can be run again', async () => {

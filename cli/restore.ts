@@ -10,8 +10,8 @@ import { type Item, idOf, plantsById, type Table, withTable } from './table.ts';
 
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 
-Copies the plants of TABLE, such as one restored from a backup, that are missing in the stack's plants table; with
---overwrite, also those that are different there. Deletes nothing. --dry-run only counts. REGION is the region of
+Copies plants from TABLE, for example a restored backup, to the stack's plants table: those that are missing there, and
+with --overwrite also those that are different there. Deletes nothing. --dry-run only counts. REGION is the region of
 TABLE, by default that of the stack. Without --stack, it copies to the local run's plants table.`;
 
 const OPTIONS = {
@@ -41,6 +41,7 @@ await command({ usage: USAGE, options: OPTIONS }, async (values) => {
 async function restore(source: Table, target: Table, dryRun: boolean, overwrite: boolean): Promise<void> {
   const counts = { same: 0, missing: 0, different: 0 };
   const examples: string[] = [];
+  let written = 0;
   const summary = () => `${counts.same} the same, ${counts.missing} missing, ${counts.different} different`;
   const scan = { TableName: source.tableName, ConsistentRead: true, Limit: PAGE_SIZE };
   for await (const { Items = [] } of paginateScan({ client: source.client }, scan)) {
@@ -52,20 +53,23 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
         counts[state] += 1;
         if (state === 'different' && examples.length < MAX_EXAMPLES) examples.push(idOf(item));
         const mustWrite = state === 'missing' || (state === 'different' && overwrite);
-        if (mustWrite && !dryRun) await put(target, item, state === 'missing');
+        if (mustWrite && !dryRun && (await put(target, item, state === 'missing'))) written += 1;
       }),
     );
     if (process.stderr.isTTY) process.stderr.write(`\r${summary()}`);
   }
   console.log(`\n${summary()}${examples.length > 0 ? `, such as ${examples.join(', ')}` : ''}.`);
-  const written = dryRun ? 0 : counts.missing + (overwrite ? counts.different : 0);
   console.log(`Plants written to ${target.tableName}: ${written}.`);
 }
 
-/** Writes a plant. If it was missing, keeps a plant that the service has created under its id since then. */
-async function put({ client, tableName }: Table, item: Item, wasMissing: boolean): Promise<void> {
+/** Writes a plant. Returns false if it was missing, and the service has created a plant with its id since then. */
+async function put({ client, tableName }: Table, item: Item, wasMissing: boolean): Promise<boolean> {
   const ConditionExpression = wasMissing ? 'attribute_not_exists(id)' : undefined;
-  await client.send(new PutItemCommand({ TableName: tableName, Item: item, ConditionExpression })).catch((error) => {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  });
+  try {
+    await client.send(new PutItemCommand({ TableName: tableName, Item: item, ConditionExpression }));
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createTables, openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
@@ -24,7 +25,7 @@ export async function withTable(
   use: (table: Table) => Promise<void>,
 ): Promise<void> {
   if (stack !== undefined) return await use(await findTable(stack, output));
-  // Any synthesized template has the same tables, and synthesizing takes seconds.
+  // Uses the last synthesized template, because synthesizing takes seconds. After a change of the tables it is outdated.
   const template = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'))
     ? readTemplate(SERVICE_ASSEMBLY)
     : await withTemporaryAssembly(async (assembly) => readTemplate(assembly));
@@ -55,7 +56,10 @@ export async function plantsById({ client, tableName }: Table, ids: string[]): P
     const request = { [tableName]: { Keys: keys.splice(-MAX_KEYS), ConsistentRead: true } };
     const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems: request }));
     for (const item of Responses?.[tableName] ?? []) found.set(idOf(item), item);
-    keys.push(...(UnprocessedKeys?.[tableName]?.Keys ?? []));
+    const unprocessed = UnprocessedKeys?.[tableName]?.Keys ?? [];
+    // DynamoDB refills a throttled table's throughput once per second.
+    if (unprocessed.length > 0) await sleep(500);
+    keys.push(...unprocessed);
   }
   return found;
 }

@@ -8,7 +8,7 @@ const USAGE = `Usage:
   npm run token -- list [--stack STACK]
   npm run token -- revoke NAME [--stack STACK]
 
-Creates, lists and revokes access tokens. --expires is the token's lifetime in minutes, hours or days: 30m, 12h, 90d.
+Creates, lists and revokes access tokens. --expires is the token's lifetime in minutes, hours or days (30m, 12h, 90d), by default 90d.
 Without --stack, the tokens are those of the local run.`;
 
 const OPTIONS = {
@@ -22,16 +22,16 @@ const SECONDS_PER_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
 const commandLine = { usage: USAGE, options: OPTIONS, args: ['create, list or revoke', '[NAME]'] };
 
 await command(commandLine, async ({ name, expires, stack }, [action, nameToRevoke]) => {
-  const withTokens = (use: (table: Table) => Promise<void>) => withTable(stack, 'AccessTokensTableName', use);
+  const withTokensTable = (use: (table: Table) => Promise<void>) => withTable(stack, 'AccessTokensTableName', use);
   if (action === 'create' && nameToRevoke === undefined && name !== undefined) {
     checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
     checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
     const lifetime = Number.parseInt(expires, 10) * (SECONDS_PER_UNIT[expires.slice(-1)] ?? 0);
-    await withTokens((table) => createToken(table, name, lifetime));
+    await withTokensTable((table) => createToken(table, name, lifetime));
   } else if (action === 'list' && nameToRevoke === undefined) {
-    await withTokens(async (table) => printTokens(await readTokens(table)));
+    await withTokensTable(async (table) => printTokens(await readTokens(table)));
   } else if (action === 'revoke' && nameToRevoke !== undefined) {
-    await withTokens((table) => revokeTokens(table, nameToRevoke));
+    await withTokensTable((table) => revokeTokens(table, nameToRevoke));
   } else {
     throw new UsageError('The arguments match none of these commands.');
   }

@@ -134,7 +134,7 @@ test('makes each int64 in objects and arrays a bigint, and no other number', asy
 test.each([
   ['{}', 'The member name is missing; it must be a string of well-formed Unicode.'],
   ['{"name":"oak"}', 'The member name must be equal to one of the allowed values.'],
-  ['{"name":"fern","spots":7}', 'The member spots was 7; it must be a list.'],
+  ['{"name":"fern","spots":7}', 'The member spots was 7; it must be an array.'],
   ['{"name":"fern","spots":[]}', 'The member spots must NOT have fewer than 1 items.'],
   ['{"name":"fern","spots":[null]}', 'The member spots/0 was null; it must be a JSON object.'],
   ['{"name":"fern","spots":[{"at":[0.5]}]}', 'The member spots/0/at/0 was 0.5; it must be a whole number'],
@@ -205,6 +205,12 @@ test.each([
     'spots.*.at.* is of type int16; it must be',
   ],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
+  [
+    'a keyword beside a $ref',
+    'items: { $ref: "#/components/schemas/Spot" }',
+    'items: { $ref: "#/components/schemas/Spot", minProperties: 1 }',
+    '"#/components/schemas/Spot" has minProperties beside it',
+  ],
   [
     'a recursive schema',
     '{ type: boolean } }\n    Bed',

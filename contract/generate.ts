@@ -46,7 +46,7 @@ interface Contract {
 
 const HEADER = '// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.\n';
 
-/** Creates the compiler of one file. A shared one would continue the function numbers of the files before it. */
+/** Creates the compiler for one file. With a shared compiler, function names would depend on the files before it. */
 function createCompiler(options: Options = { allErrors: true, verbose: true }): Ajv2020 {
   const ajv = new Ajv2020({ ...options, code: { source: true, esm: true, lines: true } });
   // Ajv's `integer` does not accept a bigint.

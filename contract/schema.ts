@@ -29,6 +29,8 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
     const name = schema.$ref.replace('#/components/schemas/', '');
     const target = schemas[name];
     if (!target) throw new Error(`"${schema.$ref}" does not exist; a $ref must be "#/components/schemas/NAME".`);
+    const sibling = Object.keys(schema).find((keyword) => keyword !== '$ref' && !ANNOTATIONS.includes(keyword));
+    if (sibling !== undefined) throw new Error(`"${schema.$ref}" has ${sibling} beside it; this is not supported.`);
     if (parents.includes(name)) throw new Error(`The schema ${name} contains itself; this is not supported.`);
     return resolve(target, schemas, [...parents, name]);
   }
@@ -48,7 +50,7 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
   };
 }
 
-/** Keywords without an effect on the validation. `type` is checked separately. */
+/** Keywords to remove. Only `type` affects the validation, and the `base` of its type replaces it. */
 const ANNOTATIONS = ['type', 'description', 'title', 'example', 'examples', 'deprecated'];
 const BOUNDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 /** The supported keywords of each type, and the schema that every value of the type must match. */

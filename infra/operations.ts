@@ -25,7 +25,7 @@ export interface GrantedOperation extends Operation {
   grants: Grants;
 }
 
-/** Returns the operations of the contract with their grants. Throws if GRANTS and the contract have other operations. */
+/** Returns the operations of the contract with their grants. Throws if GRANTS does not have exactly the operations of the contract. */
 export function grantedOperations(operations = readOperations(), grants = GRANTS): GrantedOperation[] {
   const unknown = Object.keys(grants).find((id) => operations.every(({ operationId }) => operationId !== id));
   if (unknown !== undefined) {

@@ -59,7 +59,7 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
       `codedeploy:PutLifecycleEventHookExecutionStatus ${groupArn}`,
       `dynamodb:DeleteItem ${TABLES.accessTokens}.Arn`,
       `dynamodb:PutItem ${TABLES.accessTokens}.Arn`,
-      // Published versions only. The ARN without ":*" would be $LATEST.
+      // Only with a qualifier, such as a version. The ARN without ":*" would allow requests without one.
       `lambda:InvokeFunction ${id}.Arn:*`,
       `logs:CreateLogStream ${ownLog}.Arn`,
       `logs:PutLogEvents ${ownLog}.Arn`,
@@ -151,7 +151,7 @@ describe('the version of an operation', () => {
   });
 
   const metric = new Metric({ namespace: 'N', metricName: 'M' });
-  // Lambda rejects a new version without a change of code or configuration: "Version already exists".
+  // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function exists".
   test.each<[string, Change]>([
     ['the request limit', { settings: { requestsPerSecond: 7 } }],
     ['an alarm email and a web ACL', { settings: { alarmEmail: 'ops@example.com', webAclArn: WEB_ACL_ARN } }],

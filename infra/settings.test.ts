@@ -81,7 +81,7 @@ test.each([
   [{ tokenIssuer: ISSUER }, 'The context key "tokenIssuer" needs "tokenAudience".'],
   [{ tokenAudience: 'a', tokenScope: 'b' }, 'The context key "tokenAudience" needs "tokenIssuer".'],
   [{ tokenScope: 'b' }, 'The context key "tokenScope" needs "tokenIssuer".'],
-])('rejects %j without the settings that it needs', (settings, message) => {
+])('rejects %j without the other setting that it needs', (settings, message) => {
   expect(() => read(settings)).toThrow(message);
   expect(() => read({}, { default: settings })).toThrow(`In infra/stages.ts, in the stage "default": ${message}`);
 });
@@ -121,7 +121,7 @@ test.each([
   { throwaway: true },
   { stage: 'staging', throwaway: 'true' },
   { stage: 'staging', emulator: 'true' },
-])('with %j returns no settings of a stage', (context) => {
+])('with %j ignores the settings in infra/stages.ts', (context) => {
   expect(read(context, STAGES)).toEqual(read(context));
 });
 

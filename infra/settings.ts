@@ -5,7 +5,7 @@ import { z } from 'zod';
 const text = (pattern: RegExp, expected: string) => z.coerce.string().regex(pattern, expected).optional();
 const flag = () => text(/^(true|false)$/, 'true or false').transform((value) => value === 'true');
 
-/** The settings that select the stack and how it is deployed. Only `-c` can set them, not infra/stages.ts. */
+/** The settings that select the stack and how it is deployed. Only the context (`-c` or cdk.json) can set them, not infra/stages.ts. */
 const selectorSchema = z.object({
   /** Name of an additional stack, such as `dev`. @default none: the default stack */
   stage: text(
@@ -84,7 +84,7 @@ export type Stages = Record<string, Partial<Record<keyof z.output<typeof stageSc
  * Reads the settings from the context (`-c` and cdk.json) and, for the keys that are not in it, from `stages`. Ephemeral
  * and emulator stacks ignore `stages`, so that they cannot take over a stage's domain.
  *
- * Also returns warnings for the person who deploys, by setting.
+ * Also returns a warning for each setting that the person who deploys should check.
  *
  * @throws if a setting is invalid, also one of another stage. The message has the key, its value and the expected value.
  */
@@ -119,7 +119,7 @@ function warningsOf(
     if (String(value) === String(permanent)) continue;
     warnings[key] =
       `The context key "${key}" is ${JSON.stringify(value)} for this deployment only. The stage "${stage}" has ` +
-      `${JSON.stringify(permanent) ?? 'none'} in infra/stages.ts. A later deployment without the key uses that value.`;
+      `${JSON.stringify(permanent) ?? 'none'} in infra/stages.ts. The next deployment without the key uses ${permanent === undefined ? 'the default' : 'that value'}.`;
   }
   if (fromContext['cloudWatchRole'] === undefined && fromStage['cloudWatchRole'] === undefined) {
     warnings['cloudWatchRole'] =

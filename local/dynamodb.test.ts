@@ -65,7 +65,7 @@ test.each([
 ])('rejects the endpoint %j, because it is not on this machine', async (endpoint) => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
   await expect(openLocalDynamoDb()).rejects.toThrow(
-    `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http URL of this machine (127.0.0.1, localhost or [::1]).`,
+    `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http or https URL of this machine (127.0.0.1, localhost or [::1]).`,
   );
 });
 

@@ -25,7 +25,7 @@ export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local
 const dataDirectory = join(projectRoot, '.local');
 /** The running service's cloud assembly. It is not in `cdk.out`, because a deployment may be reading that. */
 export const SERVICE_ASSEMBLY = join(dataDirectory, 'cdk.out');
-/** Tells commands the endpoint of the running service's DynamoDB. Only the process with the lock changes this file. */
+/** Contains the endpoint of the running service's DynamoDB, for the other commands. Only the process with the lock changes this file. */
 const serviceFile = join(dataDirectory, 'service.json');
 
 /** Maximum time to wait for another command to end. */
@@ -101,7 +101,7 @@ function loopbackEndpoint(): string | undefined {
   const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
   if (/^https?:$/.test(protocol) && /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname)) return value;
   throw new Error(
-    `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http URL of this machine (127.0.0.1, localhost or [::1]).`,
+    `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http or https URL of this machine (127.0.0.1, localhost or [::1]).`,
   );
 }
 
@@ -109,6 +109,9 @@ function connect(endpoint: string): LocalDynamoDb {
   const client = new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
   return { endpoint, client, close: async () => client.destroy() };
 }
+
+/** "Result and Error Codes" of SQLite. */
+const SQLITE_BUSY = 5;
 
 /**
  * Returns the lock on the data, or undefined if another process has it. The operating system releases the lock when the
@@ -121,8 +124,9 @@ function acquireLock(): DatabaseSync | undefined {
     // A service that was killed could not remove its file.
     rmSync(serviceFile, { force: true });
     return lock;
-  } catch {
+  } catch (error) {
     lock.close();
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
     return undefined;
   }
 }

@@ -24,7 +24,7 @@ export interface GatewayRequest {
  */
 export function createEvent(
   { message, method, path, query, body, ids }: GatewayRequest,
-  { stage, hasBinaryBodies }: Template,
+  { stage, encodesBodies }: Template,
   { resource, pathParameters }: Pick<APIGatewayProxyEvent, 'resource' | 'pathParameters'>,
 ): APIGatewayProxyEvent {
   const now = new Date();
@@ -42,7 +42,7 @@ export function createEvent(
     ['X-Forwarded-Proto', 'http'],
   ];
   const parameters = [...new URLSearchParams(query)];
-  const isBase64Encoded = body.length > 0 && hasBinaryBodies;
+  const isBase64Encoded = body.length > 0 && encodesBodies;
   // A variable, because the type of a literal in the event would not allow `deploymentId`.
   const requestContext = {
     accountId: LOCAL_ACCOUNT,

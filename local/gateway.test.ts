@@ -146,10 +146,10 @@ test('uses null for a missing map, body or user agent', async () => {
 test.each([
   [true, Buffer.from([0x22, 0xff]).toString('base64')],
   [false, '"\ufffd'],
-])('with binary bodies: %j, the event has any body as %j', async (hasBinaryBodies, body) => {
-  await serve({ hasBinaryBodies });
+])('with binary bodies: %j, the event has any body as %j', async (encodesBodies, body) => {
+  await serve({ encodesBodies });
   await post(new Uint8Array([0x22, 0xff]));
-  expect(events).toMatchObject([{ body, isBase64Encoded: hasBinaryBodies }]);
+  expect(events).toMatchObject([{ body, isBase64Encoded: encodesBodies }]);
 });
 
 test.each([
@@ -245,7 +245,7 @@ test('merges a function’s headers of both maps, without repeated values', asyn
 });
 
 /** "Amazon API Gateway important notes". */
-test('renames the same headers of a function as API Gateway', async () => {
+test('renames the headers of a function that API Gateway renames', async () => {
   const names = ['Authorization', 'Connection', 'Content-MD5', 'Date', 'Max-Forwards', 'Server', 'User-Agent'];
   const renamed = [...names, 'WWW-Authenticate'];
   await serve({}, () => ({ statusCode: 200, headers: Object.fromEntries(renamed.map((name) => [name, 'own'])) }));

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { LOCAL_CREDENTIALS } from './dynamodb.ts';
 import {
   type FunctionConfiguration,
-  functionBehind,
+  functionOfRoute,
   LOCAL_REGION,
   servedFunctions,
   type Template,
@@ -40,7 +40,7 @@ export async function deploy(template: Template, { endpoint }: { endpoint: strin
 
     /** Invokes the function of the event's route, and returns its response. Throws if the stack has no such route. */
     async invoke(event: APIGatewayProxyEvent): Promise<unknown> {
-      const { name } = functionBehind(template, event.httpMethod, event.resource);
+      const { name } = functionOfRoute(template, event.httpMethod, event.resource);
       return await functions.get(name)?.invoke(event);
     },
 

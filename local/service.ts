@@ -77,7 +77,7 @@ List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
   return {
     instructions,
 
-    /** Stops listening, and waits for requests in progress. The process must exit then, because the rest stays open. */
+    /** Stops listening, and waits for requests in progress. Then the process must exit, because the database and the functions stay open. */
     async close(): Promise<void> {
       server.close();
       await Promise.race([once(server, 'close'), sleep(GRACE_MS)]);
@@ -85,7 +85,7 @@ List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
   };
 }
 
-/** Prints a function's warnings and errors. The gateway's line for the response replaces the lines at INFO. */
+/** Prints a function's warnings and errors. Omits the lines at INFO, because the gateway prints a line for each response. */
 function logLine(line: LogLine): void {
   if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
 }
@@ -93,7 +93,7 @@ function logLine(line: LogLine): void {
 /** Calls `rebuild` after a change. One rebuild runs at a time. */
 async function onChange(rebuild: () => Promise<void>): Promise<void> {
   let lastRebuild = Promise.resolve();
-  /** True until the next rebuild begins, which will include any change before that. */
+  /** True while a rebuild waits to begin. It will include all changes made until then. */
   let isScheduled = false;
 
   async function rebuildSoon(): Promise<void> {

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { functionBehind, readTemplate, servedFunctions } from './template.ts';
+import { functionOfRoute, readTemplate, servedFunctions } from './template.ts';
 
 type Resources = Record<string, { Type: string; Properties: Record<string, object>; Metadata?: object }>;
 
@@ -108,8 +108,8 @@ test.each([
   [['*/*'], true],
   [['image/png'], false],
   [undefined, false],
-])('reads the binary media types %j as binary bodies: %j', (types, hasBinaryBodies) => {
-  expect(withApi({ 'x-amazon-apigateway-binary-media-types': types })).toMatchObject({ hasBinaryBodies });
+])('reads the binary media types %j as binary bodies: %j', (types, encodesBodies) => {
+  expect(withApi({ 'x-amazon-apigateway-binary-media-types': types })).toMatchObject({ encodesBodies });
 });
 
 test('replaces references with logical ids and local values', () => {
@@ -142,11 +142,11 @@ test('reads a function’s configuration', () => {
 test('finds the function of each route, and its bundle', () => {
   const template = readTemplate(inject('assembly'));
   const toFunctions = template.routes.filter(({ integration }) => 'functionName' in integration);
-  expect(toFunctions.map(({ method, resource }) => functionBehind(template, method, resource))).toEqual(
+  expect(toFunctions.map(({ method, resource }) => functionOfRoute(template, method, resource))).toEqual(
     servedFunctions(template),
   );
   for (const { assetDirectory } of template.functions) expect(existsSync(join(assetDirectory, 'index.mjs'))).toBe(true);
-  expect(() => functionBehind(template, 'DELETE', '/plants')).toThrow(
+  expect(() => functionOfRoute(template, 'DELETE', '/plants')).toThrow(
     'DELETE /plants is not a route to a function of the stack.',
   );
 });

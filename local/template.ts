@@ -44,7 +44,7 @@ export interface GatewayResponse {
 export interface Template {
   stage: string;
   /** True if API Gateway encodes request bodies as base64. */
-  hasBinaryBodies: boolean;
+  encodesBodies: boolean;
   functions: FunctionConfiguration[];
   tables: CreateTableCommandInput[];
   /** Sorted from the most to the least specific. */
@@ -65,7 +65,7 @@ interface CloudFormationTemplate {
   Outputs: Record<string, { Value: string }>;
 }
 
-/** "OpenAPI extensions for API Gateway". */
+/** The parts of the API definition that the local run reads ("OpenAPI extensions for API Gateway"). */
 interface ApiDefinition {
   paths: Record<string, Record<string, { 'x-amazon-apigateway-integration': Integration }>>;
   'x-amazon-apigateway-gateway-responses': Record<string, ResponseDefinition>;
@@ -128,7 +128,7 @@ export function readTemplate(assembly: string): Template {
   const gatewayResponses = Object.entries(api['x-amazon-apigateway-gateway-responses']);
   return {
     stage: onlyItem('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
-    hasBinaryBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
+    encodesBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
     functions: functions.map(({ name, Metadata, Handler, Timeout, MemorySize, Environment }) => ({
       name,
       assetDirectory: join(assembly, Metadata['aws:asset:path']),
@@ -149,7 +149,7 @@ export function readTemplate(assembly: string): Template {
 type Routing = Pick<Template, 'routes' | 'functions'>;
 
 /** Returns the function of a route. Throws if the stack has no such route to a function. */
-export function functionBehind(
+export function functionOfRoute(
   { routes, functions }: Routing,
   method: string,
   resource: string,
@@ -160,7 +160,7 @@ export function functionBehind(
   return found;
 }
 
-/** Returns the functions of the routes, without the stack's other functions, which run during a release. */
+/** Returns the functions of the routes, without the stack's other functions, the pre-traffic hooks. */
 export function servedFunctions({ functions, routes }: Routing): FunctionConfiguration[] {
   const names = routes.map(({ integration }) => 'functionName' in integration && integration.functionName);
   return functions.filter(({ name }) => names.includes(name));

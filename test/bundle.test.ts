@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import { type Deployment, deploy } from '../local/lambda.ts';
-import { functionBehind, readTemplate } from '../local/template.ts';
+import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { startFaultProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { eventWith, sampleEvent, sampleNames } from './support/event.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 /** Deploys only one function, so that all recorded calls are its own. */
 async function deployFunctionOf(method: string, resource: string): Promise<Deployment> {
-  const functions = [functionBehind(template, method, resource)];
+  const functions = [functionOfRoute(template, method, resource)];
   const deployment = await deploy({ ...template, functions }, proxy, () => {});
   onTestFinished(deployment.close);
   return deployment;
@@ -33,7 +33,7 @@ test.each(routes)('$method $resource makes exactly the calls that its role allow
   const deployment = await deployFunctionOf(method, resource);
   const events = sampleNames.map(sampleEvent).filter((event) => event.resource === resource);
   for (const event of events.filter(({ httpMethod }) => httpMethod === method)) await deployment.invoke(event);
-  const { name } = functionBehind(template, method, resource);
+  const { name } = functionOfRoute(template, method, resource);
   expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(name, assembly));
 });
 

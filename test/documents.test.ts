@@ -73,7 +73,7 @@ test('the deployment policy allows each AWS service of the stack', () => {
   expect(allowed).toEqual(expect.arrayContaining([...new Set(services)]));
 });
 
-/** The IAM actions with another name than the AWS CLI command. */
+/** The IAM actions whose names do not follow from the AWS CLI command. */
 const ACTIONS: Record<string, string> = {
   'acm wait certificate-validated': 'acm:DescribeCertificate',
   'apigateway get-account': 'apigateway:GET',

@@ -2,7 +2,7 @@ import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
 import { deploy, type LogLine } from '../local/lambda.ts';
-import { functionBehind, readTemplate } from '../local/template.ts';
+import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Fault, type Plan, startFaultProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
@@ -45,7 +45,7 @@ async function itemsOf({ client }: Engine) {
 /** The operations, each with the stored items before and after its sample event. */
 const operations = readOperations().map((operation) => ({
   ...operation,
-  functionName: functionBehind(template, operation.method, operation.path).name,
+  functionName: functionOfRoute(template, operation.method, operation.path).name,
   before: [] as Items,
   after: [] as Items,
 }));

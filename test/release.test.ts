@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { checksOfFunction } from '../checks/checks.ts';
 import { operations } from '../checks/operations.generated.js';
 import { type LogLine, lambdaEnvironment, startFunction } from '../local/lambda.ts';
-import { type FunctionConfiguration, functionBehind, readTemplate } from '../local/template.ts';
+import { type FunctionConfiguration, functionOfRoute, readTemplate } from '../local/template.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { startFakeService } from './support/fake-service.ts';
 import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints } from './support/release-endpoints.ts';
@@ -48,7 +48,7 @@ async function runHook(operationId: string, variables: Variables = {}) {
     };
     return startFunction({ ...configuration, environment }, (line) => lines.push(line));
   };
-  const version = start(functionBehind(template, operation.method, operation.path), variables.version);
+  const version = start(functionOfRoute(template, operation.method, operation.path), variables.version);
   // A version that fails at init fails each invocation.
   version.catch(() => {});
   const startedHook = await start(hook, variables.hook);

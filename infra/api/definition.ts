@@ -126,11 +126,11 @@ function preflight(allowMethods: string[], [origin = '', ...others]: string[]) {
     'Access-Control-Max-Age': '3600',
     ...(origin !== '*' && { Vary: 'Origin' }),
   };
-  return mock(200, headers, others.length > 0 ? allowOneOf(others) : undefined);
+  return mock(200, headers, others.length > 0 ? allowedOriginTemplate(others) : undefined);
 }
 
 /** A mapping template that allows the request's origin if it is in the list. */
-function allowOneOf(origins: string[]): string {
+function allowedOriginTemplate(origins: string[]): string {
   return `#set($origin = $input.params().header.get("Origin"))
 #if($origin == "")
   #set($origin = $input.params().header.get("origin"))

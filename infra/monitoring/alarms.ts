@@ -48,7 +48,7 @@ export class Alarms extends Construct {
     this.topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
 
-    this.#add('Faults', total([requestMetric(this, 'Faults')]), {
+    this.#add('Faults', sumWithZeros([requestMetric(this, 'Faults')]), {
       threshold: 1,
       datapointsToAlarm: 2,
       alarmDescription: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
@@ -66,7 +66,7 @@ export class Alarms extends Construct {
         alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left. First: see which function uses it (metric ConcurrentExecutions).`,
       });
     }
-    this.#add('Throttled', total([requestMetric(this, 'Throttled')]), {
+    this.#add('Throttled', sumWithZeros([requestMetric(this, 'Throttled')]), {
       threshold: 10,
       datapointsToAlarm: 3,
       alarmDescription: 'Clients get error 429. First: compare the request rate with requestsPerSecond.',
@@ -77,12 +77,12 @@ export class Alarms extends Construct {
       alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency by component" on the dashboard.',
     });
     const count = { statistic: Stats.SUM, period: MINUTE };
-    this.#add('DatabaseThrottles', total(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, count)), {
+    this.#add('DatabaseThrottles', sumWithZeros(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, count)), {
       threshold: 1,
       datapointsToAlarm: 3,
       alarmDescription: 'DynamoDB throttles a table. First: find which table, and raise its warm throughput or quota.',
     });
-    this.#add('DatabaseErrors', total(byAction(props, 'SystemErrors', count)), {
+    this.#add('DatabaseErrors', sumWithZeros(byAction(props, 'SystemErrors', count)), {
       threshold: 5,
       datapointsToAlarm: 3,
       alarmDescription: 'DynamoDB responds with internal errors. First: see the AWS Health Dashboard of the region.',
@@ -96,7 +96,11 @@ export class Alarms extends Construct {
     });
   }
 
-  #add(id: string, metric: IMetric, props: Partial<AlarmProps> & Pick<AlarmProps, 'threshold'>): void {
+  #add(
+    id: string,
+    metric: IMetric,
+    props: Partial<AlarmProps> & { threshold: number; alarmDescription: string },
+  ): void {
     const alarm = new Alarm(this, id, {
       metric,
       evaluationPeriods: 5,
@@ -131,7 +135,7 @@ function slowRequests(restApi: RestApiBase): MathExpression {
  * CloudWatch alarms treat missing data"), and an alarm on a DynamoDB metric keeps its state, even with
  * `treatMissingData` ("PutMetricAlarm").
  */
-function total(counts: IMetric[]): MathExpression {
+function sumWithZeros(counts: IMetric[]): MathExpression {
   // "Limits", Amazon CloudWatch User Guide.
   if (counts.length > 10) {
     throw new Error(

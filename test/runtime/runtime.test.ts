@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { lambdaEnvironment } from '../../local/lambda.ts';
 import { synthesize } from '../../local/synthesize.ts';
-import { type FunctionConfiguration, functionBehind, readTemplate, servedFunctions } from '../../local/template.ts';
+import { type FunctionConfiguration, functionOfRoute, readTemplate, servedFunctions } from '../../local/template.ts';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../support/certified-provider.ts';
 import { contractBody } from '../support/contract.ts';
 import { type Fault, startFaultProxy } from '../support/dynamodb-proxy.ts';
@@ -41,7 +41,7 @@ function start({ name, assetDirectory, environment }: FunctionConfiguration, var
 
 /** The function behind an event's route. */
 function runtimeOf({ httpMethod, resource }: APIGatewayProxyEvent): Runtime {
-  const { name } = functionBehind(template, httpMethod, resource);
+  const { name } = functionOfRoute(template, httpMethod, resource);
   const runtime = runtimes.get(name);
   if (!runtime) throw new Error(`No runtime was started for ${name}.`);
   return runtime;
@@ -117,7 +117,7 @@ test('accepts tokens of an identity provider in the bundle and at the local run,
   const trusting = { NODE_EXTRA_CA_CERTS: certificate };
   const settings = { tokenIssuer: issuer.url, tokenAudience: AUDIENCE, tokenScope: SCOPE };
   const withProvider = readTemplate(await synthesize(join(project.directory, 'cdk.out'), settings));
-  const configuration = functionBehind(withProvider, 'POST', '/plants');
+  const configuration = functionOfRoute(withProvider, 'POST', '/plants');
   const keyRequests = () => issuer.requests.filter((path) => path !== '/token');
   const headers = { Authorization: `Bearer ${await newToken()}`, 'Content-Type': 'application/json' };
 

@@ -56,7 +56,7 @@ function addToContract(): void {
   writeFileSync(file, String(contract));
 }
 
-/** Inserts a text into a file of the copy, in place of what the pattern matches. */
+/** Inserts a text into a file of the copy, at the place that the pattern matches. */
 function change(file: string, place: RegExp, inserted: string): void {
   const path = join(project.directory, file);
   const text = readFileSync(path, 'utf8');
@@ -64,7 +64,7 @@ function change(file: string, place: RegExp, inserted: string): void {
   writeFileSync(path, text.replace(place, inserted));
 }
 
-/** Writes a sample event: create-plant with these changes, which needs the event `before` before it. */
+/** Writes a sample event: create-plant with changes. The event `before` must run before it. */
 function addEvent(name: string, before: string, changes: object): void {
   const eventFile = (event: string) => join(project.directory, 'events', `${event}.json`);
   const sample = JSON.parse(readFileSync(eventFile('create-plant'), 'utf8'));

@@ -7,7 +7,7 @@ import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
  * main bundle, so `instanceof` does not recognize its errors there.
  */
 
-/** The requirements on an access token (RFC 7519, 4.1). */
+/** The provider, and what its access tokens must contain (RFC 7519, 4.1). */
 interface ProviderSettings {
   /** The provider's URL. A token's `iss` must be exactly equal. */
   issuer: string;
@@ -23,7 +23,7 @@ type VerificationResult = { name: string } | { reason: string; missingScope?: st
 const CLOCK_TOLERANCE_S = 60;
 /** RFC 7515, 4.1: with these headers a token would choose its own verification key. */
 const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u'];
-/** RFC 9068, 2.1, and "JWT", which some providers use instead. An ID token can be a "JWT" too. */
+/** RFC 9068, 2.1, and "JWT", which some providers use instead. An ID token can have the type "JWT" too, so its claims are checked. */
 const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 /**
  * The first three exist only in ID tokens (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to its owner's
@@ -88,7 +88,7 @@ export class IdentityProvider {
     if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())) {
       return { reason: 'the "typ" of its header is not that of an access token' };
     }
-    const claim = DISALLOWED_CLAIMS.find((name) => name in payload) ?? otherUseClaim(payload);
+    const claim = DISALLOWED_CLAIMS.find((name) => name in payload) ?? claimOfOtherTokenKind(payload);
     if (claim !== undefined) return { reason: `its claim "${claim}" shows that it is not a bearer access token` };
     if (!audiences.some((audience) => audiencesOf(payload).includes(audience))) {
       return { reason: 'its claim "aud" does not name this service' };
@@ -105,7 +105,7 @@ export class IdentityProvider {
 }
 
 /** Returns the claim that marks a token of another kind: Cognito's `token_use`, Keycloak's `typ`. */
-function otherUseClaim({ token_use: use = 'access', typ = 'Bearer' }: JWTPayload): string | undefined {
+function claimOfOtherTokenKind({ token_use: use = 'access', typ = 'Bearer' }: JWTPayload): string | undefined {
   if (use !== 'access') return 'token_use';
   return typ === 'Bearer' ? undefined : 'typ';
 }

@@ -134,7 +134,7 @@ describe('with an identity provider', () => {
     verify.mockRejectedValue(cause);
     await expect(nameOf(JWT, provider)).rejects.toMatchObject({
       error: 503,
-      message: 'The identity provider did not respond. Repeating the request is safe.',
+      message: 'The identity provider failed or did not respond. Repeating the request is safe.',
       headers: { 'Retry-After': '5' },
       cause,
     });

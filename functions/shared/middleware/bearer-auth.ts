@@ -6,7 +6,7 @@ import type { Middleware } from '../request.ts';
 
 /** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
 const BEARER_CREDENTIALS = /^bearer +(\S+)$/i;
-/** Three base64url parts. The signature can be empty; the identity provider rejects that. */
+/** Three base64url parts. An empty signature passes here, and `verify` rejects it. */
 const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Maximum accepted JWT length in characters. Longer tokens are rejected before the signature is checked. */
 const MAX_JWT_LENGTH = 8192;
@@ -42,7 +42,7 @@ export function bearerAuth({ table, identityProvider }: AccessTokens): Middlewar
       } else if (identityProvider && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
         internal.tokenName = await verifyJwt(identityProvider, token);
       } else {
-        // A malformed token causes no database read.
+        // Malformed tokens end here, without a database read.
         const message = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${OPAQUE_FORMAT}${jwtFormat}.`;
         throw /^bearer +\S/i.test(authorization) ? invalidToken(message) : new PlantStoreError(401, message);
       }
@@ -50,10 +50,12 @@ export function bearerAuth({ table, identityProvider }: AccessTokens): Middlewar
   };
 }
 
-/** Returns the name of a JWT. Throws 401 if the provider rejects it, 503 if the provider does not respond. */
+/** Returns the name for a JWT. Throws 401 if the JWT is not valid, 503 if the provider's keys are not available. */
 async function verifyJwt(identityProvider: IdentityProvider, token: string): Promise<string> {
   const result = await identityProvider.verify(token).catch((cause) => {
-    throw new PlantStoreError(503, 'The identity provider did not respond. Repeating the request is safe.', { cause });
+    throw new PlantStoreError(503, 'The identity provider failed or did not respond. Repeating the request is safe.', {
+      cause,
+    });
   });
   if ('name' in result) return result.name;
   const { reason, missingScope } = result;

@@ -21,7 +21,7 @@ export function validationMessage(errors: ValidationError[]): string {
   return [...new Set(errors.map(describeError))].join(' ');
 }
 
-/** The keywords that fail for a value of the wrong type. */
+/** The keywords that fail for a value of the wrong type, or one that cannot be stored. */
 const TYPE_KEYWORDS = ['type', 'int64', 'int32', 'storable', 'wellFormed'];
 
 function describeError({ keyword, instancePath, params, parentSchema, data, message }: ValidationError): string {
@@ -47,7 +47,7 @@ const REQUIREMENTS: Record<string, string> = {
   string: 'a string of well-formed Unicode',
   number: 'a number: 0, or one with a magnitude from 1e-130 to 9.9e125',
   boolean: 'true or false',
-  array: 'a list',
+  array: 'an array',
 };
 
 function requirement({ type = 'object', int64, int32, minimum, maximum }: Partial<Schema> = {}): string {
