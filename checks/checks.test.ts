@@ -211,7 +211,7 @@ const TOKENS: Row[] = [
   ],
   [
     'accepts the scheme "Bearer" in one case only',
-    'the scheme "bearer" in lower case gets status 200, also when repeated',
+    'a plant with the scheme "bearer" in lower case gets status 200, also when repeated',
     respondIf(error(401), (event) => headerOf(event, 'authorization')?.startsWith('bearer ')),
   ],
   ...[undefined, 'Bearer error="invalid_token"', 'Bearer realm="x"'].map(
@@ -289,7 +289,7 @@ const HEADERS: Row[] = [
   ].map(
     (type): Row => [
       `does not accept the Content-Type ${type}`,
-      `the Content-Type ${type} gets status 200, also when repeated`,
+      `a plant with the Content-Type ${type} gets status 200, also when repeated`,
       respondIf(error(415), (event) => typeOf(event) === type),
     ],
   ),

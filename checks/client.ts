@@ -13,7 +13,7 @@ export interface ClientRequest {
   method?: string;
   /** Path and query. @default /plants */
   path?: string;
-  /** Headers to add to a valid token and `application/json`, or to replace them. An empty value removes a header. */
+  /** Names are in lower case. Default: a valid token and `application/json`. An empty value removes a header. */
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;
 }

@@ -23,14 +23,14 @@ function create(id: bigint, plant: Plant, changes?: ClientRequest): Step[] {
   return [step, step];
 }
 
-const created = (what: string, plant: Plant, changes?: (client: Client, id: bigint) => ClientRequest) =>
+const createdCheck = (what: string, plant: Plant, changes?: (client: Client, id: bigint) => ClientRequest) =>
   check(`${what} gets status 200, also when repeated`, (client) => {
     const id = client.id(JSON.stringify(plant));
     return create(id, plant, changes?.(client, id));
   });
 
 /** Checks that a plant is stored exactly: slightly different plants with the same id get error 409. */
-const storedExactly = (what: string, plant: Plant, others: Plant[]) =>
+const storedExactlyCheck = (what: string, plant: Plant, others: Plant[]) =>
   check(`${what} gets status 200 and is stored exactly`, (client) => {
     const id = client.id(JSON.stringify([what, plant]));
     const conflicts = others.map((other): Step => [{ body: bodyOf(id, other) }, error(409)]);
@@ -38,7 +38,7 @@ const storedExactly = (what: string, plant: Plant, others: Plant[]) =>
   });
 
 /** Checks that a request gets this error and stores nothing: a different plant with the same id can be created. */
-const notStored = (what: string, number: number, request: (id: bigint) => ClientRequest) =>
+const notStoredCheck = (what: string, number: number, request: (id: bigint) => ClientRequest) =>
   check(`${what} gets error ${number} and is not stored`, (client) => {
     const id = client.id(what);
     return [[request(id), error(number)], ...create(id, PLANT)];
@@ -63,20 +63,20 @@ const tooLarge = (what: string, characters: number) =>
   errorCheck(what, (client) => ({ body: bodyOf(client.id(what), { name: 'x'.repeat(characters) }) }), 413);
 
 export const createPlantChecks: Check[] = [
-  notStored('a plant with an unknown token', 401, (id) => ({
+  notStoredCheck('a plant with an unknown token', 401, (id) => ({
     headers: { authorization: `Bearer ${UNKNOWN_TOKEN}` },
     body: bodyOf(id, { name: 'stored' }),
   })),
-  created('a plant', PLANT),
-  created('a plant without a tag', { name: 'check' }),
-  created('an empty name with an empty tag', { name: '', tag: '' }),
-  storedExactly('a name with spaces, control characters and Unicode', { name: ODD_TEXT, tag: '植物\n' }, [
+  createdCheck('a plant', PLANT),
+  createdCheck('a plant without a tag', { name: 'check' }),
+  createdCheck('an empty name with an empty tag', { name: '', tag: '' }),
+  storedExactlyCheck('a name with spaces, control characters and Unicode', { name: ODD_TEXT, tag: '植物\n' }, [
     { name: ODD_TEXT.trim(), tag: '植物\n' },
     { name: ODD_TEXT.normalize('NFC'), tag: '植物\n' },
     { name: ODD_TEXT, tag: '植物' },
   ]),
-  storedExactly('a name of 5,000 characters', { name: 'x'.repeat(5000) }, [{ name: 'x'.repeat(4999) }]),
-  storedExactly('the first of several plants with the same id', { name: 'first' }, [
+  storedExactlyCheck('a name of 5,000 characters', { name: 'x'.repeat(5000) }, [{ name: 'x'.repeat(4999) }]),
+  storedExactlyCheck('the first of several plants with the same id', { name: 'first' }, [
     { name: 'second' },
     { name: 'first', tag: 'x' },
     { name: '' },
@@ -86,7 +86,7 @@ export const createPlantChecks: Check[] = [
     const steps = [id, id + 1n, -id, -id - 1n].flatMap((each) => create(each, { name: `plant ${each}` }));
     return [...steps, ...steps];
   }),
-  created('a plant with unknown members', { name: 'others' }, (_, id) => ({
+  createdCheck('a plant with unknown members', { name: 'others' }, (_, id) => ({
     body: bodyOf(id, { name: 'others', colour: { red: [1] } }),
   })),
   {
@@ -98,7 +98,7 @@ export const createPlantChecks: Check[] = [
       await runStep(client, step);
     },
   },
-  created('the scheme "bearer" in lower case', PLANT, ({ token }) => ({
+  createdCheck('a plant with the scheme "bearer" in lower case', PLANT, ({ token }) => ({
     headers: { authorization: `bearer ${token}` },
   })),
 
@@ -121,12 +121,12 @@ export const createPlantChecks: Check[] = [
   invalidMembers('null as tag', { name: 'x', tag: null }, 'tag'),
   invalidMembers('a lone surrogate', { name: '\ud800' }, 'name'),
   errorCheck('a body that is not UTF-8', (client) => ({ body: notUtf8(client.id('not UTF-8')) }), 400),
-  notStored('a body that is not UTF-8, with the Content-Type application/vnd.api+json,', 415, (id) => ({
+  notStoredCheck('a body that is not UTF-8, with the Content-Type application/vnd.api+json,', 415, (id) => ({
     headers: { 'content-type': 'application/vnd.api+json' },
     body: notUtf8(id),
   })),
   ...JSON_CONTENT_TYPES.map((type) =>
-    created(`the Content-Type ${type}`, PLANT, () => ({ headers: { 'content-type': type } })),
+    createdCheck(`a plant with the Content-Type ${type}`, PLANT, () => ({ headers: { 'content-type': type } })),
   ),
 
   requestIdCheck('each response to POST /plants', (client) => [

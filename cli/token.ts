@@ -26,8 +26,8 @@ await command(commandLine, async ({ name, expires, stack }, [action, nameToRevok
   if (action === 'create' && nameToRevoke === undefined && name !== undefined) {
     checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
     checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
-    const lifetime = Number.parseInt(expires, 10) * (SECONDS_PER_UNIT[expires.slice(-1)] ?? 0);
-    await withTokensTable((table) => createToken(table, name, lifetime));
+    const lifetimeSeconds = Number.parseInt(expires, 10) * (SECONDS_PER_UNIT[expires.slice(-1)] ?? 0);
+    await withTokensTable((table) => createToken(table, name, lifetimeSeconds));
   } else if (action === 'list' && nameToRevoke === undefined) {
     await withTokensTable(async (table) => printTokens(await readTokens(table)));
   } else if (action === 'revoke' && nameToRevoke !== undefined) {
@@ -37,13 +37,13 @@ await command(commandLine, async ({ name, expires, stack }, [action, nameToRevok
   }
 });
 
-/** Creates a token and prints it. Throws if the name is in use. `lifetime` is in seconds. */
-async function createToken(table: Table, name: string, lifetime: number): Promise<void> {
+/** Creates a token and prints it. Throws if the name is in use. */
+async function createToken(table: Table, name: string, lifetimeSeconds: number): Promise<void> {
   if ((await readTokens(table)).some((token) => token.name === name)) {
     throw new Error(`The name "${name}" is in use; revoke that token first, or choose another name.`);
   }
   const createdAt = Math.floor(Date.now() / 1000);
-  const expiresAt = createdAt + lifetime;
+  const expiresAt = createdAt + lifetimeSeconds;
   const { token, item } = newToken(name, createdAt, expiresAt);
   await table.client.send(new PutItemCommand({ TableName: table.tableName, Item: item }));
   console.log(token);

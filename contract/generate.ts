@@ -103,7 +103,7 @@ export function generate(contractText: string): Record<string, string> {
     const operation = methods[method.toLowerCase()] ?? {};
     const request = mapValues(requestSchemas(operationId, parameters, operation), resolved);
     const response = resolved(responseSchema(operationId, operation));
-    const names = namesIn([operation.requestBody, operation.responses?.['200']]);
+    const names = referencedSchemaNames([operation.requestBody, operation.responses?.['200']]);
     const schemas = Object.fromEntries(names.map((name) => [name, resolved(components.schemas[name] ?? {})]));
     const event = objectSchema(request);
     const eventCompiler = createCompiler();
@@ -140,15 +140,15 @@ export function generate(contractText: string): Record<string, string> {
 }
 
 /** Returns the names of the schemas to which the parts of an operation refer directly. */
-function namesIn(parts: unknown[]): string[] {
+function referencedSchemaNames(parts: unknown[]): string[] {
   const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
   return [...new Set(Array.from(references, ([, name = '']) => name))];
 }
 
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
-function requestSchemas(operationId: string, ofPath: Parameter[], operation: ContractOperation) {
+function requestSchemas(operationId: string, parametersOfPath: Parameter[], operation: ContractOperation) {
   const request: Record<string, Schema> = {};
-  for (const { name, in: place, required, schema } of [...ofPath, ...(operation.parameters ?? [])]) {
+  for (const { name, in: place, required, schema } of [...parametersOfPath, ...(operation.parameters ?? [])]) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
     if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
     const { required: names = [], properties } = request[part] ?? {};

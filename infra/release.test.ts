@@ -124,7 +124,7 @@ interface Change {
 }
 
 /** Returns the logical ids of an operation's version and release alarms after a change of the stack. */
-function idsOf(operation: GrantedOperation, { settings = {}, operations = twoOperations, change }: Change = {}) {
+function releaseIdsOf(operation: GrantedOperation, { settings = {}, operations = twoOperations, change }: Change = {}) {
   const stack = stackWith(settings, operations);
   const lambda = stack.node.findChild(constructId(operation)).node.findChild('Function').node.defaultChild;
   if (!(lambda instanceof CfnFunction)) throw new Error(`There is no function of ${operation.operationId}.`);
@@ -138,7 +138,7 @@ function idsOf(operation: GrantedOperation, { settings = {}, operations = twoOpe
 describe('the version of an operation', () => {
   const [operation] = twoOperations;
   if (!operation) throw new Error('The contract has no operation.');
-  const before = idsOf(operation);
+  const before = releaseIdsOf(operation);
 
   test('has alarms with the operation and the hash of the version in their logical ids', () => {
     const [versionId = '', ...alarmIds] = before;
@@ -164,7 +164,7 @@ describe('the version of an operation', () => {
       { change: (_, lambda) => lambda.addPropertyOverride('ReservedConcurrentExecutions', 9) },
     ],
   ])('stays the same, with the same alarms, after adding or changing %s', (_case, change) => {
-    expect(idsOf(operation, change)).toEqual(before);
+    expect(releaseIdsOf(operation, change)).toEqual(before);
   });
 
   test.each<[string, Change]>([
@@ -172,6 +172,6 @@ describe('the version of an operation', () => {
     ['an environment variable', { settings: { allowOrigins: 'https://a.example' } }],
     ['its memory', { change: (_stack, lambda) => lambda.addPropertyOverride('MemorySize', 1024) }],
   ])('is replaced, with new alarms, after changing %s', (_case, change) => {
-    expect(new Set([...idsOf(operation, change), ...before]).size).toBe(2 * before.length);
+    expect(new Set([...releaseIdsOf(operation, change), ...before]).size).toBe(2 * before.length);
   });
 });

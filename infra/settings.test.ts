@@ -8,8 +8,9 @@ import { readSettings, type Stages, settingKeys } from './settings.ts';
 const ISSUER = 'https://id.example.com/tenant/';
 const DOMAIN = { domainName: 'p.example.co', hostedZoneId: 'Z1' };
 
-const readAll = (context: Record<string, unknown>, stages?: Stages) => readSettings(new App({ context }), stages);
-const read = (context: Record<string, unknown>, stages?: Stages) => readAll(context, stages).settings;
+const readWithWarnings = (context: Record<string, unknown>, stages?: Stages) =>
+  readSettings(new App({ context }), stages);
+const read = (context: Record<string, unknown>, stages?: Stages) => readWithWarnings(context, stages).settings;
 
 test('returns the defaults without context keys', () => {
   expect(read({})).toEqual({
@@ -137,7 +138,7 @@ test.each([
   ['an ephemeral stack without cloudWatchRole', { throwaway: true }, { cloudWatchRole: NO_ROLE }],
   ['skipped release checks', { skipReleaseChecks: 'true' }, { skipReleaseChecks: SKIPPED }],
 ])('warns about %s', (_case, context, expected) => {
-  expect(readAll(context, STAGES).warnings).toEqual(expected);
+  expect(readWithWarnings(context, STAGES).warnings).toEqual(expected);
 });
 
 test.each([
@@ -146,7 +147,7 @@ test.each([
   ['the context keys of an ephemeral stack', { throwaway: true, cloudWatchRole: true, alarmEmail: 'o@e.x' }],
   ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.x', skipReleaseChecks: true }],
 ])('does not warn about %s', (_case, context) => {
-  expect(readAll(context, STAGES).warnings).toEqual({});
+  expect(readWithWarnings(context, STAGES).warnings).toEqual({});
 });
 
 test('every context key is documented in docs/deploying.md', () => {

@@ -86,7 +86,7 @@ export type Stages = Record<string, Partial<Record<keyof z.output<typeof stageSc
  *
  * Also returns a warning for each setting that the person who deploys should check.
  *
- * @throws if a setting is invalid, also one of another stage. The message has the key, its value and the expected value.
+ * @throws if a setting of any stage is invalid. The message contains the key, its value and the expected value.
  */
 export function readSettings(app: App, stages: Stages = {}) {
   for (const [stage, settings] of Object.entries(stages)) {
@@ -115,11 +115,11 @@ function warningsOf(
       'without pre-traffic check and canary. Remove it for the next deployment.';
   }
   for (const [key, value] of throwaway ? [] : Object.entries(fromContext)) {
-    const permanent = fromStage[key];
-    if (String(value) === String(permanent)) continue;
+    const stageValue = fromStage[key];
+    if (String(value) === String(stageValue)) continue;
     warnings[key] =
       `The context key "${key}" is ${JSON.stringify(value)} for this deployment only. The stage "${stage}" has ` +
-      `${JSON.stringify(permanent) ?? 'none'} in infra/stages.ts. The next deployment without the key uses ${permanent === undefined ? 'the default' : 'that value'}.`;
+      `${JSON.stringify(stageValue) ?? 'none'} in infra/stages.ts. The next deployment without the key uses ${stageValue === undefined ? 'the default' : 'that value'}.`;
   }
   if (fromContext['cloudWatchRole'] === undefined && fromStage['cloudWatchRole'] === undefined) {
     warnings['cloudWatchRole'] =

@@ -58,7 +58,7 @@ async function sendBytes(bytes: string): Promise<string> {
   return await text(socket);
 }
 
-const toFunction = (method: string, resource: string, timeoutMs = 29_000): Route => ({
+const functionRoute = (method: string, resource: string, timeoutMs = 29_000): Route => ({
   method,
   resource,
   integration: { functionName: 'any', timeoutMs },
@@ -164,7 +164,7 @@ test.each([
   ['', '/', null],
 ])('routes /%s to the resource %s', async (path, resource, pathParameters) => {
   const routes = ['/', '/a/plants', '/a/plants.json', '/a/{id}', '/a/{id}/leaves/{leaf}', '/a/{proxy+}', '/{proxy+}'];
-  await serve({ routes: routes.map((each) => toFunction('GET', each)) });
+  await serve({ routes: routes.map((each) => functionRoute('GET', each)) });
   await send(`/${path}`);
   expect(events).toMatchObject([
     { resource, pathParameters, path: `/${path}`, requestContext: { resourcePath: resource, path: `/v1/${path}` } },
@@ -212,7 +212,7 @@ test.each<[string, () => unknown, number]>([
   ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' } }), 500],
   ['that returns an object as its body', () => ({ statusCode: 200, body: {} }), 500],
 ])('returns an error of the contract for a function %s', async (_, handler, error) => {
-  await serve({ routes: [toFunction('POST', '/plants', 200)] }, handler);
+  await serve({ routes: [functionRoute('POST', '/plants', 200)] }, handler);
   const response = contractBody(await post('x'));
   expect(response).toMatchObject({ error });
   expect(JSON.stringify(response)).not.toContain('inside');
@@ -263,7 +263,7 @@ test.each([
 ])('sends the gateway response %s, or %s if the template does not have it', async (type, fallback, headers) => {
   const response = (body: string) => ({ statusCode: 400, headers: {}, body });
   const gatewayResponses = new Map([type, fallback].map((each) => [each, response(each)]));
-  await serve({ gatewayResponses, routes: [toFunction('POST', '/plants', 50)] }, () => sleep(500, OK));
+  await serve({ gatewayResponses, routes: [functionRoute('POST', '/plants', 50)] }, () => sleep(500, OK));
   expect((await post('x', headers)).body).toBe(type);
   gatewayResponses.delete(type);
   expect((await post('x', headers)).body).toBe(fallback);

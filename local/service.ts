@@ -35,7 +35,7 @@ export async function startService(port: number, rebuildOnChange: boolean) {
     if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
     const template = readTemplate(await synthesize(SERVICE_ASSEMBLY));
     await createTables(dynamoDb, template);
-    return await deploy(template, dynamoDb, logLine);
+    return await deploy(template, dynamoDb, printProblem);
   }
 
   let deployment = await build();
@@ -54,7 +54,7 @@ export async function startService(port: number, rebuildOnChange: boolean) {
   }
 
   if (rebuildOnChange) {
-    await onChange(async () => {
+    await rebuildAfterChanges(async () => {
       const previous = deployment;
       deployment = await build();
       console.log('Rebuilt.');
@@ -86,12 +86,12 @@ List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
 }
 
 /** Prints a function's warnings and errors. Omits the lines at INFO, because the gateway prints a line for each response. */
-function logLine(line: LogLine): void {
+function printProblem(line: LogLine): void {
   if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
 }
 
 /** Calls `rebuild` after a change. One rebuild runs at a time. */
-async function onChange(rebuild: () => Promise<void>): Promise<void> {
+async function rebuildAfterChanges(rebuild: () => Promise<void>): Promise<void> {
   let lastRebuild = Promise.resolve();
   /** True while a rebuild waits to begin. It will include all changes made until then. */
   let isScheduled = false;

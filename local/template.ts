@@ -78,19 +78,19 @@ type Integration =
 
 interface ResponseDefinition {
   statusCode: string;
-  /** From `method.response.header.NAME` or `gatewayresponse.header.NAME` to the value in single quotes. */
+  /** Maps `method.response.header.NAME` or `gatewayresponse.header.NAME` to the value in single quotes. */
   responseParameters: Record<string, string>;
   responseTemplates?: { 'application/json': string };
 }
 
 /** Reads the stack of a cloud assembly, such as `cdk.out`. Throws if it does not have exactly one stack. */
 export function readTemplate(assembly: string): Template {
-  const read = (file: string, reviver?: typeof resolve) =>
+  const read = (file: string, reviver?: typeof replaceIntrinsic) =>
     JSON.parse(readFileSync(join(assembly, file), 'utf8'), reviver);
   const { artifacts }: Manifest = read('manifest.json');
   const stacks = Object.values(artifacts).filter(({ type }) => type === 'aws:cloudformation:stack');
   const { templateFile } = onlyItem('stack', stacks).properties;
-  const { Resources, Outputs }: CloudFormationTemplate = read(templateFile, resolve);
+  const { Resources, Outputs }: CloudFormationTemplate = read(templateFile, replaceIntrinsic);
 
   function ofType<Properties>(type: string) {
     return Object.entries(Resources)
@@ -198,8 +198,8 @@ const PSEUDO_PARAMETERS: Record<string, string> = {
   'AWS::URLSuffix': 'amazonaws.com',
 };
 
-/** Replaces CloudFormation's intrinsic functions, as a reviver of `JSON.parse`; an attribute becomes the logical id. */
-function resolve(_key: string, value: unknown): unknown {
+/** A reviver for `JSON.parse` that replaces intrinsic functions: `Ref` and `Fn::GetAtt` by the logical id. */
+function replaceIntrinsic(_key: string, value: unknown): unknown {
   const intrinsic = value as { Ref?: string; 'Fn::GetAtt'?: string[]; 'Fn::Join'?: [string, string[]] } | null;
   if (intrinsic?.Ref !== undefined) return PSEUDO_PARAMETERS[intrinsic.Ref] ?? intrinsic.Ref;
   if (intrinsic?.['Fn::GetAtt']) return intrinsic['Fn::GetAtt'][0];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, inject, test } from 'vitest';
-import { errors } from '../functions/shared/errors.ts';
+import { ERROR_CONDITIONS } from '../functions/shared/errors.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { contract, contractBody } from './support/contract.ts';
@@ -29,7 +29,7 @@ test('the server variables have no description, because orval and swagger-parser
 });
 
 test('openapi.yaml, the code and the README have the same error table', () => {
-  const table = Object.fromEntries(Object.entries(errors));
+  const table = Object.fromEntries(Object.entries(ERROR_CONDITIONS));
   expect(errorTable(contract.components.schemas.Error.properties.error.description)).toEqual(table);
   expect(errorTable(read('README.md'))).toEqual(table);
 });

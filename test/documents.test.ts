@@ -74,7 +74,7 @@ test('the deployment policy allows each AWS service of the stack', () => {
 });
 
 /** The IAM actions whose names do not follow from the AWS CLI command. */
-const ACTIONS: Record<string, string> = {
+const ACTION_EXCEPTIONS: Record<string, string> = {
   'acm wait certificate-validated': 'acm:DescribeCertificate',
   'apigateway get-account': 'apigateway:GET',
   'cloudformation wait stack-rollback-complete': 'cloudformation:DescribeStacks',
@@ -85,7 +85,7 @@ const ACTIONS: Record<string, string> = {
 function actionOf(command: string): string {
   const [service = '', name = ''] = command.split(' ');
   const action = name.replaceAll(/(?:^|-)(\w)/g, (_match, letter: string) => letter.toUpperCase());
-  return ACTIONS[command] ?? `${service === 'deploy' ? 'codedeploy' : service}:${action}`;
+  return ACTION_EXCEPTIONS[command] ?? `${service === 'deploy' ? 'codedeploy' : service}:${action}`;
 }
 
 /** The administrator's actions: they create what the stack does not, and delete what it retains. */

@@ -1,5 +1,5 @@
 /** The `error` numbers of a function or the gateway, each with its condition (openapi.yaml, `Error`). */
-export const errors = {
+export const ERROR_CONDITIONS = {
   400: 'the body is not JSON, or not a NewPlant (the message names each member and what it must be)',
   401: 'the token is missing, malformed, unknown, not valid, expired, revoked or without the required scope (checked before the body)',
   404: 'the path or the method does not exist',
@@ -12,7 +12,7 @@ export const errors = {
   504: 'the request took too long',
 } as const;
 
-export type ErrorNumber = keyof typeof errors;
+export type ErrorNumber = keyof typeof ERROR_CONDITIONS;
 
 /** The value of WWW-Authenticate (RFC 6750, section 3). */
 export const CHALLENGE = 'Bearer realm="plant-store"';

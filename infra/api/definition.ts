@@ -23,15 +23,18 @@ export interface OperationTarget {
  */
 export function apiDefinition(name: string, routes: OperationTarget[], allowOrigins: string[]) {
   const headers = corsHeaders(allowOrigins);
-  const notFound = mock(400, headers, JSON.stringify(NOT_FOUND));
+  const notFound = mockMethod(400, headers, JSON.stringify(NOT_FOUND));
   const methodsOf = (path: string) => {
     const parameters = pathParameters(path);
-    const ofPath = routes.filter(({ operation }) => operation.path === path);
-    const methods = ofPath.map(({ operation }) => operation.method);
-    const proxies = ofPath.map(({ operation, target }) => [operation.method.toLowerCase(), proxy(target, parameters)]);
-    const hasPreflight = ofPath.length > 0 && allowOrigins.length > 0;
+    const routesOfPath = routes.filter(({ operation }) => operation.path === path);
+    const methods = routesOfPath.map(({ operation }) => operation.method);
+    const functionMethods = routesOfPath.map(({ operation, target }) => [
+      operation.method.toLowerCase(),
+      functionMethod(target, parameters),
+    ]);
+    const hasPreflight = routesOfPath.length > 0 && allowOrigins.length > 0;
     return {
-      ...Object.fromEntries(proxies),
+      ...Object.fromEntries(functionMethods),
       ...(hasPreflight && { options: { parameters, ...preflight(methods, allowOrigins) } }),
       // Without this method, API Gateway reads a bearer token as an AWS signature and responds with INVALID_SIGNATURE.
       'x-amazon-apigateway-any-method': { parameters, ...notFound },
@@ -63,7 +66,7 @@ function pathParameters(path: string) {
 }
 
 /** A method that invokes the function. */
-function proxy(target: IFunction, parameters: object[]) {
+function functionMethod(target: IFunction, parameters: object[]) {
   const { partition, region } = Stack.of(target);
   return {
     parameters,
@@ -84,7 +87,7 @@ function proxy(target: IFunction, parameters: object[]) {
  * API Gateway sends the gateway response UNSUPPORTED_MEDIA_TYPE instead ("Method request behavior for payloads without
  * mapping templates for REST APIs in API Gateway").
  */
-function mock(statusCode: 200 | 400, headers: Record<string, string>, responseTemplate?: string) {
+function mockMethod(statusCode: 200 | 400, headers: Record<string, string>, responseTemplate?: string) {
   const declared = Object.keys(headers).map((name) => [name, { schema: { type: 'string' } }]);
   return {
     responses: { [statusCode]: { description: 'Response of API Gateway', headers: Object.fromEntries(declared) } },
@@ -126,7 +129,7 @@ function preflight(allowMethods: string[], [origin = '', ...others]: string[]) {
     'Access-Control-Max-Age': '3600',
     ...(origin !== '*' && { Vary: 'Origin' }),
   };
-  return mock(200, headers, others.length > 0 ? allowedOriginTemplate(others) : undefined);
+  return mockMethod(200, headers, others.length > 0 ? allowedOriginTemplate(others) : undefined);
 }
 
 /** A mapping template that allows the request's origin if it is in the list. */

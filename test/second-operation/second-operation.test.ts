@@ -18,15 +18,15 @@ beforeAll(async () => {
   project = copyProject();
   addToContract();
   cpSync(join(fixture, 'project'), project.directory, { recursive: true });
-  change('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "deletePlant: { plants: ['DeleteItem'] },\n");
-  change('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "listPlants: { plants: ['Scan'] },\n");
-  change(
+  insertInto('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "deletePlant: { plants: ['DeleteItem'] },\n");
+  insertInto('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "listPlants: { plants: ['Scan'] },\n");
+  insertInto(
     'checks/checks.ts',
     /(?<=createPlantChecks,\n)/,
     'deletePlant: deletePlantChecks,\nlistPlants: listPlantsChecks,\n',
   );
-  change('checks/checks.ts', /^/, "import { deletePlantChecks } from './delete-plant-checks.ts';\n");
-  change('checks/checks.ts', /^/, "import { listPlantsChecks } from './list-plants-checks.ts';\n");
+  insertInto('checks/checks.ts', /^/, "import { deletePlantChecks } from './delete-plant-checks.ts';\n");
+  insertInto('checks/checks.ts', /^/, "import { listPlantsChecks } from './list-plants-checks.ts';\n");
   const deletion = { httpMethod: 'DELETE', resource: '/plants/{id}', path: '/plants/1', pathParameters: { id: '1' } };
   addEvent('delete-plant', 'create-plant', deletion);
   addEvent('error-404-delete-plant-again', 'delete-plant', deletion);
@@ -57,7 +57,7 @@ function addToContract(): void {
 }
 
 /** Inserts a text into a file of the copy, at the place that the pattern matches. */
-function change(file: string, place: RegExp, inserted: string): void {
+function insertInto(file: string, place: RegExp, inserted: string): void {
   const path = join(project.directory, file);
   const text = readFileSync(path, 'utf8');
   expect(text).toMatch(place);
@@ -69,7 +69,7 @@ function addEvent(name: string, before: string, changes: object): void {
   const eventFile = (event: string) => join(project.directory, 'events', `${event}.json`);
   const sample = JSON.parse(readFileSync(eventFile('create-plant'), 'utf8'));
   writeFileSync(eventFile(name), JSON.stringify({ ...sample, body: null, ...changes }));
-  change('events/before.json', /(?<=\{)/, `"${name}": "${before}",`);
+  insertInto('events/before.json', /(?<=\{)/, `"${name}": "${before}",`);
 }
 
 async function send(method: string, path: string, body?: string): Promise<unknown> {
