@@ -8,8 +8,8 @@ const USAGE = `Usage:
   npm run token -- list [--stack STACK]
   npm run token -- revoke NAME [--stack STACK]
 
-Creates, lists and revokes access tokens. --expires is the token's lifetime in minutes, hours or days (30m, 12h, 90d), by default 90d.
-Without --stack, the tokens are those of the local run.`;
+Creates, lists and revokes access tokens. --expires is the token's lifetime in minutes, hours or days (30m, 12h, 90d),
+by default 90d. Without --stack, the tokens are those of the local run.`;
 
 const OPTIONS = {
   name: { type: 'string' },
