@@ -146,7 +146,7 @@ test('uses null for a missing map, body or user agent', async () => {
 test.each([
   [true, Buffer.from([0x22, 0xff]).toString('base64')],
   [false, '"\ufffd'],
-])('with binary bodies: %j, the event has any body as %j', async (encodesBodies, body) => {
+])('with encodesBodies %j, the event contains the body %j', async (encodesBodies, body) => {
   await serve({ encodesBodies });
   await post(new Uint8Array([0x22, 0xff]));
   expect(events).toMatchObject([{ body, isBase64Encoded: encodesBodies }]);

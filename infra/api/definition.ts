@@ -83,8 +83,8 @@ function functionMethod(target: IFunction, parameters: object[]) {
  * A method that responds without a function.
  *
  * Mapping templates fail on binary bodies, so both bodies are converted to text ("Content type conversions in API
- * Gateway"). A body without a template would replace the request template, and the integration would fail. With `never`,
- * API Gateway sends the gateway response UNSUPPORTED_MEDIA_TYPE instead ("Method request behavior for payloads without
+ * Gateway"). By default, API Gateway passes on a body whose Content-Type has no template, and the integration would fail.
+ * With `never`, it sends the gateway response UNSUPPORTED_MEDIA_TYPE instead ("Method request behavior for payloads without
  * mapping templates for REST APIs in API Gateway").
  */
 function mockMethod(statusCode: 200 | 400, headers: Record<string, string>, responseTemplate?: string) {

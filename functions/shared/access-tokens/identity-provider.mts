@@ -3,8 +3,8 @@ import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /*
- * This file has a bundle of its own, loaded only if an identity provider is configured. It shares no class with the
- * main bundle, so `instanceof` does not recognize its errors there.
+ * This file has a bundle of its own, loaded only if an identity provider is configured. Each bundle has its own copy of
+ * every class, so the main bundle cannot recognize errors of this file with `instanceof`.
  */
 
 /** The provider, and what its access tokens must contain (RFC 7519, 4.1). */
