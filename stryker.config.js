@@ -4,7 +4,7 @@ const folder = process.env['MUTATION_FOLDER'];
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: [`${folder}/**/*.{ts,mts}`, '!**/*.{test,generated,d}.ts'],
+  mutate: [`${folder}/**/*.ts`, '!**/*.{test,generated,d}.ts'],
   // The percentage of mutants that the tests must detect.
   thresholds: { high: 100, low: 95, break: folder === 'functions' ? 95 : 85 },
   testRunner: 'vitest',

@@ -44,7 +44,11 @@ const ENTRY = join(projectRoot, 'functions/create-plant/index.ts');
 const peer = (file: string) => join(import.meta.dirname, `peers/${file}.ts`);
 /** The options of infra/functions.ts. */
 const HTTP_ALIAS = { 'node:http': join(projectRoot, 'infra/bundle/node-http.ts') };
-const DEPLOYED_OPTIONS: BuildOptions = { alias: HTTP_ALIAS, external: ['./identity-provider.mjs'], minify: false };
+const DEPLOYED_OPTIONS: BuildOptions = {
+  alias: HTTP_ALIAS,
+  define: { 'process.env.TOKEN_ISSUER': 'undefined' },
+  minify: false,
+};
 
 /** Bundles all peers. Returns them with the deployed bundle and the bare handler on the function's DynamoDB client. */
 export async function buildVariants(deployed: string): Promise<Variant[]> {

@@ -10,8 +10,6 @@ import type { StackSettings } from './settings.ts';
 import type { TableName, Tables } from './tables.ts';
 
 const root = join(import.meta.dirname, '..');
-/** The asset has this file beside the bundle only if the stack has an identity provider. */
-const IDENTITY_PROVIDER = './identity-provider.mjs';
 
 interface LoggedFunctionProps extends NodejsFunctionProps {
   /** Path of the source file, from the project's root. */
@@ -85,14 +83,8 @@ export class OperationFunction extends LoggedFunction {
       environment: serviceVariables(props),
       tracing: Tracing.ACTIVE,
       bundling: {
-        externalModules: [IDENTITY_PROVIDER],
-        ...(tokenIssuer && {
-          commandHooks: {
-            beforeInstall: () => [],
-            beforeBundling: () => [],
-            afterBundling: (root, output) => [bundleIdentityProvider(root, output)],
-          },
-        }),
+        // Without an identity provider, esbuild omits its code (functions/shared/resources.ts).
+        define: tokenIssuer === undefined ? { 'process.env.TOKEN_ISSUER': 'undefined' } : {},
         esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
       },
     });
@@ -109,13 +101,6 @@ export class OperationFunction extends LoggedFunction {
       reason: 'The two X-Ray write actions do not support resources. The role has no other wildcard.',
     });
   }
-}
-
-/** Returns the command that bundles the identity provider's code. A separate file keeps it out of other stacks' init. */
-function bundleIdentityProvider(root: string, output: string): string {
-  const options = '--bundle --platform=node --target=node24 --format=esm --log-level=warning';
-  const source = 'functions/shared/access-tokens/identity-provider.mts';
-  return `"${root}/node_modules/.bin/esbuild" ${options} --outfile="${output}/${IDENTITY_PROVIDER}" "${root}/${source}"`;
 }
 
 /** The environment variables that all functions have. */

@@ -1,4 +1,3 @@
-import { loadIdentityProvider } from './access-tokens/load-identity-provider.ts';
 import { TokensTable } from './access-tokens/tokens-table.ts';
 import { DynamoDb } from './dynamodb/dynamodb.ts';
 import { environmentVariable } from './environment-variable.ts';
@@ -9,7 +8,10 @@ export const dynamoDb = new DynamoDb();
 
 export const accessTokens = {
   table: new TokensTable(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME')),
-  identityProvider: await loadIdentityProvider(),
+  // Without a provider, infra/functions.ts sets the variable to undefined in the bundle, and esbuild omits this code.
+  identityProvider: process.env['TOKEN_ISSUER']
+    ? (await import('./access-tokens/identity-provider.ts')).configuredProvider()
+    : undefined,
 };
 
 await Promise.all([accessTokens.table.warmUp(), accessTokens.identityProvider?.warmUp()]);

@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../../../test/support/certified-provider.ts';
 import { discovery, type Issuer, newKey, part, published, signed, startIssuer } from '../../../test/support/issuer.ts';
-import { IdentityProvider } from './identity-provider.mjs';
+import { IdentityProvider } from './identity-provider.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const NOW_S = NOW / 1000;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { DEVELOPMENT_TOKEN } from '../../../local/dynamodb.ts';
 import { type Engine, startEngine } from '../../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
-import { IdentityProvider } from '../access-tokens/identity-provider.mjs';
+import { IdentityProvider } from '../access-tokens/identity-provider.ts';
 import { TokensTable } from '../access-tokens/tokens-table.ts';
 import { DynamoDb } from '../dynamodb/dynamodb.ts';
 import type { Middleware } from '../request.ts';

@@ -1,4 +1,4 @@
-import type { IdentityProvider } from '../access-tokens/identity-provider.mjs';
+import type { IdentityProvider } from '../access-tokens/identity-provider.ts';
 import { ACCESS_TOKEN_PATTERN } from '../access-tokens/token.ts';
 import type { TokensTable } from '../access-tokens/tokens-table.ts';
 import { CHALLENGE, PlantStoreError } from '../errors.ts';

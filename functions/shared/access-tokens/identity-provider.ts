@@ -1,11 +1,7 @@
 import { hash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
+import { environmentVariable } from '../environment-variable.ts';
 import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
-
-/*
- * This file has a bundle of its own, loaded only if an identity provider is configured. Each bundle has its own copy of
- * every class, so the main bundle cannot recognize errors of this file with `instanceof`.
- */
 
 /** The provider, and what its access tokens must contain (RFC 7519, 4.1). */
 interface ProviderSettings {
@@ -30,6 +26,15 @@ const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
  * key (RFC 7800, 3). The service does not verify that key, so it would accept a stolen token.
  */
 const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
+
+/** Creates the identity provider of the stack's settings (infra/settings.ts). */
+export function configuredProvider(): IdentityProvider {
+  return new IdentityProvider({
+    issuer: environmentVariable('TOKEN_ISSUER'),
+    audiences: environmentVariable('TOKEN_AUDIENCE').split(','),
+    scope: process.env['TOKEN_SCOPE'],
+  });
+}
 
 /** Verifies the access tokens (JWTs) of an OpenID Connect provider or OAuth 2.0 authorization server. */
 export class IdentityProvider {
