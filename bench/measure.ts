@@ -7,9 +7,7 @@ export interface RunOptions {
   event: (n: number) => unknown;
   /** The expected status of the responses. Default: 200. */
   status?: number;
-  /** The number of invocations between the first and the measured ones. Default: 0. */
-  warmUp?: number;
-  /** The number of measured invocations. Default: 0. */
+  /** The number of measured invocations, after half as many to warm up. Default: 0. */
   invocations?: number;
   /** Limits the CPU after init to the share that Lambda gives for this memory size. Default: no limit. */
   megabytes?: number;
@@ -29,7 +27,7 @@ export interface Run {
 
 /** Starts a bundle on AWS's runtime client, invokes it, measures that and stops it. */
 export async function measure(directory: string, options: RunOptions): Promise<Run> {
-  const { environment, event, status = 200, warmUp = 0, invocations = 0, megabytes } = options;
+  const { environment, event, status = 200, invocations = 0, megabytes } = options;
   const runtime = await startRuntime(directory, environment, 'ignore');
   const { pid, spawned } = runtime;
   const share = megabytes === undefined ? undefined : cpuShare(pid, megabytes);
@@ -51,7 +49,7 @@ export async function measure(directory: string, options: RunOptions): Promise<R
     const firstEvent = performance.now();
     await invoke();
     const firstResponse = performance.now();
-    await invoke(warmUp);
+    await invoke(invocations / 2);
     const cpuBefore = cpuNanoseconds(pid);
     const wallBefore = performance.now();
     await invoke(invocations);

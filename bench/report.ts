@@ -22,14 +22,13 @@ export interface Measurements {
   bodies: Runs;
 }
 
-/** Returns the chart and the tables for docs/performance.md. Times are medians. */
+/** Returns the tables for docs/performance.md. Times are medians. */
 export function markdown(measurements: Measurements): string {
   const { rounds, megabytes, variants, alternatives, cold, warm, sizes, bodies } = measurements;
   const deployed: Runs = sizes.get(megabytes)?.cold ?? new Map();
   const peers = variants.filter(({ name }) => ![PLANT_STORE, EMPTY, WITH_JWT].includes(name));
-  const withJwt = variants.filter(({ name }) => name === WITH_JWT);
+
   const coldStart = ({ name }: Variant) => medianOf(cold, name, 'coldStartMs');
-  const fastestFirst = variants.toSorted((a, b) => coldStart(a) - coldStart(b));
   const cpuAboveEmpty = (name: string) => {
     const empty = figures(warm, EMPTY, 'warmCpuUs');
     return figures(warm, name, 'warmCpuUs').map((us, round) => us - (empty[round] ?? Number.NaN));
@@ -42,18 +41,18 @@ export function markdown(measurements: Measurements): string {
   const today = new Date().toISOString().slice(0, 10);
   return [
     `Measured on ${today} (${machine}, Node.js ${process.versions.node}, ${rounds} interleaved rounds, medians):`,
-    chart(fastestFirst.map((variant) => [variant.name, coldStart(variant)])),
     table(
-      'handler | cold start, ms | first invocation, ms | warm CPU, us | peak memory, MB | bundle, KB | zipped, KB',
-      fastestFirst.map(({ name, bundleBytes, zippedBytes }) => [
-        name === PLANT_STORE ? `**${PLANT_STORE}**` : name,
-        medianOf(cold, name, 'coldStartMs').toFixed(0),
-        medianOf(cold, name, 'firstInvocationMs').toFixed(1),
-        median(cpuAboveEmpty(name)).toFixed(0),
-        medianOf(warm, name, 'peakMegabytes').toFixed(0),
-        kilobytes(bundleBytes),
-        kilobytes(zippedBytes),
-      ]),
+      'handler | cold start, ms | first invocation, ms | warm CPU, us | peak memory, MB | bundle, KB',
+      variants
+        .toSorted((a, b) => coldStart(a) - coldStart(b))
+        .map(({ name, bundleBytes }) => [
+          name === PLANT_STORE ? `**${PLANT_STORE}**` : name,
+          medianOf(cold, name, 'coldStartMs').toFixed(0),
+          medianOf(cold, name, 'firstInvocationMs').toFixed(1),
+          median(cpuAboveEmpty(name)).toFixed(0),
+          medianOf(warm, name, 'peakMegabytes').toFixed(0),
+          kilobytes(bundleBytes),
+        ]),
     ),
     table(`${PLANT_STORE}, divided by | ratio | 95 % interval`, [
       ...peers.map(({ name }) => ratioRow(`${name}: cold start`, ratio(cold, name, 'coldStartMs'))),
@@ -67,14 +66,24 @@ export function markdown(measurements: Measurements): string {
     ]),
     table(
       `${PLANT_STORE} | cold start slower by, ms (95 %) | at ${megabytes} MB, ms (95 %) | bundle, KB`,
-      [...alternatives, ...withJwt].map(({ name, bundleBytes }) => [
+      alternatives.map(({ name, bundleBytes }) => [
         name,
         difference(delay(cold, name)),
-        deployed.has(name) ? difference(delay(deployed, name)) : '-',
+        difference(delay(deployed, name)),
         kilobytes(bundleBytes),
       ]),
     ),
-    sizesTable(sizes),
+    table(
+      `init + first invocation, ms | ${AT_EVERY_SIZE.join(' | ')} | ${PLANT_STORE}, warm`,
+      [...sizes].map(([size, runs]) => [
+        `${size} MB`,
+        ...AT_EVERY_SIZE.map((name) => {
+          const first = medianOf(runs.cold, name, 'firstInvocationMs');
+          return `${(medianOf(runs.cold, name, 'coldStartMs') - first).toFixed(0)} + ${first.toFixed(0)}`;
+        }),
+        medianOf(runs.warm, PLANT_STORE, 'warmWallMs').toFixed(1),
+      ]),
+    ),
     table(
       `body, at ${megabytes} MB | first invocation, ms | peak memory, MB`,
       [...bodies.keys()].map((name) => [
@@ -84,33 +93,6 @@ export function markdown(measurements: Measurements): string {
       ]),
     ),
   ].join('\n\n');
-}
-
-function sizesTable(sizes: Measurements['sizes']): string {
-  return table(
-    `init + first invocation, ms | ${AT_EVERY_SIZE.join(' | ')} | ${PLANT_STORE}, warm`,
-    [...sizes].map(([megabytes, { cold, warm }]) => [
-      `${megabytes} MB`,
-      ...AT_EVERY_SIZE.map((name) => {
-        const first = medianOf(cold, name, 'firstInvocationMs');
-        return `${(medianOf(cold, name, 'coldStartMs') - first).toFixed(0)} + ${first.toFixed(0)}`;
-      }),
-      medianOf(warm, PLANT_STORE, 'warmWallMs').toFixed(1),
-    ]),
-  );
-}
-
-/** Returns a bar chart in Mermaid. */
-function chart(bars: [name: string, milliseconds: number][]): string {
-  return [
-    '```mermaid',
-    'xychart-beta horizontal',
-    '  title "Cold start, ms"',
-    `  x-axis ${JSON.stringify(bars.map(([name]) => name))}`,
-    `  y-axis 0 --> ${Math.ceil(Math.max(...bars.map(([, milliseconds]) => milliseconds)) / 50) * 50}`,
-    `  bar ${JSON.stringify(bars.map(([, milliseconds]) => Math.round(milliseconds)))}`,
-    '```',
-  ].join('\n');
 }
 
 function table(header: string, rows: string[][]): string {

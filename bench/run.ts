@@ -9,8 +9,8 @@ import { measure, type RunOptions } from './measure.ts';
 import { type Measurements, markdown, type Runs } from './report.ts';
 
 /*
- * npm run bench: measures the deployed bundle and its peers, each on AWS's runtime client in a new process. Prints a
- * chart and tables, and writes them to docs/performance.md.
+ * npm run bench: measures the deployed bundle and its peers, each on AWS's runtime client in a new process. Prints
+ * tables, and writes them to docs/performance.md.
  */
 
 const MEMORY_SIZES = [128, 512, 1769];
@@ -70,7 +70,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
   for (const megabytes of MEMORY_SIZES) {
     const handlers = megabytes === memoryMegabytes ? [...compared, ...alternatives] : compared;
     const cold = await interleave(handlers, halfRounds, { megabytes });
-    const warm = await interleave(plantStore, 4, { warmUp: 50, invocations: 200, megabytes });
+    const warm = await interleave(plantStore, 4, { invocations: 200, megabytes });
     sizes.set(megabytes, { cold, warm });
   }
   const bodies: Runs = new Map();
@@ -83,7 +83,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     bodies.set(name, runs.get(PLANT_STORE) ?? []);
   }
   const cold = await interleave([...variants, ...alternatives], rounds);
-  const warm = await interleave(variants, halfRounds, { warmUp: 500, invocations: 1000 });
+  const warm = await interleave(variants, halfRounds, { invocations: 1000 });
   await fakes.close();
 
   const text = markdown({ rounds, megabytes: memoryMegabytes, variants, alternatives, cold, warm, sizes, bodies });
