@@ -37,7 +37,7 @@ export class PlantStoreStack extends Stack {
       'AWS::KMS::Key',
     );
 
-    const tables = addTables(new Construct(this, 'Data'), settings);
+    const tables = addTables(this, settings);
     const functions = operations.map(
       (operation) => new OperationFunction(this, constructId(operation), { ...settings, operation, tables }),
     );

@@ -48,7 +48,7 @@ export type Fault =
 
 /** Makes the next calls of one kind fail. */
 export interface Plan {
-  /** ACTION TABLE, as in `PutItem DataPlants8CBE6BEF`. */
+  /** ACTION TABLE, as in `PutItem PlantsTable`. */
   call: string;
   fault: Fault;
   /** The number of calls that fail. */

@@ -12,8 +12,8 @@ export const WEB_ACL_ARN =
 
 /** The logical ids of the tables. */
 export const TABLES: Record<TableName, string> = {
-  plants: 'DataPlants8CBE6BEF',
-  accessTokens: 'DataAccessTokens854BD336',
+  plants: 'PlantsTable',
+  accessTokens: 'AccessTokensTable',
 };
 
 /** A second operation, with a path parameter. It uses createPlant's sources, because infra only bundles them. */
