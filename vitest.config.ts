@@ -11,7 +11,7 @@ const BOTH_ENGINES = [
   'test/events.test.ts',
 ];
 /** Tests that run the commands in processes of their own. */
-const COMMANDS = ['test/local-run.test.ts'];
+const COMMANDS = ['test/{local-run,rename}.test.ts'];
 const OWN_PROJECT = [...COMMANDS, 'test/{runtime,second-operation,browser}/**'];
 
 // Each test file loads the SDK and CDK in its own process; the cache saves compiling them again.
