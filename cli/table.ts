@@ -67,3 +67,15 @@ export async function plantsById({ client, tableName }: Table, ids: string[]): P
 export function idOf({ id }: Item): string {
   return id?.N ?? '';
 }
+
+/** Prints rows of texts in aligned columns. */
+export function printTable(rows: string[][]): void {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  for (const row of rows)
+    console.log(
+      row
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join(' ')
+        .trimEnd(),
+    );
+}

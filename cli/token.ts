@@ -1,7 +1,7 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { type AccessTokenItem, newToken } from '../functions/shared/access-tokens/token.ts';
 import { checked, command, UsageError } from './command.ts';
-import { type Table, withTable } from './table.ts';
+import { printTable, type Table, withTable } from './table.ts';
 
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]
@@ -75,12 +75,11 @@ async function revokeTokens(table: Table, name: string): Promise<void> {
 }
 
 function printTokens(tokens: AccessTokenItem[]): void {
-  const width = Math.max('NAME'.length, ...tokens.map(({ name }) => name.length));
-  console.log('NAME'.padEnd(width), 'CREATED'.padEnd(20), 'EXPIRES');
-  for (const { name, createdAt, expiresAt } of tokens) {
+  const rows = tokens.map(({ name, createdAt, expiresAt }) => {
     const expired = expiresAt * 1000 <= Date.now() ? ' (expired)' : '';
-    console.log(name.padEnd(width), isoTime(createdAt), isoTime(expiresAt) + expired);
-  }
+    return [name, isoTime(createdAt), isoTime(expiresAt) + expired];
+  });
+  printTable([['NAME', 'CREATED', 'EXPIRES'], ...rows]);
 }
 
 function isoTime(secondsSince1970: number): string {

@@ -13,6 +13,7 @@ import {
   type LocalDynamoDb,
   openLocalDynamoDb,
   putDevelopmentToken,
+  type Storage,
 } from './dynamodb.ts';
 import { readTemplate } from './template.ts';
 
@@ -28,7 +29,7 @@ afterEach(() => void vi.unstubAllEnvs());
 const template = () => readTemplate(inject('assembly'));
 /** No program listens on port 1. */
 const UNREACHABLE = 'http://127.0.0.1:1';
-const openService = () => openLocalDynamoDb({ isService: true });
+const openService = () => openLocalDynamoDb('keep');
 
 function closedAtEnd(dynamoDb: LocalDynamoDb): LocalDynamoDb {
   onTestFinished(dynamoDb.close);
@@ -97,14 +98,14 @@ test('rejects a second service until the first one has ended', async () => {
 });
 
 test.each([
-  ['service', true],
-  ['command', false],
-])('makes a %s wait for a running command, and ignores the file of a killed service', async (_, isService) => {
+  ['service', 'keep'],
+  ['command', undefined],
+] as const)('makes a %s wait for a running command, and ignores the file of a killed service', async (_, storage) => {
   mkdirSync(join(root.path, '.local'), { recursive: true });
   writeFileSync(join(root.path, '.local/service.json'), JSON.stringify({ endpoint: UNREACHABLE, pid: 1 }));
   const first = await openLocalDynamoDb();
   let isOpen = false;
-  const second = openLocalDynamoDb({ isService }).then((dynamoDb) => {
+  const second = openLocalDynamoDb(storage).then((dynamoDb) => {
     isOpen = true;
     return closedAtEnd(dynamoDb);
   });
@@ -157,4 +158,30 @@ test('keeps its data, and stores the development token for a year', async () => 
   expect(createdAt).toBeGreaterThanOrEqual(before);
   expect(createdAt).toBeLessThanOrEqual(Date.now() / 1000);
   expect(Number(Item?.['expiresAt']?.N) - createdAt).toBe(365 * 24 * 60 * 60);
+});
+
+test('--memory neither shows nor changes the stored data, --fresh deletes it', async () => {
+  const tablesOf = async (storage: Storage, withTables = false) => {
+    const dynamoDb = await openLocalDynamoDb(storage);
+    if (withTables) await createTables(dynamoDb, template());
+    const { TableNames = [] } = await dynamoDb.client.send(new ListTablesCommand());
+    await dynamoDb.close();
+    return TableNames.length;
+  };
+  expect(await tablesOf('fresh', true)).toBe(2);
+  expect(await tablesOf('memory')).toBe(0);
+  expect(await tablesOf('keep')).toBe(2);
+  expect(await tablesOf('fresh')).toBe(0);
+});
+
+test('rejects --fresh for another DynamoDB, and a folder that cannot be written', async () => {
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', UNREACHABLE);
+  await expect(openLocalDynamoDb('fresh')).rejects.toThrow(
+    '--fresh is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.',
+  );
+  vi.unstubAllEnvs();
+  rmSync(join(root.path, '.local'), { recursive: true, force: true });
+  writeFileSync(join(root.path, '.local'), '');
+  onTestFinished(() => rmSync(join(root.path, '.local')));
+  await expect(openService()).rejects.toThrow('The local run cannot create its folder: EEXIST');
 });

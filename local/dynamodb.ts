@@ -32,6 +32,9 @@ const serviceFile = join(dataDirectory, 'service.json');
 const MAX_WAIT_MS = 15_000;
 const POLL_MS = 50;
 
+/** What happens to the stored data: `keep` uses and keeps it, `fresh` deletes it first, `memory` neither uses nor stores any. */
+export type Storage = 'keep' | 'fresh' | 'memory';
+
 export interface LocalDynamoDb {
   endpoint: string;
   client: DynamoDBClient;
@@ -41,18 +44,21 @@ export interface LocalDynamoDb {
 /**
  * Opens the local DynamoDB: the one at AWS_ENDPOINT_URL_DYNAMODB, or that of the running service, or the embedded one.
  *
- * @param isService true for the service, which other commands connect to; false for a command
- * @throws if `isService` is true and another service is running
+ * @param storage set by the service, which other commands connect to; default: a command
+ * @throws if `storage` is set and another service is running
  */
-export async function openLocalDynamoDb({ isService = false } = {}): Promise<LocalDynamoDb> {
+export async function openLocalDynamoDb(storage?: Storage): Promise<LocalDynamoDb> {
   const endpoint = loopbackEndpoint();
-  if (endpoint !== undefined) return connect(endpoint);
-  mkdirSync(dataDirectory, { recursive: true });
+  if (endpoint !== undefined) {
+    if (storage === undefined || storage === 'keep') return connect(endpoint);
+    throw new Error(`--${storage} is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.`);
+  }
+  createDataDirectory();
   for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
     const lock = acquireLock();
-    if (lock) return await startEmbedded(lock, isService);
+    if (lock) return await startEmbedded(lock, storage);
     const service = runningService();
-    if (service && !isService) return connect(service.endpoint);
+    if (service && storage === undefined) return connect(service.endpoint);
     if (service) {
       throw new Error(
         `Another npm start or npm run dev of this folder is running and has its data, .local/, open (process ${service.pid}). End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine.`,
@@ -110,6 +116,14 @@ function connect(endpoint: string): LocalDynamoDb {
   return { endpoint, client, close: async () => client.destroy() };
 }
 
+function createDataDirectory(): void {
+  try {
+    mkdirSync(dataDirectory, { recursive: true });
+  } catch (error) {
+    throw new Error(`The local run cannot create its folder: ${(error as Error).message}`);
+  }
+}
+
 /** "Result and Error Codes" of SQLite. */
 const SQLITE_BUSY = 5;
 
@@ -131,13 +145,15 @@ function acquireLock(): DatabaseSync | undefined {
   }
 }
 
-async function startEmbedded(lock: DatabaseSync, isService: boolean): Promise<LocalDynamoDb> {
-  const server = dynalite({ path: join(dataDirectory, 'dynamodb'), createTableMs: 0 });
+async function startEmbedded(lock: DatabaseSync, storage?: Storage): Promise<LocalDynamoDb> {
+  const path = join(dataDirectory, 'dynamodb');
+  if (storage === 'fresh') rmSync(path, { recursive: true, force: true });
+  const server = dynalite({ ...(storage !== 'memory' && { path }), createTableMs: 0 });
   // Without this, a client that disconnects while it sends its body would crash dynalite, and the local run.
   server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  if (isService) writeFileSync(serviceFile, JSON.stringify({ endpoint, pid: process.pid }));
+  if (storage !== undefined) writeFileSync(serviceFile, JSON.stringify({ endpoint, pid: process.pid }));
   const { client } = connect(endpoint);
   return {
     endpoint,

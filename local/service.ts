@@ -29,7 +29,7 @@ const DEBOUNCE_MS = 50;
  * @param rebuildOnChange true to rebuild after each change to the contract, the stack or a function
  */
 export async function startService(port: number, rebuildOnChange: boolean) {
-  const dynamoDb = await openLocalDynamoDb({ isService: true });
+  const dynamoDb = await openLocalDynamoDb('keep');
 
   async function build(): Promise<Deployment> {
     if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();

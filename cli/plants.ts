@@ -1,0 +1,41 @@
+import { createInterface } from 'node:readline/promises';
+import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
+import { plantMembers } from '../functions/create-plant/contract.generated.js';
+import { command } from './command.ts';
+import { printTable, withTable } from './table.ts';
+
+const USAGE = `Usage: npm run plants -- [--stack STACK]
+
+Lists the stored plants, in no particular order. In a terminal it pauses after each page of 20. Without --stack, the
+plants are those of the local run.`;
+
+const OPTIONS = { stack: { type: 'string' } } as const;
+const PAGE_SIZE = 20;
+const COLUMNS = ['id', ...plantMembers];
+
+await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
+  await withTable(stack, 'PlantsTableName', async ({ client, tableName }) => {
+    let count = 0;
+    const scan = paginateScan({ client, pageSize: PAGE_SIZE }, { TableName: tableName, ConsistentRead: true });
+    for await (const { Items = [], LastEvaluatedKey } of scan) {
+      if (Items.length > 0) {
+        const rows = Items.map((item) => COLUMNS.map((column) => cell(item[column])));
+        printTable([COLUMNS.map((column) => column.toUpperCase()), ...rows]);
+      }
+      count += Items.length;
+      if (LastEvaluatedKey && process.stdin.isTTY && process.stdout.isTTY) await waitForEnter();
+    }
+    console.error(`${count} plants in ${tableName}.`);
+  });
+});
+
+/** Shows a text in quotes and with escapes, so that an empty one differs from a missing one. */
+function cell({ S, N, BOOL }: Partial<AttributeValue> = {}): string {
+  return N ?? JSON.stringify(S ?? BOOL) ?? '-';
+}
+
+async function waitForEnter(): Promise<void> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  await terminal.question('Press Enter for the next page, Ctrl-C to end. ');
+  terminal.close();
+}
