@@ -9,8 +9,8 @@ import {
   type Template,
 } from './template.ts';
 
-/** Maximum number of concurrent events for each function. More would only slow down a small machine. */
-const MAX_ENVIRONMENTS = 8;
+/** Maximum number of concurrent events for each function. More need 30 MB each and are not faster on a small machine. */
+const MAX_ENVIRONMENTS = 3;
 /** Maximum size of an event, and of a response, as JSON ("Lambda quotas"). */
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
