@@ -53,7 +53,7 @@ test.each([
 test('prints the error and exits with status 1 for an invalid setting', async () => {
   expect(await run({ throwaway: 'yes' })).toMatchObject({
     status: 1,
-    stderr: ['The context key "throwaway" was "yes"; it must be true or false.'],
+    stderr: ['The setting "throwaway" was "yes"; it must be true or false.'],
   });
 });
 
@@ -63,5 +63,5 @@ test('uses the settings of infra/stages.ts and warns about a context key that ov
   const { read } = await run({ stage: 'staging', cloudWatchRole: true });
   vi.doUnmock('./stages.ts');
   expect(read('PlantStore-staging.template.json')).toContain('"ThrottlingRateLimit": 500');
-  expect(read('PlantStore-staging.metadata.json')).toContain('The context key \\"cloudWatchRole\\" is true for');
+  expect(read('PlantStore-staging.metadata.json')).toContain('The setting \\"cloudWatchRole\\" is true for');
 });

@@ -38,7 +38,7 @@ function temporaryFolder(): string {
 
 test('synthesize fails with the output of the app', async () => {
   await expect(synthesize(temporaryFolder(), { throwaway: 'yes' })).rejects.toThrow(
-    'The stack could not be synthesized:\nThe context key "throwaway" was "yes"; it must be true or false.',
+    'The stack could not be synthesized:\nThe setting "throwaway" was "yes"; it must be true or false.',
   );
 });
 

@@ -107,7 +107,7 @@ export class Api extends Construct {
     const reasons = {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, API Gateway’s do not.',
       'AwsSolutions-APIG3':
-        'A web ACL has a monthly fee, and its rules depend on the account. The context key webAclArn attaches one.',
+        'A web ACL has a monthly fee, and its rules depend on the account. The setting webAclArn attaches one.',
       'AwsSolutions-APIG6':
         'Execution logs would contain the Authorization header. Access log, function log and traces are enough.',
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
