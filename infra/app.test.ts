@@ -6,7 +6,7 @@ import { WEB_ACL_ARN } from '../test/support/stack.ts';
 
 const ALL_SETTINGS = {
   stage: 'full',
-  throwaway: true,
+  ephemeral: true,
   alarmEmail: 'ops@example.com',
   domainName: 'plants.example.com',
   hostedZoneId: 'Z0123456789ABC',
@@ -51,9 +51,9 @@ test.each([
 });
 
 test('prints the error and exits with status 1 for an invalid setting', async () => {
-  expect(await run({ throwaway: 'yes' })).toMatchObject({
+  expect(await run({ ephemeral: 'yes' })).toMatchObject({
     status: 1,
-    stderr: ['The setting "throwaway" was "yes"; it must be true or false.'],
+    stderr: ['The setting "ephemeral" was "yes"; it must be true or false.'],
   });
 });
 

@@ -34,7 +34,7 @@ export class Release extends Construct {
 
   constructor(scope: Construct, id: string, props: ReleaseProps) {
     super(scope, id);
-    const { operationFunction, throwaway, skipReleaseChecks } = props;
+    const { operationFunction, ephemeral, skipReleaseChecks } = props;
     const { lambda, logGroup, operation } = operationFunction;
     const { currentVersion, functionName } = lambda;
     const { version } = currentVersion;
@@ -54,7 +54,7 @@ export class Release extends Construct {
     this.live = alias as IFunction;
     const deployments = new LambdaDeploymentGroup(this, 'Deployments', {
       alias,
-      deploymentConfig: LambdaDeploymentConfig[throwaway ? 'ALL_AT_ONCE' : 'CANARY_10PERCENT_10MINUTES'],
+      deploymentConfig: LambdaDeploymentConfig[ephemeral ? 'ALL_AT_ONCE' : 'CANARY_10PERCENT_10MINUTES'],
       preHook: hook.lambda as IFunction,
       alarms: [
         this.#addAlarm('InternalErrors', operationFunction, internalErrors, 'responded with error 500'),

@@ -14,7 +14,7 @@ const read = (context: Record<string, unknown>, stages?: Stages) => readWithWarn
 
 test('returns the defaults without a context', () => {
   expect(read({})).toEqual({
-    throwaway: false,
+    ephemeral: false,
     emulator: false,
     skipReleaseChecks: false,
     allowOrigins: [],
@@ -24,7 +24,7 @@ test('returns the defaults without a context', () => {
 });
 
 test.each<[Record<string, unknown>, Record<string, unknown>?]>([
-  [{ throwaway: 'true' }, { throwaway: true }],
+  [{ ephemeral: 'true' }, { ephemeral: true }],
   [{ emulator: 'false' }, { emulator: false }],
   [{ cloudWatchRole: 'true' }, { cloudWatchRole: true }],
   [{ skipReleaseChecks: true }],
@@ -46,7 +46,7 @@ test.each<[Record<string, unknown>, Record<string, unknown>?]>([
 
 /** Each setting with the expected value in the error message, and invalid values. */
 const INVALID: [key: string, expected: string, ...values: unknown[]][] = [
-  ['throwaway', 'true or false', 'untrue', '', 'true '],
+  ['ephemeral', 'true or false', 'untrue', '', 'true '],
   ['emulator', 'true or false', 1],
   ['cloudWatchRole', 'true or false', 'True'],
   ['stage', 'up to 31 letters, digits or hyphens', '', 'a'.repeat(32), 'a b', 'a_b', '1', '-a', 'default'],
@@ -69,7 +69,7 @@ test.each(INVALID.flatMap(([key, expected, ...values]) => values.map((value) => 
   ({ key, expected, value }) => {
     const message = `The setting "${key}" was ${JSON.stringify(value)}; it must be ${expected}`;
     expect(() => read({ [key]: value })).toThrow(message);
-    if (['throwaway', 'emulator', 'stage'].includes(key)) return;
+    if (['ephemeral', 'emulator', 'stage'].includes(key)) return;
     // Also rejected in a stage that is not synthesized.
     const stages = { staging: { [key]: value } } as Stages;
     expect(() => read({ stage: 'dev' }, stages)).toThrow(`In infra/stages.ts, in the stage "staging": ${message}`);
@@ -117,8 +117,8 @@ test.each([
   { stage: 'dev' },
   { stage: 'Staging' },
   { stage: 'constructor' },
-  { throwaway: true },
-  { stage: 'staging', throwaway: 'true' },
+  { ephemeral: true },
+  { stage: 'staging', ephemeral: 'true' },
   { stage: 'staging', emulator: 'true' },
 ])('with %j ignores the settings in infra/stages.ts', (context) => {
   expect(read(context, STAGES)).toEqual(read(context));
@@ -133,7 +133,7 @@ test.each([
   ['a context key that overrides a setting', { requestsPerSecond: '5' }, { requestsPerSecond: overrides('500') }],
   ['a context key that the stage does not set', { alarmEmail: 'o@e.x' }, { alarmEmail: overrides('none') }],
   ['a stage without cloudWatchRole', { stage: 'dev' }, { cloudWatchRole: NO_ROLE }],
-  ['an ephemeral stack without cloudWatchRole', { throwaway: true }, { cloudWatchRole: NO_ROLE }],
+  ['an ephemeral stack without cloudWatchRole', { ephemeral: true }, { cloudWatchRole: NO_ROLE }],
   ['skipped release checks', { skipReleaseChecks: 'true' }, { skipReleaseChecks: SKIPPED }],
 ])('warns about %s', (_case, context, expected) => {
   expect(readWithWarnings(context, STAGES).warnings).toEqual(expected);
@@ -142,7 +142,7 @@ test.each([
 test.each([
   ['the settings of the stage', {}],
   ['a context key with the value of the stage', { requestsPerSecond: '500' }],
-  ['the context keys of an ephemeral stack', { throwaway: true, cloudWatchRole: true, alarmEmail: 'o@e.x' }],
+  ['the context keys of an ephemeral stack', { ephemeral: true, cloudWatchRole: true, alarmEmail: 'o@e.x' }],
   ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.x', skipReleaseChecks: true }],
 ])('does not warn about %s', (_case, context) => {
   expect(readWithWarnings(context, STAGES).warnings).toEqual({});

@@ -13,7 +13,7 @@ const contextOnlySchema = z.object({
     'up to 31 letters, digits or hyphens that start with a letter, and not "default", the name of the stack without a stage',
   ),
   /** Makes an ephemeral stack: `cdk destroy` deletes all of it, including the data. @default false */
-  throwaway: flag(),
+  ephemeral: flag(),
   /** Leaves out what AWS emulators do not support: gradual releases and monitoring. @default false */
   emulator: flag(),
   /** Moves all traffic to new versions at once, without pre-traffic check and canary. @default false */
@@ -96,15 +96,15 @@ export function readSettings(app: App, stages: Stages = {}) {
   }
   const context: Values = app.node.getAllContext();
   const contextOnly = parse(contextOnlySchema, context);
-  const { stage = 'default', throwaway, emulator } = contextOnly;
-  const fromStage: Values = throwaway || emulator ? {} : (stages[stage] ?? {});
+  const { stage = 'default', ephemeral, emulator } = contextOnly;
+  const fromStage: Values = ephemeral || emulator ? {} : (stages[stage] ?? {});
   const fromContext = Object.fromEntries(Object.entries(context).filter(([key]) => stageKeys.includes(key)));
   const settings: StackSettings = { ...contextOnly, ...parse(stageSchema, { ...fromStage, ...fromContext }) };
   return { settings, warnings: emulator ? {} : warningsOf(contextOnly, fromStage, fromContext) };
 }
 
 function warningsOf(
-  { stage = 'default', throwaway, skipReleaseChecks }: ContextOnlySettings,
+  { stage = 'default', ephemeral, skipReleaseChecks }: ContextOnlySettings,
   fromStage: Values,
   fromContext: Values,
 ) {
@@ -114,7 +114,7 @@ function warningsOf(
       'The setting "skipReleaseChecks" is true: this deployment moves all traffic to the new versions at once, ' +
       'without pre-traffic check and canary. Remove it for the next deployment.';
   }
-  for (const [key, value] of throwaway ? [] : Object.entries(fromContext)) {
+  for (const [key, value] of ephemeral ? [] : Object.entries(fromContext)) {
     const stageValue = fromStage[key];
     if (String(value) === String(stageValue)) continue;
     warnings[key] =
@@ -126,7 +126,7 @@ function warningsOf(
       'The setting cloudWatchRole is missing. API Gateway needs a role to write logs, one per account and region. ' +
       'Without it, the first deployment fails. Run: aws apigateway get-account --query cloudwatchRoleArn. If it ' +
       'prints null, set cloudWatchRole to true, which creates the role. If it prints a role, set it to false, because ' +
-      `true replaces that role. Set it with -c${throwaway ? '' : `, or for the stage "${stage}" in infra/stages.ts`}.`;
+      `true replaces that role. Set it with -c${ephemeral ? '' : `, or for the stage "${stage}" in infra/stages.ts`}.`;
   }
   return warnings;
 }

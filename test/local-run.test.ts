@@ -37,8 +37,8 @@ function temporaryFolder(): string {
 }
 
 test('synthesize fails with the output of the app', async () => {
-  await expect(synthesize(temporaryFolder(), { throwaway: 'yes' })).rejects.toThrow(
-    'The stack could not be synthesized:\nThe setting "throwaway" was "yes"; it must be true or false.',
+  await expect(synthesize(temporaryFolder(), { ephemeral: 'yes' })).rejects.toThrow(
+    'The stack could not be synthesized:\nThe setting "ephemeral" was "yes"; it must be true or false.',
   );
 });
 

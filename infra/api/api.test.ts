@@ -75,7 +75,7 @@ test.each(twoOperations)('API Gateway can invoke $operationId only for its own m
 
 test('cloudWatchRole creates the account’s role for logs, which is kept when an ephemeral stack is deleted', () => {
   template.resourceCountIs('AWS::ApiGateway::Account', 0);
-  const stack = templateWith({ throwaway: true, cloudWatchRole: true });
+  const stack = templateWith({ ephemeral: true, cloudWatchRole: true });
   stack.hasResource('AWS::ApiGateway::Account', { DeletionPolicy: 'Retain' });
 });
 
