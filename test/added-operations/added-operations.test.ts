@@ -45,7 +45,7 @@ function addToContract(): void {
   const contract = parseDocument(readFileSync(file, 'utf8'));
   const { paths, components } = parse(readFileSync(join(fixture, 'openapi.yaml'), 'utf8'));
   const add = (place: string[], value: unknown) => {
-    expect(contract.hasIn(place), `openapi.yaml has ${place.join(' ')}: delete test/second-operation/`).toBe(false);
+    expect(contract.hasIn(place), `openapi.yaml has ${place.join(' ')}: delete test/added-operations/`).toBe(false);
     contract.setIn(place, contract.createNode(value));
   };
   for (const [path, methods] of Object.entries<object>(paths)) {
