@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from 'vitest';
+import { checks } from '../checks/all-checks.ts';
 import { runChecks } from '../checks/check.ts';
-import { checks } from '../checks/checks.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
 import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';

@@ -21,12 +21,12 @@ beforeAll(async () => {
   insertInto('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "deletePlant: { plants: ['DeleteItem'] },\n");
   insertInto('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "listPlants: { plants: ['Scan'] },\n");
   insertInto(
-    'checks/checks.ts',
+    'checks/all-checks.ts',
     /(?<=createPlantChecks,\n)/,
     'deletePlant: deletePlantChecks,\nlistPlants: listPlantsChecks,\n',
   );
-  insertInto('checks/checks.ts', /^/, "import { deletePlantChecks } from './delete-plant-checks.ts';\n");
-  insertInto('checks/checks.ts', /^/, "import { listPlantsChecks } from './list-plants-checks.ts';\n");
+  insertInto('checks/all-checks.ts', /^/, "import { deletePlantChecks } from './delete-plant-checks.ts';\n");
+  insertInto('checks/all-checks.ts', /^/, "import { listPlantsChecks } from './list-plants-checks.ts';\n");
   const deletion = { httpMethod: 'DELETE', resource: '/plants/{id}', path: '/plants/1', pathParameters: { id: '1' } };
   addEvent('delete-plant', 'create-plant', deletion);
   addEvent('error-404-delete-plant-again', 'delete-plant', deletion);
