@@ -45,7 +45,7 @@ const stageSchema = z
     tokenScope: text(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one scope, without spaces, quotes or backslashes'),
     /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
     requestsPerSecond: text(/^[1-9]\d{0,5}$/, 'a number from 1 to 999999').transform((value) => Number(value ?? 100)),
-    /** ARN of the web ACL to attach to the API's stage. @default none */
+    /** ARN of the web ACL to attach to the API stage. @default none */
     webAclArn: text(
       /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/,
       'the ARN of a regional web ACL',

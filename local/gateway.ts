@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { render } from 'velocityjs';
 import { createEvent, type GatewayRequest } from './event.ts';
-import { type Deployment, EventTooLarge } from './lambda.ts';
+import { EventTooLarge, type RunningFunctions } from './lambda.ts';
 import type { GatewayResponse, MockIntegration, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
@@ -24,12 +24,12 @@ const BODY_TOO_LARGE: GatewayResponse = {
  */
 const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
 
-/** Responds as the REST API of the current deployment does. Calls `log` with a line for each response. */
-export function createGateway(current: () => Deployment, log: (line: string) => void): RequestListener {
+/** Responds as the REST API of the running functions' template. Calls `log` with a line for each response. */
+export function createGateway(running: () => RunningFunctions, log: (line: string) => void): RequestListener {
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const start = performance.now();
     const request = await readRequest(message);
-    const { statusCode, headers, body } = await respond(current(), request);
+    const { statusCode, headers, body } = await respond(running(), request);
     response.writeHead(statusCode, {
       ...headers,
       'content-length': Buffer.byteLength(body),
@@ -63,8 +63,7 @@ async function readRequest(message: IncomingMessage): Promise<GatewayRequest> {
 }
 
 /** Returns the response of the route's integration, or a gateway response if there is no route or it fails. */
-async function respond(deployment: Deployment, request: GatewayRequest): Promise<GatewayResponse> {
-  const { template } = deployment;
+async function respond({ template, invoke }: RunningFunctions, request: GatewayRequest): Promise<GatewayResponse> {
   const { url, rawHeaders } = request.message;
   if (`${url}${rawHeaders.join('')}`.length > MAX_HEADER_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   if (request.body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
@@ -74,10 +73,7 @@ async function respond(deployment: Deployment, request: GatewayRequest): Promise
   if ('mediaTypes' in integration) return mockResponse(template, integration, request);
   try {
     const timeout = sleep(integration.timeoutMs, gatewayResponse(template, 'INTEGRATION_TIMEOUT'), { ref: false });
-    return await Promise.race([
-      deployment.invoke(createEvent(request, template, match)).then(functionResponse),
-      timeout,
-    ]);
+    return await Promise.race([invoke(createEvent(request, template, match)).then(functionResponse), timeout]);
   } catch (error) {
     if (error instanceof EventTooLarge) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
     // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.

@@ -26,10 +26,14 @@ export type WorkerMessage = { log: LogLine } | { response: string } | { failure:
 
 export class EventTooLarge extends Error {}
 
-export type Deployment = Awaited<ReturnType<typeof deploy>>;
+export type RunningFunctions = Awaited<ReturnType<typeof startServedFunctions>>;
 
 /** Starts the functions of the template's routes. They use the DynamoDB at `endpoint`. */
-export async function deploy(template: Template, { endpoint }: { endpoint: string }, onLog: (line: LogLine) => void) {
+export async function startServedFunctions(
+  template: Template,
+  { endpoint }: { endpoint: string },
+  onLog: (line: LogLine) => void,
+) {
   const start = async ({ name, environment, ...configuration }: Template['functions'][number]) => {
     const variables = { ...lambdaEnvironment(name, endpoint), ...environment };
     return [name, await startFunction({ name, environment: variables, ...configuration }, onLog)] as const;

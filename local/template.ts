@@ -42,7 +42,7 @@ export interface GatewayResponse {
 
 /** A synthesized stack. Its references are replaced by logical ids. */
 export interface Template {
-  stage: string;
+  apiStage: string;
   /** True if API Gateway encodes request bodies as base64. */
   encodesBodies: boolean;
   functions: FunctionConfiguration[];
@@ -127,7 +127,7 @@ export function readTemplate(assembly: string): Template {
   );
   const gatewayResponses = Object.entries(api['x-amazon-apigateway-gateway-responses']);
   return {
-    stage: onlyItem('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
+    apiStage: onlyItem('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
     encodesBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
     functions: functions.map(({ name, Metadata, Handler, Timeout, MemorySize, Environment }) => ({
       name,

@@ -1,7 +1,7 @@
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
-import { deploy, type LogLine } from '../local/lambda.ts';
+import { type LogLine, startServedFunctions } from '../local/lambda.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Fault, type Plan, startFaultProxy } from './support/dynamodb-proxy.ts';
@@ -53,17 +53,17 @@ type Operation = (typeof operations)[number];
 beforeAll(async () => {
   for (const operation of operations) {
     const engine = await startEngine();
-    const deployment = await deploy(template, engine, () => {});
-    for (const name of namesBefore(operation.folder)) await deployment.invoke(sampleEvent(name));
+    const running = await startServedFunctions(template, engine, () => {});
+    for (const name of namesBefore(operation.folder)) await running.invoke(sampleEvent(name));
     operation.before = await itemsOf(engine);
-    await deployment.invoke(sampleEvent(operation.folder));
+    await running.invoke(sampleEvent(operation.folder));
     operation.after = await itemsOf(engine);
-    await deployment.close();
+    await running.close();
     await engine.close();
   }
 });
 
-/** Deploys an operation's bundle with its own database. Calls fail as planned, also during init if `from` is 'init'. */
+/** Starts an operation's bundle with its own database. Calls fail as planned, also during init if `from` is 'init'. */
 async function serviceWith(
   { functionName, folder, before }: Operation,
   plans: Plan[],
@@ -77,7 +77,7 @@ async function serviceWith(
   if (from === 'init') proxy.plan(...plans);
   const lines: LogLine[] = [];
   const functions = template.functions.filter(({ name }) => name === functionName);
-  const deployment = await deploy({ ...template, functions }, proxy, (line) => lines.push(line));
+  const running = await startServedFunctions({ ...template, functions }, proxy, (line) => lines.push(line));
   if (from === 'event') proxy.plan(...plans);
   return {
     lines,
@@ -88,12 +88,12 @@ async function serviceWith(
     /** Invokes the function with a sample event. Returns the body of the response. */
     async send(name = folder) {
       const start = performance.now();
-      const body = contractBody((await deployment.invoke(sampleEvent(name))) as ApiResponse, sampleEvent(name));
+      const body = contractBody((await running.invoke(sampleEvent(name))) as ApiResponse, sampleEvent(name));
       expect(performance.now() - start).toBeLessThan(RESPONSE_WITHIN_MS);
       return body;
     },
     async [Symbol.asyncDispose]() {
-      await deployment.close();
+      await running.close();
       proxy.close();
       await engine.close();
     },
