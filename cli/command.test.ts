@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { projectRoot } from '../local/synthesize.ts';
-import { runHere } from '../test/support/tool.ts';
+import { runInProcess } from '../test/support/command.ts';
 import { checked, checkedNumber, command, UsageError } from './command.ts';
 
-const usage = 'Usage: npm run tool';
+const usage = 'Usage: npm run command';
 const options = { name: { type: 'string' }, fast: { type: 'boolean', default: false } } as const;
 
 /** Runs a command with these arguments. Returns its exit status and output, and the arguments of its `run`. */
 async function runWith(argv: string[], body = async () => {}) {
   const run = vi.fn(body);
-  const ended = await runHere(argv, () => command({ usage, options, args: ['FROM', '[TO]'] }, run));
+  const ended = await runInProcess(argv, () => command({ usage, options, args: ['FROM', '[TO]'] }, run));
   return { ...ended, received: run.mock.calls.at(0) };
 }
 

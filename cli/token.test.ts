@@ -1,9 +1,9 @@
 import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { ACCESS_TOKEN_PATTERN, digestOf } from '../functions/shared/access-tokens/token.ts';
+import { runCommand } from '../test/support/command.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
-import { runToolHere } from '../test/support/tool.ts';
 
 // Uses the assembly that all tests share, because synthesizing takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
@@ -23,7 +23,7 @@ beforeEach(async () => {
   }
 });
 
-const token = (...args: string[]) => runToolHere('token', args);
+const token = (...args: string[]) => runCommand('token', args);
 
 async function storedItems(): Promise<Record<string, string | undefined>[]> {
   const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.accessTokensTable }));
@@ -90,7 +90,7 @@ test('lists the names and times of all tokens, sorted by name, from all pages of
     return send({ ...input, Limit: 1 });
   });
   setTime('2031-01-01T02:00:00Z');
-  const { stdout } = await runToolHere('token', ['list'], { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
+  const { stdout } = await runCommand('token', ['list'], { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
   expect(stdout.split('\n')).toEqual([
     `${'NAME'.padEnd(64)} CREATED              EXPIRES`,
     `${'alpha'.padEnd(64)} 2031-01-01T00:00:00Z 2031-01-01T02:00:00Z (expired)`,

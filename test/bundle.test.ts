@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import { type RunningFunctions, startServedFunctions } from '../local/lambda.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
-import { startFaultProxy } from './support/dynamodb-proxy.ts';
+import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { eventWith, sampleEvent, sampleNames } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
@@ -11,13 +11,13 @@ const template = readTemplate(assembly);
 const routes = template.routes.filter(({ integration }) => 'functionName' in integration);
 
 let engine: Engine;
-let proxy: Awaited<ReturnType<typeof startFaultProxy>>;
+let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
 beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(() => engine.close());
 beforeEach(async () => {
-  proxy = await startFaultProxy(engine.endpoint);
+  proxy = await startFailureProxy(engine.endpoint);
   return () => proxy.close();
 });
 
