@@ -182,7 +182,7 @@ test('generates the types of the schemas, the event and the response', () => {
   expect(types).toContain('export type PutPlantsEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
   // Unsupported keywords are allowed here, because the function does not validate its response.
   expect(types).toContain('export type Anything = unknown;');
-  expect(types).toContain('export declare const bedMembers: (keyof Bed)[];');
+  expect(types).toContain('export declare const bedMemberNames: (keyof Bed)[];');
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
-import { plantMembers } from '../functions/create-plant/contract.generated.js';
+import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
 import { pick } from '../functions/shared/success.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { type RunningFunctions, startServedFunctions } from '../local/lambda.ts';
@@ -29,7 +29,7 @@ test('the bundle’s response to each sample event is the one in the event’s n
     expect({ name, error: body['error'] }).toEqual({ name, error: errorOfSample(name) });
     if (!name.startsWith('create-plant')) continue;
     const sent = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();
-    expect(body, name).toEqual(pick(JSON.parse(sent), plantMembers));
+    expect(body, name).toEqual(pick(JSON.parse(sent), plantMemberNames));
     const id = /"id": ?(-?\d+)/.exec(sent)?.[1] ?? '';
     expect(await engine.stored(BigInt(id)), name).toEqual({ id, ...body });
   }
