@@ -141,10 +141,14 @@ export function generate(contractText: string): Record<string, string> {
   return files;
 }
 
-/** Returns the names of the schemas to which the parts of an operation refer directly. */
+/** Returns the names of the schemas to which the parts of an operation refer directly. Each becomes a TypeScript type. */
 function referencedSchemaNames(parts: unknown[]): string[] {
-  const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
-  return [...new Set(Array.from(references, ([, name = '']) => name))];
+  const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
+  const names = [...new Set(Array.from(references, ([, name = '']) => name))];
+  const invalid = names.find((name) => !/^[a-z_]\w*$/i.test(name));
+  if (invalid === undefined) return names;
+  const expected = 'it must have only letters, digits and underscores';
+  throw new Error(`The schema name "${invalid}" is also the name of a TypeScript type; ${expected}.`);
 }
 
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */

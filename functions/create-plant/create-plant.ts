@@ -26,8 +26,8 @@ const MAX_ITEM_BYTES = 400 * 1024;
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
-    const values = plantMemberNames.map((member) => plant[member]).join('');
-    if (Buffer.byteLength(values) > MAX_ITEM_BYTES) throw tooLarge();
+    const joinedValues = plantMemberNames.map((member) => plant[member]).join('');
+    if (Buffer.byteLength(joinedValues) > MAX_ITEM_BYTES) throw tooLarge();
     await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
       if (!(error instanceof DynamoDbError)) throw error;
       if (error.name === 'ConditionalCheckFailedException') {
