@@ -105,7 +105,7 @@ test('revokes every token with a name, and no other', async () => {
   await token('create', '--name', 'ci');
   await token('create', '--name', 'ci-2');
   await engine.putToken('created at the same time', 'ci', 2_000_000_000);
-  const { code, stderr } = await token('revoke', 'ci');
+  const { code, stderr } = await token('revoke', '--name', 'ci');
   expect({ code, stderr }).toEqual({
     code: 0,
     stderr: 'Token "ci" is revoked; it is rejected everywhere within 60 s.\n',
@@ -119,12 +119,18 @@ test('rejects a new token with a name in use, and a revocation of an unknown nam
   expect((await token('create', '--name', 'ci')).stderr).toBe(
     'The name "ci" is in use; revoke that token first, or choose another name.\n',
   );
-  expect((await token('revoke', 'CI')).stderr).toBe('There is no token named "CI".\n');
+  expect((await token('revoke', '--name', 'CI')).stderr).toBe('There is no token named "CI".\n');
   expect(await storedItems()).toEqual(before);
 });
 
-test.each([['create'], ['create ci --name ci'], ['list ci'], ['revoke'], ['drop ci']])('rejects %j', async (args) => {
-  const { code, stdout, stderr } = await token(...args.split(' '));
+test.each([
+  [[], 'create, list or revoke is missing.'],
+  [['drop', '--name', 'ci'], 'The command was "drop"; it must be create, list or revoke.'],
+  [['create'], '--name is missing; it must be the name of the token.'],
+  [['revoke'], '--name is missing; it must be the name of the token.'],
+  [['revoke', 'ci'], 'Unexpected argument "ci".'],
+])('rejects %j', async (args, message) => {
+  const { code, stdout, stderr } = await token(...args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^The arguments match none of these commands\.\n\nUsage:\n {2}npm run token -- create/);
+  expect(stderr).toContain(`${message}\n\nUsage:\n  npm run token -- create`);
 });

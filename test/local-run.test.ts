@@ -126,13 +126,13 @@ describe('with the embedded DynamoDB', () => {
     const listed = await token('list');
     expect(listed.stdout).toMatch(/^visitor\s/m);
     expect(listed.stdout).not.toContain(visitor);
-    await token('revoke visitor');
+    await token('revoke --name visitor');
     expect(await post(run.url, '{"id":5,"name":"x"}', visitor)).toMatchObject({ error: 401 });
   });
 
   test('keeps its data if it is killed, and stores the development token at each start', async () => {
     await post(run.url, '{"id":70,"name":"before the kill"}');
-    await token('revoke development');
+    await token('revoke --name development');
     expect((await token('list')).stdout).not.toContain('development');
     run.kill();
     await run.exit;
