@@ -6,7 +6,7 @@ const mutated = process.env['MUTATION_FOLDER'];
 
 /** The tests that run on both DynamoDB engines. */
 const BOTH_ENGINES = [
-  'functions/**/{attribute-value,bearer-auth,create-plant,index,tokens-table}.test.ts',
+  'functions/**/{bearer-auth,create-plant,dynamodb-values,index,tokens-table}.test.ts',
   'cli/token.test.ts',
   'test/events.test.ts',
 ];
