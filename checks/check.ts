@@ -31,9 +31,11 @@ export async function* runChecks(checks: Check[], client: Client): AsyncGenerato
 }
 
 /** The expected response: status 200 with this body, or this error with a message that contains these member names. */
-export type Expected = { status: 200; body: object } | { status: 400; error: number; names?: string[] };
+type Expected = { status: 200; body: object } | { status: 400; error: number; names?: string[] };
 
 export type Step = [request: ClientRequest, expected: Expected];
+/** Makes a request for a client. It may contain ids of `client.id`. */
+type MakeRequest = (client: Client) => ClientRequest;
 
 export const ok = (body: object): Expected => ({ status: 200, body });
 export const error = (number: number, ...names: string[]): Expected => ({ status: 400, error: number, names });
@@ -49,12 +51,7 @@ export function check(title: string, steps: (client: Client) => Step[]): Check {
 }
 
 /** Returns a check that a request gets this error, with a message that contains these member names. */
-export function errorCheck(
-  subject: string,
-  request: (client: Client) => ClientRequest,
-  number: number,
-  ...names: string[]
-): Check {
+export function errorCheck(subject: string, request: MakeRequest, number: number, ...names: string[]): Check {
   const withNames = names.length > 0 ? ` with ${names.join(' and ')} in the message` : '';
   return check(`${subject} gets error ${number}${withNames}`, (client) => [[request(client), error(number, ...names)]]);
 }

@@ -97,8 +97,8 @@ function operationChecks(operation: SmokeOperation, facts?: DeploymentFacts): Ch
     run: (client) => expectReadableResponses(client, operation, String(origin)),
   };
   return [
-    ...Object.entries(invalidAuthorizations(facts)).map(([condition, invalid]) =>
-      unauthorizedCheck(operation, condition, invalid),
+    ...Object.entries(invalidAuthorizations(facts)).map(([condition, headerFor]) =>
+      unauthorizedCheck(operation, condition, headerFor),
     ),
     ...(operation.needsJson ? bodyChecks : []),
     ...(origin === undefined ? [] : [corsCheck]),
@@ -139,11 +139,7 @@ function signWithUnknownKey(text: string): Buffer {
 }
 
 /** WWW-Authenticate must contain an error only if the request has a bearer token (RFC 6750, 3). */
-function unauthorizedCheck(
-  operation: SmokeOperation,
-  condition: string,
-  headerFor: (validToken: string) => string,
-): Check {
+function unauthorizedCheck(operation: SmokeOperation, condition: string, headerFor: (token: string) => string): Check {
   return {
     title: `${operation.method} ${operation.path} ${condition} gets error 401 and a WWW-Authenticate header`,
     run: async (client) => {

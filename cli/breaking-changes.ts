@@ -18,10 +18,7 @@ const NAMED = ['paths', 'properties', 'headers', 'parameters', 'securitySchemes'
 type JsonObject = Record<string, unknown>;
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
-/**
- * Compares two versions of openapi.yaml and returns a line for each change. A change of a component has a line for each
- * place that refers to the component.
- */
+/** Lists the changes between two versions of openapi.yaml. A changed component is listed at each place that uses it. */
 export function findChanges(before: string, after: string): string[] {
   return compare(dereference(before), dereference(after), [], false);
 }

@@ -98,7 +98,7 @@ export function generate(contractText: string): Record<string, string> {
   const files: Record<string, string> = {};
   const responseCompiler = createCompiler({ strict: false, validateFormats: false });
   const operations = readOperations(contractText);
-  const operationLines: string[] = [];
+  const lines: string[] = [];
   for (const { operationId, method, path, folder } of operations) {
     const { parameters = [], ...methods } = paths[path] ?? {};
     const operation = methods[method.toLowerCase()] ?? {};
@@ -130,14 +130,14 @@ export function generate(contractText: string): Record<string, string> {
     ].join('\n');
     responseCompiler.addSchema(strictSchema(response), operationId);
     const properties = JSON.stringify({ operationId, method, path, needsJson: operation.requestBody !== undefined });
-    operationLines.push(`  { ...${properties}, isResponse: ${operationId} },\n`);
+    lines.push(`  { ...${properties}, isResponse: ${operationId} },\n`);
   }
   const exportNames = Object.fromEntries(operations.map(({ operationId }) => [operationId, operationId]));
   const validators = standaloneCode.default(responseCompiler, exportNames);
   files['checks/operations.generated.d.ts'] =
     `${HEADER}export declare const operations: import('./contract-checks.ts').CheckedOperation[];\n`;
   files['checks/operations.generated.js'] =
-    `${HEADER}${validators}\nexport const operations = [\n${operationLines.join('')}];\n`;
+    `${HEADER}${validators}\nexport const operations = [\n${lines.join('')}];\n`;
   return files;
 }
 
@@ -154,10 +154,9 @@ function referencedSchemaNames(parts: unknown[]): string[] {
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
 function requestSchemas(operationId: string, parametersOfPath: Parameter[], operation: ContractOperation) {
   const request: Record<string, Schema> = {};
-  for (const { name, in: location, required, schema } of [...parametersOfPath, ...(operation.parameters ?? [])]) {
-    const part = { path: 'pathParameters', query: 'queryStringParameters' }[location];
-    if (!part)
-      throw new Error(`The parameter ${name} of ${operationId} is in ${location}; it must be in path or query.`);
+  for (const { name, in: place, required, schema } of [...parametersOfPath, ...(operation.parameters ?? [])]) {
+    const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
+    if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
     const { required: requiredNames = [], properties } = request[part] ?? {};
     request[part] = {
       type: 'object',

@@ -42,8 +42,8 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
   if (allOf.length === 0) return own;
   const parts = allOf.map(resolveChild);
   for (const part of parts) {
-    const { type = 'object' } = part;
-    const problem = type === 'object' ? unsupportedKeyword(part, OBJECT) : `the type ${type}`;
+    const isObject = part.type === undefined || part.type === 'object';
+    const problem = isObject ? unsupportedKeyword(part, OBJECT) : `the type ${part.type}`;
     const expected = 'it must be an object with only properties and required';
     if (problem !== undefined) throw new Error(`A part of an allOf has ${problem}; ${expected}.`);
   }

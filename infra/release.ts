@@ -99,9 +99,9 @@ export class Release extends Construct {
   }
 
   /** One alarm per version: an updated alarm would keep the previous version's state. */
-  #addAlarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failed: string): IAlarm {
+  #addAlarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failure: string): IAlarm {
     const alarm = new Alarm(this, id, {
-      alarmDescription: `The newest version of ${operation.operationId} ${failed}. CodeDeploy rolls it back if its release still runs. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
+      alarmDescription: `The newest version of ${operation.operationId} ${failure}. CodeDeploy rolls it back if its release still runs. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
       metric,
       threshold: 1,
       evaluationPeriods: 1,
@@ -123,6 +123,6 @@ function acknowledgeVersions(role: IRole, { lambda }: LoggedFunction): void {
   const resource = lambda.node.defaultChild as CfnFunction;
   Validations.of(role).acknowledge({
     id: `AwsSolutions-IAM5[Resource::<${Stack.of(role).resolve(resource.logicalId)}.Arn>:*]`,
-    reason: 'The wildcard stands for the versions of one function. Each release has a new version.',
+    reason: 'The wildcard matches only the versions of one function. Each release has a new version.',
   });
 }

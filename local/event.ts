@@ -116,8 +116,8 @@ export function readEvent(file: string): APIGatewayProxyEvent {
  * name to the name of the event before it.
  */
 export function filesBefore(file: string): string[] {
-  const map = join(dirname(file), 'before.json');
-  const names: Record<string, string> = existsSync(map) ? JSON.parse(readFileSync(map, 'utf8')) : {};
+  const mapFile = join(dirname(file), 'before.json');
+  const names: Record<string, string> = existsSync(mapFile) ? JSON.parse(readFileSync(mapFile, 'utf8')) : {};
   const name = names[basename(file, '.json')];
   if (name === undefined) return [];
   const before = join(dirname(file), `${name}.json`);

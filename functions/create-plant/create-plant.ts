@@ -8,12 +8,7 @@ import {
 } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { pick, success } from '../shared/success.ts';
-import {
-  type CreatePlantEvent,
-  type CreatePlantResponse,
-  type NewPlant,
-  plantMemberNames,
-} from './contract.generated.js';
+import { type CreatePlantEvent, type NewPlant, type Plant, plantMemberNames } from './contract.generated.js';
 
 /** DynamoDB's maximum item size, attribute names included ("Constraints in Amazon DynamoDB"). */
 const MAX_ITEM_BYTES = 400 * 1024;
@@ -36,7 +31,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       // The check above is approximate: only DynamoDB computes the exact size of an item.
       throw /item size/i.test(error.message) ? tooLarge() : error;
     });
-    return success<CreatePlantResponse>(pick(plant, plantMemberNames));
+    return success<Plant>(pick(plant, plantMemberNames));
   };
 }
 
