@@ -41,7 +41,7 @@ function compare(before: JsonObject, after: JsonObject, path: string[], keysAreN
 /** Parses the contract. Replaces each reference by its target, and each list of parameters by a map. */
 function dereference(text: string): JsonObject {
   const { components, ...contract } = parse(text);
-  /** `followed` contains the references that led to the value. It ends the recursion of a schema that contains itself. */
+  /** `followed` contains the references that led to the value, because a schema may contain itself. */
   function copy(value: unknown, key: string, followed: string[]): unknown {
     if (!isObject(value)) return value;
     if (Array.isArray(value)) {
