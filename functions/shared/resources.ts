@@ -1,4 +1,4 @@
-import { loadIdentityProvider } from './access-tokens/load-identity-provider.ts';
+import { loadJwtVerifier } from './access-tokens/load-identity-provider.ts';
 import { TokensTable } from './access-tokens/tokens-table.ts';
 import { DynamoDb } from './dynamodb/dynamodb.ts';
 import { environmentVariable } from './environment-variable.ts';
@@ -9,7 +9,7 @@ export const dynamoDb = new DynamoDb();
 
 export const accessTokens = {
   table: new TokensTable(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME')),
-  identityProvider: await loadIdentityProvider(),
+  jwtVerifier: await loadJwtVerifier(),
 };
 
-await Promise.all([accessTokens.table.warmUp(), accessTokens.identityProvider?.warmUp()]);
+await Promise.all([accessTokens.table.warmUp(), accessTokens.jwtVerifier?.warmUp()]);
