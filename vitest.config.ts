@@ -6,13 +6,13 @@ const mutated = process.env['MUTATION_FOLDER'];
 
 /** The tests that run on both DynamoDB engines. */
 const BOTH_ENGINES = [
-  'functions/**/{attribute-value,bearer-auth,create-plant,index,tokens-table}.test.ts',
+  'functions/**/{bearer-auth,create-plant,dynamodb-values,index,tokens-table}.test.ts',
   'cli/token.test.ts',
   'test/events.test.ts',
 ];
 /** Tests that run the commands in processes of their own. */
 const COMMANDS = ['test/{local-run,rename}.test.ts'];
-const OWN_PROJECT = [...COMMANDS, 'test/{runtime,second-operation,browser}/**'];
+const OWN_PROJECT = [...COMMANDS, 'test/{runtime,added-operations,browser}/**'];
 
 // Each test file loads the SDK and CDK in its own process; the cache saves compiling them again.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
@@ -51,7 +51,7 @@ export default defineConfig({
             project('runtime', ['test/runtime/*.test.ts'], order(1)),
             project('browser', ['test/browser/*.test.ts'], order(1)),
             // Runs other Vitest projects in a copy of the project.
-            project('second-operation', ['test/second-operation/*.test.ts'], { testTimeout: 900_000, ...order(2) }),
+            project('added-operations', ['test/added-operations/*.test.ts'], { testTimeout: 900_000, ...order(2) }),
           ],
         }),
   },

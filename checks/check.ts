@@ -31,11 +31,11 @@ export async function* runChecks(checks: Check[], client: Client): AsyncGenerato
 }
 
 /** The expected response: status 200 with this body, or this error with a message that contains these member names. */
-export type Expected = { status: 200; body: object } | { status: 400; error: number; names?: string[] };
+type Expected = { status: 200; body: object } | { status: 400; error: number; names?: string[] };
 
 export type Step = [request: ClientRequest, expected: Expected];
-/** Returns a request for a client, which may contain ids of `client.id`. */
-export type RequestFrom = (client: Client) => ClientRequest;
+/** Makes a request for a client. It may contain ids of `client.id`. */
+type MakeRequest = (client: Client) => ClientRequest;
 
 export const ok = (body: object): Expected => ({ status: 200, body });
 export const error = (number: number, ...names: string[]): Expected => ({ status: 400, error: number, names });
@@ -51,9 +51,9 @@ export function check(title: string, steps: (client: Client) => Step[]): Check {
 }
 
 /** Returns a check that a request gets this error, with a message that contains these member names. */
-export function errorCheck(what: string, request: RequestFrom, number: number, ...names: string[]): Check {
+export function errorCheck(subject: string, request: MakeRequest, number: number, ...names: string[]): Check {
   const withNames = names.length > 0 ? ` with ${names.join(' and ')} in the message` : '';
-  return check(`${what} gets error ${number}${withNames}`, (client) => [[request(client), error(number, ...names)]]);
+  return check(`${subject} gets error ${number}${withNames}`, (client) => [[request(client), error(number, ...names)]]);
 }
 
 /** Sends the request of a step and returns the response. Throws if it is not as expected, or contains the token. */
@@ -83,9 +83,9 @@ export function mentions(response: ClientResponse, name: string): boolean {
 const CHOSEN_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Returns a check that the responses to these requests have different request ids, which the client cannot choose. */
-export function requestIdCheck(what: string, requests: (client: Client) => ClientRequest[]): Check {
+export function requestIdCheck(subject: string, requests: (client: Client) => ClientRequest[]): Check {
   return {
-    title: `${what} has a new request id (x-amz-apigw-id), which the client cannot choose`,
+    title: `${subject} has a new request id (x-amz-apigw-id), which the client cannot choose`,
     needsGateway: true,
     run: async (client) => {
       const invalidIds = new Set<string | undefined>([undefined, '', CHOSEN_ID]);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from './operations.generated.js';
 
 /** A response that the contract allows: status 200 with the operation's body, or status 400 with an Error. */
-export type ContractResponse = { status: 200; body: object } | { status: 400; error: number; message: string };
+type ContractResponse = { status: 200; body: object } | { status: 400; error: number; message: string };
 
 /** A response that the contract allows, with its headers. Header names are in lower case. */
 export type ClientResponse = ContractResponse & { headers: Record<string, string> };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { HttpClient } from '../cli/http-client.ts';
-import { type FakeResponse, type Sent, startFakeService } from '../test/support/fake-service.ts';
+import { type FakeResponse, type ReceivedRequest, startFakeService } from '../test/support/fake-service.ts';
 import { contractChecks, type SmokeOperation } from './contract-checks.ts';
 
 const TOKEN = `plantstore_${'t'.repeat(43)}`;
@@ -22,10 +22,10 @@ const plant = () => respond(200, { name: 'seven' });
 const error = (number: number, headers = {}) => respond(400, { error: number, message: 'x' }, headers);
 
 const isPlant = (path: string) => /^\/plants\/\d+$/.test(path);
-const getsPlant = ({ method, path }: Sent) => method === 'GET' && isPlant(path);
+const getsPlant = ({ method, path }: ReceivedRequest) => method === 'GET' && isPlant(path);
 
 /** A correct service with `TWO_OPERATIONS`. */
-function twoOperations({ method, path, headers, body }: Sent): FakeResponse {
+function twoOperations({ method, path, headers, body }: ReceivedRequest): FakeResponse {
   const creates = method === 'POST' && /^\/plants\/?$/.test(path);
   if (!creates && !(method === 'GET' && /^\/plants\/[^/]+\/?$/.test(path))) return error(404);
   const { authorization = '', 'content-type': contentType } = headers;
@@ -38,7 +38,7 @@ function twoOperations({ method, path, headers, body }: Sent): FakeResponse {
 }
 
 /** The same service with CORS: it accepts preflights that a browser sends. */
-function twoOperationsWithCors(sent: Sent, allowOrigin = 'https://a.example'): FakeResponse {
+function twoOperationsWithCors(sent: ReceivedRequest, allowOrigin = 'https://a.example'): FakeResponse {
   const { method, path, headers } = sent;
   const allowed = path === '/plants' ? 'POST' : isPlant(path) && 'GET';
   const { origin = '', authorization, 'access-control-request-method': requested, 'content-type': type } = headers;
@@ -55,14 +55,14 @@ function twoOperationsWithCors(sent: Sent, allowOrigin = 'https://a.example'): F
 }
 
 /** Returns the titles of the checks that fail on a service. */
-async function failedChecks(service: (sent: Sent) => FakeResponse): Promise<string[]> {
+async function failedChecks(service: (sent: ReceivedRequest) => FakeResponse): Promise<string[]> {
   const client = new HttpClient(await startFakeService(service), TOKEN);
   const failed: string[] = [];
   for (const { title, run } of contractChecks(TWO_OPERATIONS)) await run(client).catch(() => failed.push(title));
   return failed;
 }
 
-test.each<[string, (sent: Sent) => FakeResponse]>([
+test.each<[string, (sent: ReceivedRequest) => FakeResponse]>([
   ['has no CORS headers', twoOperations],
   ['has CORS headers', (sent) => twoOperationsWithCors(sent)],
 ])('all checks of two operations pass on a service that %s', async (_, service) => {
@@ -84,7 +84,7 @@ test('checks the unknown methods of known paths, and all methods of unknown path
 });
 
 test('sends all request variants to unknown paths, with different methods, and only with its own ids', async () => {
-  const requests: Sent[] = [];
+  const requests: ReceivedRequest[] = [];
   await failedChecks((sent) => {
     requests.push(sent);
     return twoOperations(sent);
@@ -112,7 +112,7 @@ const INVALID_TOKENS = titles.filter((title) => /^GET .+ gets error 401/.test(ti
 const REQUEST_IDS = titles.filter((title) => title.startsWith('each error response has a new request id'));
 const PREFLIGHTS = titles.filter((title) => title.startsWith('OPTIONS '));
 
-test.each<[string, (sent: Sent) => FakeResponse | undefined, string[]]>([
+test.each<[string, (sent: ReceivedRequest) => FakeResponse | undefined, string[]]>([
   [
     'responds to the second operation without a token',
     (sent) => (getsPlant(sent) ? plant() : undefined),

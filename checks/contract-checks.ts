@@ -80,8 +80,8 @@ function pathWithUnusedIds(client: Client, path: string): string {
 
 function operationChecks(operation: SmokeOperation, facts?: DeploymentFacts): Check[] {
   const name = `${operation.method} ${operation.path}`;
-  const errorFor = (what: string, changes: ClientRequest, number: number) =>
-    errorCheck(`${name} ${what}`, (client) => requestOf(client, operation, changes), number);
+  const errorFor = (condition: string, changes: ClientRequest, number: number) =>
+    errorCheck(`${name} ${condition}`, (client) => requestOf(client, operation, changes), number);
   const bodyChecks = [
     errorFor('without a token and with an invalid body', { body: '{"id":', headers: { authorization: '' } }, 401),
     errorFor('with a body that is not JSON', { body: '{"id":' }, 400),
@@ -97,8 +97,8 @@ function operationChecks(operation: SmokeOperation, facts?: DeploymentFacts): Ch
     run: (client) => expectReadableResponses(client, operation, String(origin)),
   };
   return [
-    ...Object.entries(invalidAuthorizations(facts)).map(([what, invalid]) =>
-      unauthorizedCheck(operation, what, invalid),
+    ...Object.entries(invalidAuthorizations(facts)).map(([condition, headerFor]) =>
+      unauthorizedCheck(operation, condition, headerFor),
     ),
     ...(operation.needsJson ? bodyChecks : []),
     ...(origin === undefined ? [] : [corsCheck]),
@@ -139,9 +139,9 @@ function signWithUnknownKey(text: string): Buffer {
 }
 
 /** WWW-Authenticate must contain an error only if the request has a bearer token (RFC 6750, 3). */
-function unauthorizedCheck(operation: SmokeOperation, what: string, headerFor: (validToken: string) => string): Check {
+function unauthorizedCheck(operation: SmokeOperation, condition: string, headerFor: (token: string) => string): Check {
   return {
-    title: `${operation.method} ${operation.path} ${what} gets error 401 and a WWW-Authenticate header`,
+    title: `${operation.method} ${operation.path} ${condition} gets error 401 and a WWW-Authenticate header`,
     run: async (client) => {
       const authorization = headerFor(client.token);
       const request = requestOf(client, operation, { headers: { authorization } });

@@ -23,33 +23,33 @@ function create(id: bigint, plant: Plant, changes?: ClientRequest): Step[] {
   return [step, step];
 }
 
-const createdCheck = (what: string, plant: Plant, changes?: (client: Client, id: bigint) => ClientRequest) =>
-  check(`${what} gets status 200, also when repeated`, (client) => {
+const createdCheck = (subject: string, plant: Plant, changes?: (client: Client, id: bigint) => ClientRequest) =>
+  check(`${subject} gets status 200, also when repeated`, (client) => {
     const id = client.id(JSON.stringify(plant));
     return create(id, plant, changes?.(client, id));
   });
 
 /** Checks that a plant is stored exactly: slightly different plants with the same id get error 409. */
-const storedExactlyCheck = (what: string, plant: Plant, others: Plant[]) =>
-  check(`${what} gets status 200 and is stored exactly`, (client) => {
-    const id = client.id(JSON.stringify([what, plant]));
+const storedExactlyCheck = (subject: string, plant: Plant, others: Plant[]) =>
+  check(`${subject} gets status 200 and is stored exactly`, (client) => {
+    const id = client.id(JSON.stringify([subject, plant]));
     const conflicts = others.map((other): Step => [{ body: bodyOf(id, other) }, error(409)]);
     return [...create(id, plant), ...conflicts, ...create(id, plant)];
   });
 
 /** Checks that a request gets this error and stores nothing: a different plant with the same id can be created. */
-const notStoredCheck = (what: string, number: number, request: (id: bigint) => ClientRequest) =>
-  check(`${what} gets error ${number} and is not stored`, (client) => {
-    const id = client.id(what);
+const notStoredCheck = (subject: string, number: number, request: (id: bigint) => ClientRequest) =>
+  check(`${subject} gets error ${number} and is not stored`, (client) => {
+    const id = client.id(subject);
     return [[request(id), error(number)], ...create(id, PLANT)];
   });
 
-const invalidMembers = (what: string, members: object, ...names: string[]) =>
-  errorCheck(what, (client) => ({ body: bodyOf(client.id(what), members) }), 400, ...names);
+const invalidMembers = (subject: string, members: object, ...names: string[]) =>
+  errorCheck(subject, (client) => ({ body: bodyOf(client.id(subject), members) }), 400, ...names);
 
 /** The name is missing too, so that a version that accepts the id stores nothing. */
-const invalidId = (what: string, id: (client: Client) => string) =>
-  errorCheck(what, (client) => ({ body: `{"id":${id(client)}}` }), 400, 'id');
+const invalidId = (subject: string, id: (client: Client) => string) =>
+  errorCheck(subject, (client) => ({ body: `{"id":${id(client)}}` }), 400, 'id');
 
 const acceptedId = (form: string, id: (client: Client) => string): Check => ({
   title: `an id in the form ${form} is accepted`,
@@ -59,8 +59,8 @@ const acceptedId = (form: string, id: (client: Client) => string): Check => ({
   },
 });
 
-const tooLarge = (what: string, characters: number) =>
-  errorCheck(what, (client) => ({ body: bodyOf(client.id(what), { name: 'x'.repeat(characters) }) }), 413);
+const tooLarge = (subject: string, characters: number) =>
+  errorCheck(subject, (client) => ({ body: bodyOf(client.id(subject), { name: 'x'.repeat(characters) }) }), 413);
 
 export const createPlantChecks: Check[] = [
   notStoredCheck('a plant with an unknown token', 401, (id) => ({

@@ -47,7 +47,7 @@ function proxyEvent(resource: string, request: SentRequest, titleCase: boolean) 
   const { method, headers, body } = request;
   const [path = '', query] = request.path.split('?');
   const caseOf = (name: string) => (titleCase ? name.replaceAll(/\b[a-z]/g, (first) => first.toUpperCase()) : name);
-  const named = Object.entries(headers).map(([name, value]): [string, string] => [caseOf(name), value]);
+  const headerPairs = Object.entries(headers).map(([name, value]): [string, string] => [caseOf(name), value]);
   const parameters = [...new URLSearchParams(query)];
   const segments = path.split('/');
   const pathParameters = resource
@@ -57,8 +57,8 @@ function proxyEvent(resource: string, request: SentRequest, titleCase: boolean) 
     resource,
     path,
     httpMethod: method,
-    headers: Object.fromEntries(named),
-    multiValueHeaders: allValues(named),
+    headers: Object.fromEntries(headerPairs),
+    multiValueHeaders: allValues(headerPairs),
     queryStringParameters: query === undefined ? null : Object.fromEntries(parameters),
     multiValueQueryStringParameters: query === undefined ? null : allValues(parameters),
     pathParameters: pathParameters.length > 0 ? Object.fromEntries(pathParameters) : null,
@@ -78,5 +78,5 @@ function proxyEvent(resource: string, request: SentRequest, titleCase: boolean) 
 
 function allValues(pairs: [string, string][]): Record<string, string[]> {
   const values = [...Map.groupBy(pairs, ([name]) => name)];
-  return Object.fromEntries(values.map(([name, ofName]) => [name, ofName.map(([, value]) => value)]));
+  return Object.fromEntries(values.map(([name, pairsOfName]) => [name, pairsOfName.map(([, value]) => value)]));
 }

@@ -2,10 +2,10 @@ import { type AttributeValue, DeleteItemCommand, PutItemCommand, ScanCommand } f
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
-import { type Plan, startFaultProxy } from '../test/support/dynamodb-proxy.ts';
+import { type Plan, startFailureProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
-import { type FakeResponse, type Sent, startFakeService } from '../test/support/fake-service.ts';
+import { type FakeResponse, type ReceivedRequest, startFakeService } from '../test/support/fake-service.ts';
 import {
   CURRENT,
   DEPLOYMENT,
@@ -40,17 +40,17 @@ interface Setup {
   deployment?: object;
   /** Replaces environment variables. */
   variables?: Record<string, string>;
-  /** A fault of one action on the token table. */
-  tokensFault?: Pick<Plan, 'fault'> & { action: string };
+  /** A failure of one action on the token table. */
+  tokensFailure?: Pick<Plan, 'failure'> & { action: string };
   /** Returns the error response of Lambda or CodeDeploy to a request. @default none */
-  awsError?: (sent: Sent) => FakeResponse | Promise<FakeResponse> | undefined;
+  awsError?: (sent: ReceivedRequest) => FakeResponse | Promise<FakeResponse> | undefined;
   /** Milliseconds until the hook times out. @default 60,000 */
   remainingMs?: number;
 }
 
 /** Runs the hook. Returns its status, its log, the events of the target version, and the tokens that are left. */
 async function runHook({ version, deployment, ...others }: Setup = {}) {
-  const { variables, tokensFault, awsError, remainingMs = 60_000 } = others;
+  const { variables, tokensFailure, awsError, remainingMs = 60_000 } = others;
   const events: APIGatewayProxyEvent[] = [];
   const respond = (event: APIGatewayProxyEvent, number: number) => {
     // A copy, because the handler in this process changes the event.
@@ -59,11 +59,11 @@ async function runHook({ version, deployment, ...others }: Setup = {}) {
   };
   const endpoints = releaseEndpoints(FUNCTION_ARN, respond, { ...DEPLOYMENT, ...deployment });
   const aws = await startFakeService((sent) => awsError?.(sent) ?? endpoints.respond(sent));
-  const database = await startFaultProxy(engine.endpoint);
+  const database = await startFailureProxy(engine.endpoint);
   onTestFinished(() => database.close());
-  if (tokensFault) {
-    const { action, fault } = tokensFault;
-    database.plan({ call: `${action} ${engine.accessTokensTable}`, fault, times: 9, applied: false });
+  if (tokensFailure) {
+    const { action, failure } = tokensFailure;
+    database.plan({ call: `${action} ${engine.accessTokensTable}`, failure, times: 9, applied: false });
   }
   const all = {
     OPERATION_ID: 'createPlant',
@@ -205,7 +205,11 @@ test.each<[string, Setup, string]>([
     `Error: The environment variable ${name} is missing`,
   ]),
   ['has an unknown operation', { variables: { OPERATION_ID: 'x' } }, 'Error: openapi.yaml has no operation x.'],
-  ['cannot create a token', { tokensFault: { action: 'PutItem', fault: 'denies access' } }, 'AccessDeniedException: '],
+  [
+    'cannot create a token',
+    { tokensFailure: { action: 'PutItem', failure: 'denies access' } },
+    'AccessDeniedException: ',
+  ],
   ['cannot read the deployment', { awsError: codeDeployError('GetDeployment', 'not allowed') }, 'X: not allowed'],
   [
     'finds no versions in the deployment',
@@ -272,9 +276,9 @@ test('repeats an invocation that Lambda throttles', async () => {
 
 test.each(['throttles', 'responds with 500', 'resets the connection'] as const)(
   'a version passes unchecked if the token table %s, and the current version finds the database unavailable too',
-  async (fault) => {
+  async (failure) => {
     const { status, log, events, tokens } = await runHook({
-      tokensFault: { action: 'PutItem', fault },
+      tokensFailure: { action: 'PutItem', failure },
       version: () => unavailable(503),
     });
     expect({ status, events, tokens }).toEqual({ status: 'Succeeded', events: [], tokens: [] });
@@ -284,7 +288,7 @@ test.each(['throttles', 'responds with 500', 'resets the connection'] as const)(
 );
 
 test('a version fails if the hook cannot reach the database but the current version can', async () => {
-  const { status, log } = await runHook({ tokensFault: { action: 'PutItem', fault: 'responds with 500' } });
+  const { status, log } = await runHook({ tokensFailure: { action: 'PutItem', failure: 'responds with 500' } });
   expect(status).toBe('Failed');
   expect(log).toEqual([expect.objectContaining({ message: 'The new version could not be checked.' })]);
 });
@@ -338,7 +342,7 @@ test('a version passes if only the identity provider is unavailable', async () =
 });
 
 test('logs the name of a token that it cannot delete, and reports the same status', async () => {
-  const { status, log, tokens } = await runHook({ tokensFault: { action: 'DeleteItem', fault: 'denies access' } });
+  const { status, log, tokens } = await runHook({ tokensFailure: { action: 'DeleteItem', failure: 'denies access' } });
   for (const { digest = { S: '' } } of tokens) {
     await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key: { digest } }));
   }

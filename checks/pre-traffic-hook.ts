@@ -10,8 +10,8 @@ import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { DynamoDb } from '../functions/shared/dynamodb/dynamodb.ts';
 import { environmentVariable } from '../functions/shared/environment-variable.ts';
 import { PlantStoreError } from '../functions/shared/errors.ts';
+import { checksOfFunction } from './all-checks.ts';
 import { type Check, DatabaseUnavailable, runChecks } from './check.ts';
-import { checksOfFunction } from './checks.ts';
 import { Client, type RawResponse, type Send } from './client.ts';
 import { requestOf, UNKNOWN_TOKEN } from './contract-checks.ts';
 import { functionSender } from './function-sender.ts';
@@ -134,7 +134,7 @@ function versionIn(appSpec: string, name: string): number {
   return Number(version);
 }
 
-/** Repeats requests while the database is unavailable. Throws DatabaseUnavailable if it is to the current version too. */
+/** Repeats requests while the database is unavailable. Throws DatabaseUnavailable if the current version responds the same. */
 function retryWhileUnavailable(sendToTarget: Send, sendToCurrent: Send, signal: AbortSignal): Send {
   return async (request) => {
     for (let attempt = 1; ; attempt += 1) {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
+import { METHODS } from '../contract/operations.ts';
 import { command } from './command.ts';
 
 const USAGE = `Usage: npm run breaking-changes -- [--since COMMIT]
@@ -13,12 +14,11 @@ descriptions, and additions that clients can ignore, are harmless. The exit stat
 const TEXTS = ['info', 'title', 'summary', 'description', 'example', 'examples', 'deprecated'];
 /** Keywords with a map of names as their value. Clients can ignore a new name. */
 const NAMED = ['paths', 'properties', 'headers', 'parameters', 'securitySchemes'];
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 type JsonObject = Record<string, unknown>;
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
-/** Compares two texts of the contract. Returns a line for each change. Compares a component where it is used. */
+/** Lists the changes between two versions of openapi.yaml. A changed component is listed at each place that uses it. */
 export function findChanges(before: string, after: string): string[] {
   return compare(dereference(before), dereference(after), [], false);
 }
@@ -41,7 +41,7 @@ function compare(before: JsonObject, after: JsonObject, path: string[], keysAreN
 /** Parses the contract. Replaces each reference by its target, and each list of parameters by a map. */
 function dereference(text: string): JsonObject {
   const { components, ...contract } = parse(text);
-  /** `followed` has the references that led here: a schema may contain itself. */
+  /** `followed` contains the references that led to the value, because a schema may contain itself. */
   function copy(value: unknown, key: string, followed: string[]): unknown {
     if (!isObject(value)) return value;
     if (Array.isArray(value)) {

@@ -4,21 +4,20 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { projectRoot } from '../local/synthesize.ts';
-import { runHere } from '../test/support/tool.ts';
+import { runInProcess } from '../test/support/command.ts';
 import { checked, checkedNumber, command, UsageError } from './command.ts';
 
-const usage = 'Usage: npm run tool';
+const usage = 'Usage: npm run command';
 const options = { name: { type: 'string' }, fast: { type: 'boolean', default: false } } as const;
 
 /** Runs a command with these arguments. Returns its exit status and output, and the arguments of its `run`. */
 async function runWith(argv: string[], body = async () => {}) {
   const run = vi.fn(body);
-  const ended = await runHere(argv, () => command({ usage, options, args: ['FROM', '[TO]'] }, run));
+  const ended = await runInProcess(argv, () => command({ usage, options, args: ['FROM', 'TO'] }, run));
   return { ...ended, received: run.mock.calls.at(0) };
 }
 
 test.each([
-  [['a'], { fast: false }, ['a']],
   [['a', 'b'], { fast: false }, ['a', 'b']],
   [['--fast', 'a', '--name', 'x', 'b'], { fast: true, name: 'x' }, ['a', 'b']],
 ])('parses the arguments %j', async (args, values, others) => {
@@ -27,6 +26,7 @@ test.each([
 
 test.each([
   [[], 'FROM is missing.'],
+  [['a'], 'TO is missing.'],
   [['a', 'b', 'c', 'd'], 'Unexpected argument "c".'],
   [['--slow'], "Unknown option '--slow'."],
   [['a', '--name'], "Option '--name <value>' argument missing"],
@@ -52,7 +52,7 @@ test.each<[Error, string]>([
   [Object.assign(new Error('No space left.'), { code: 'ENOSPC' }), 'No space left.\n'],
   [new UsageError('--table was "x".'), `--table was "x".\n\n${usage}\n`],
 ])('if the command throws %s, prints the message and sets exit status 1', async (error, stderr) => {
-  expect(await runWith(['a'], () => Promise.reject(error))).toMatchObject({ code: 1, stdout: '', stderr });
+  expect(await runWith(['a', 'b'], () => Promise.reject(error))).toMatchObject({ code: 1, stdout: '', stderr });
 });
 
 test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([

@@ -8,7 +8,7 @@ interface CommandLine<Options extends ParseArgsOptionsConfig> {
   usage: string;
   /** In the format of `parseArgs` of node:util. Default: none. */
   options?: Options;
-  /** The names of the positional arguments, in order; optional ones in brackets, as in `[NAME]`. Default: none. */
+  /** The names of the positional arguments, in order. All are required. Default: none. */
   args?: string[];
 }
 
@@ -26,7 +26,7 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   try {
     if (process.argv.includes('--help')) return console.log(usage);
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    const missing = args.slice(positionals.length).find((name) => !name.startsWith('['));
+    const missing = args[positionals.length];
     if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
     const [unexpected] = positionals.slice(args.length);
     if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}".`);

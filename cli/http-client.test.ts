@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { type ClientRequest, parseResponse } from '../checks/client.ts';
 import { contractBody } from '../test/support/contract.ts';
-import { type FakeResponse, type Sent, startFakeService } from '../test/support/fake-service.ts';
+import { type FakeResponse, type ReceivedRequest, startFakeService } from '../test/support/fake-service.ts';
 import { UsageError } from './command.ts';
 import { HttpClient } from './http-client.ts';
 
@@ -47,7 +47,7 @@ test('gives up after five repeats of a throttled request', async () => {
   expect(requests).toBe(6);
 });
 
-test.each<[string, ClientRequest, Partial<Sent>, Record<string, string | undefined>]>([
+test.each<[string, ClientRequest, Partial<ReceivedRequest>, Record<string, string | undefined>]>([
   [
     'a POST of JSON to /plants with the token by default',
     { body: '{}' },
@@ -70,7 +70,7 @@ test.each<[string, ClientRequest, Partial<Sent>, Record<string, string | undefin
   ['no body with a GET', { method: 'GET', body: '{}' }, { method: 'GET', body: '' }, {}],
   ['no body with a HEAD', { method: 'HEAD', body: '{}' }, { method: 'HEAD', body: '' }, {}],
 ])('sends %s', async (_, request, expected, headers) => {
-  const received: Sent[] = [];
+  const received: ReceivedRequest[] = [];
   const url = await startFakeService((sent) => {
     received.push(sent);
     return { status: 200, headers: { ...JSON_TYPE, 'X-Amz-Apigw-Id': 'id' }, body: '{"name":"x"}' };

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { createTables, openLocalDynamoDb, putDevelopmentToken } from '../local/dynamodb.ts';
 import { filesBefore, readEvent } from '../local/event.ts';
-import { deploy } from '../local/lambda.ts';
+import { startServedFunctions } from '../local/lambda.ts';
 import { withTemporaryAssembly } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { command } from './command.ts';
@@ -21,10 +21,10 @@ await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
     cleanup.defer(dynamoDb.close);
     await createTables(dynamoDb, template);
     await putDevelopmentToken(dynamoDb, template);
-    const deployment = await deploy(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
-    cleanup.defer(deployment.close);
+    const functions = await startServedFunctions(template, dynamoDb, (line) => console.error(JSON.stringify(line)));
+    cleanup.defer(functions.close);
     let response: APIGatewayProxyResult | null = null;
-    for (const event of events) response = (await deployment.invoke(event)) as APIGatewayProxyResult | null;
+    for (const event of events) response = (await functions.invoke(event)) as APIGatewayProxyResult | null;
     console.log(JSON.stringify(response, null, 2));
     if (response?.statusCode !== 200) process.exitCode = 1;
   });

@@ -1,8 +1,8 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, inject, test, vi } from 'vitest';
-import { type Respond, type Sent, startFakeService } from '../test/support/fake-service.ts';
+import { runCommand } from '../test/support/command.ts';
+import { type ReceivedRequest, type Respond, startFakeService } from '../test/support/fake-service.ts';
 import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
-import { runToolHere } from '../test/support/tool.ts';
 import type { Item } from './table.ts';
 
 // Uses the assembly that all tests share, because synthesizing takes seconds.
@@ -20,13 +20,13 @@ beforeAll(async () => {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ok = (name: string) => ({ status: 200, headers: JSON_TYPE, body: JSON.stringify({ name }) });
 const error = (number: number) => ({ status: 400, headers: JSON_TYPE, body: `{"error":${number},"message":"x"}` });
-const nameOf = ({ body }: Sent): string => JSON.parse(body).name;
-const idOf = (sent: Sent): string => nameOf(sent).replace('load ', '');
-const created = (sent: Sent) => ok(nameOf(sent));
+const nameOf = ({ body }: ReceivedRequest): string => JSON.parse(body).name;
+const idOf = (sent: ReceivedRequest): string => nameOf(sent).replace('load ', '');
+const created = (sent: ReceivedRequest) => ok(nameOf(sent));
 
 /** Runs a load test over one connection. Each request gets the next response; the last one interrupts the load test. */
 async function loadWith(responses: Respond[], ...args: string[]) {
-  const sent: Sent[] = [];
+  const sent: ReceivedRequest[] = [];
   const url = await startFakeService((request) => {
     // The check of the access.
     if (request.body === '{}') return error(400);
@@ -34,13 +34,13 @@ async function loadWith(responses: Respond[], ...args: string[]) {
     if (sent.length >= responses.length) process.emit('SIGINT');
     return (responses[sent.length - 1] ?? created)(request);
   });
-  const { code, stdout, stderr } = await runToolHere('load', [url, '--connections', '1', ...args]);
+  const { code, stdout, stderr } = await runCommand('load', [url, '--connections', '1', ...args]);
   return { sent, code, lines: stdout.trimEnd().split('\n'), stderr };
 }
 
 test('prints progress, rate and latency, and that each created plant is stored', async () => {
   const args = [service.url, '--duration=2', '--rate=20', '--local'];
-  const { code, stdout, stderr } = await runToolHere('load', args);
+  const { code, stdout, stderr } = await runCommand('load', args);
   expect(stderr).toMatch(/^\d+ plants created in [\d.]+ s, \d+ per second, 0 failed\n/);
   const summary = /^(\d+) plants created in ([\d.]+) s, \d+ per second, 0 failed\.\n/;
   const [, plants, seconds] = summary.exec(stdout) ?? [];
@@ -92,7 +92,7 @@ test('counts a request without a response as a failure', async () => {
 
 test('prints the ids of five created plants that are not stored exactly', async () => {
   const { client, plantsTable: TableName } = service.engine;
-  const storedWith = (members: Item) => async (sent: Sent) => {
+  const storedWith = (members: Item) => async (sent: ReceivedRequest) => {
     const Item = { id: { N: idOf(sent) }, name: { S: nameOf(sent) }, ...members };
     await client.send(new PutItemCommand({ TableName, Item }));
     return created(sent);
@@ -130,11 +130,11 @@ test('sends ten requests at the same time by default', async () => {
     await promise;
     return created(sent);
   });
-  expect((await runToolHere('load', [url])).stdout).toMatch(/^10 plants created/);
+  expect((await runCommand('load', [url])).stdout).toMatch(/^10 plants created/);
 });
 
 test('creates no plant if the token is not valid', async () => {
-  const { code, stdout, stderr } = await runToolHere('load', [service.url, '--token', 'wrong']);
+  const { code, stdout, stderr } = await runCommand('load', [service.url, '--token', 'wrong']);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^The token is not valid at .+\.\n$/);
 });
@@ -151,7 +151,7 @@ test.each([
   [['http://a.example', '--connections', '0'], '--connections was "0"; it must be a number from 1 to 999999.'],
   [['http://a.example', '--rate', '1000000'], '--rate was "1000000"; it must be a number from 1 to 999999.'],
 ])('rejects the arguments %j', async (args, problem) => {
-  const { code, stdout, stderr } = await runToolHere('load', args);
+  const { code, stdout, stderr } = await runCommand('load', args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr.startsWith(`${problem}\n\nUsage: npm run load -- BASE_URL`)).toBe(true);
 });

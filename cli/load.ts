@@ -11,10 +11,9 @@ const USAGE = `Usage: npm run load -- BASE_URL [--token TOKEN] [--duration 10] [
 
 A load test: creates plants for --duration seconds over --connections connections, as fast as the responses come or
 at most N per second in total, and prints the rate, the latency and the failures. TOKEN is by default the environment
-variable PLANT_STORE_TOKEN. Ctrl+C ends the load test early. The exit status is 1 if
-a request fails with another error than 429, or if all fail. With --stack or --local, it then checks that the plants
-table contains every plant whose response was a 200. The plants are not deleted; their ids are from
-8000000000000000000 to 8999999999999999999.`;
+variable PLANT_STORE_TOKEN. Ctrl-C ends the load test early. The exit status is 1 if a request fails with another
+error than 429, or if all fail. With --stack or --local, it then checks that the plants table contains every plant
+whose response was a 200. The plants are not deleted; their ids are from 8000000000000000000 to 8999999999999999999.`;
 
 const OPTIONS = {
   token: { type: 'string' },

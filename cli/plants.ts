@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
-import { plantMembers } from '../functions/create-plant/contract.generated.js';
+import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
 import { command } from './command.ts';
 import { printTable, withTable } from './table.ts';
 
@@ -11,7 +11,7 @@ plants are those of the local run.`;
 
 const OPTIONS = { stack: { type: 'string' } } as const;
 const PAGE_SIZE = 20;
-const COLUMNS = ['id', ...plantMembers];
+const COLUMNS = ['id', ...plantMemberNames];
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
   await withTable(stack, 'PlantsTableName', async ({ client, tableName }) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runToolHere } from '../test/support/tool.ts';
+import { runCommand } from '../test/support/command.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const writePage = (...args: string[]) => runToolHere('reference-page', args);
+const writePage = (...args: string[]) => runCommand('reference-page', args);
 
 test('writes the page, and replaces it when run again', async () => {
   const out = join(directory, 'page');

@@ -7,10 +7,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
-import { type Between, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
+import { runCommand } from '../test/support/command.ts';
+import { type Handle, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
-import { runToolHere } from '../test/support/tool.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -51,13 +51,13 @@ async function readPlants(table: string): Promise<Plants> {
   return Object.fromEntries(items.map(({ id, name, tag }) => [id?.N, [name?.S, ...(tag ? [tag.S] : [])].join('#')]));
 }
 
-/** Restores the table `from` into the table `to` of a stack. `between` sees every request to DynamoDB. */
-async function restore(from: string, to: string, args: string[] = [], between?: Between) {
+/** Restores the table `from` into the table `to` of a stack. `handle` receives every request to DynamoDB. */
+async function restore(from: string, to: string, args: string[] = [], handle?: Handle) {
   const variables = {
     AWS_ENDPOINT_URL_CLOUDFORMATION: await startCloudFormation({ PlantsTableName: to }),
-    AWS_ENDPOINT_URL_DYNAMODB: between ? await startDynamoDbProxy(engine, between) : engine.endpoint,
+    AWS_ENDPOINT_URL_DYNAMODB: handle ? await startDynamoDbProxy(engine, handle) : engine.endpoint,
   };
-  return runToolHere('restore', ['--from', from, '--stack', 'plants', ...args], variables);
+  return runCommand('restore', ['--from', from, '--stack', 'plants', ...args], variables);
 }
 
 const MAX_ID = '9223372036854775807';
@@ -158,7 +158,7 @@ test.each([
       return { status: 200, headers: {}, body: '{"Items":[]}' };
     }),
   };
-  await runToolHere('restore', ['--from', 'backup', '--stack', 'plants', ...args], variables);
+  await runCommand('restore', ['--from', 'backup', '--stack', 'plants', ...args], variables);
   expect(regions).toEqual([region]);
 });
 
@@ -167,7 +167,7 @@ test('fails if the source table does not exist or is not given', async () => {
   const { code, stderr } = await restore('none', to);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^none could not be restored: .*not found.*\. It is safe to run this again\.\n$/);
-  expect((await runToolHere('restore', [])).stderr).toMatch(
+  expect((await runCommand('restore', [])).stderr).toMatch(
     /^--from is missing; it must be the name of the table to copy from\.\n\nUsage: npm run restore -- --from/,
   );
 });

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test, vi } from 'vitest';
+import { checks } from '../checks/all-checks.ts';
 import { runChecks } from '../checks/check.ts';
-import { checks } from '../checks/checks.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
+import { runCommand } from '../test/support/command.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
 import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
-import { runToolHere } from '../test/support/tool.ts';
 import { HttpClient } from './http-client.ts';
 
 // Ends a smoke test that hangs. A complete one takes long on a busy machine.
@@ -20,7 +20,7 @@ test('all checks pass on a correct service, even in two smoke tests at the same 
   const client = new HttpClient(service.url, DEVELOPMENT_TOKEN);
   const [results, { code, stdout, stderr }] = await Promise.all([
     Array.fromAsync(runChecks(checks, client)),
-    runToolHere('smoke', [service.url]),
+    runCommand('smoke', [service.url]),
   ]);
   expect(results.filter(({ state }) => state !== 'ok')).toEqual([]);
   expect(stdout).toMatch(
@@ -31,7 +31,7 @@ test('all checks pass on a correct service, even in two smoke tests at the same 
 });
 
 test('runs no check if the token is not valid', async () => {
-  const { code, stdout, stderr } = await runToolHere('smoke', [service.url, '--token', 'wrong']);
+  const { code, stdout, stderr } = await runCommand('smoke', [service.url, '--token', 'wrong']);
   expect({ code, stdout, stderr }).toEqual({
     code: 1,
     stdout: '',
@@ -43,7 +43,7 @@ test.each([
   [[], 'BASE_URL is missing.'],
   [['http://a.example', '--wait', 'long'], '--wait was "long"; it must be a number from 0 to 3600.'],
 ])('rejects the arguments %j', async (args, message) => {
-  const { code, stdout, stderr } = await runToolHere('smoke', args);
+  const { code, stdout, stderr } = await runCommand('smoke', args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(
     `${message}\n\nUsage: npm run smoke -- BASE_URL [--token TOKEN] [--wait SECONDS] [--json]\n`,
@@ -56,7 +56,7 @@ test('prints failed checks as text and as JSON', async () => {
     headers: { 'content-type': 'application/json' },
     body: `{"error":${path === '/plants' ? 400 : 404},"message":"name"}`,
   }));
-  const { code, stdout } = await runToolHere('smoke', [url]);
+  const { code, stdout } = await runCommand('smoke', [url]);
   const count = (label: string) => stdout.split('\n').filter((line) => line.startsWith(label)).length;
   const [passed, failed] = [count('ok    '), count('FAIL  ')];
   expect(stdout).toMatch(/^ok {4}null as body gets error 400$/m);
@@ -67,7 +67,7 @@ test('prints failed checks as text and as JSON', async () => {
   expect(code).toBe(1);
 
   const before = Date.now();
-  const json = await runToolHere('smoke', [url, '--json']);
+  const json = await runCommand('smoke', [url, '--json']);
   const report = JSON.parse(json.stdout);
   expect(report).toMatchObject({ baseUrl: url, passed, failed, notChecked: [429, 500, 503, 504] });
   expect(report.checks).toHaveLength(passed + failed);

@@ -1,5 +1,5 @@
+import { checks } from '../checks/all-checks.ts';
 import { type CheckResult, runChecks } from '../checks/check.ts';
-import { checks } from '../checks/checks.ts';
 import { CHECK_IDS } from '../checks/client.ts';
 import { checkedNumber, command } from './command.ts';
 import { HttpClient } from './http-client.ts';

@@ -6,7 +6,7 @@ import { printTable, type Table, withTable } from './table.ts';
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]
   npm run token -- list [--stack STACK]
-  npm run token -- revoke NAME [--stack STACK]
+  npm run token -- revoke --name NAME [--stack STACK]
 
 Creates, lists and revokes access tokens. --expires is the token's lifetime in minutes, hours or days (30m, 12h, 90d),
 by default 90d. Without --stack, the tokens are those of the local run.`;
@@ -19,22 +19,18 @@ const OPTIONS = {
 
 const SECONDS_PER_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
 
-const commandLine = { usage: USAGE, options: OPTIONS, args: ['create, list or revoke', '[NAME]'] };
+const ACTIONS = 'create, list or revoke';
 
-await command(commandLine, async ({ name, expires, stack }, [action, nameToRevoke]) => {
+await command({ usage: USAGE, options: OPTIONS, args: [ACTIONS] }, async ({ name, expires, stack }, [action = '']) => {
+  checked('The command', action, /^(create|list|revoke)$/, ACTIONS);
   const withTokensTable = (use: (table: Table) => Promise<void>) => withTable(stack, 'AccessTokensTableName', use);
-  if (action === 'create' && nameToRevoke === undefined && name !== undefined) {
-    checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
-    checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
-    const lifetimeSeconds = Number.parseInt(expires, 10) * (SECONDS_PER_UNIT[expires.slice(-1)] ?? 0);
-    await withTokensTable((table) => createToken(table, name, lifetimeSeconds));
-  } else if (action === 'list' && nameToRevoke === undefined) {
-    await withTokensTable(async (table) => printTokens(await readTokens(table)));
-  } else if (action === 'revoke' && nameToRevoke !== undefined) {
-    await withTokensTable((table) => revokeTokens(table, nameToRevoke));
-  } else {
-    throw new UsageError('The arguments match none of these commands.');
-  }
+  if (action === 'list') return await withTokensTable(async (table) => printTokens(await readTokens(table)));
+  if (name === undefined) throw new UsageError('--name is missing; it must be the name of the token.');
+  if (action === 'revoke') return await withTokensTable((table) => revokeTokens(table, name));
+  checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
+  checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
+  const lifetimeSeconds = Number.parseInt(expires, 10) * (SECONDS_PER_UNIT[expires.slice(-1)] ?? 0);
+  await withTokensTable((table) => createToken(table, name, lifetimeSeconds));
 });
 
 /** Creates a token and prints it. Throws if the name is in use. */

@@ -37,13 +37,18 @@ paths:
       responses: *responses
 components:
   schemas:
-    Anything: { oneOf: [{ type: string }, { anyOf: [{ $ref: "#/components/schemas/Size" }] }] }
+    Anything: { not: { type: [object, "null"] } }
     Size: { type: number }
+    Plain-name: { type: boolean }
     Named: { type: object, required: [name], properties: { name: { type: string, enum: [fern, moss] } } }
     Spot:
       type: object
       required: [at]
-      properties: { at: { type: array, items: { type: integer } }, size: { type: number }, wet: { type: boolean } }
+      properties:
+        at: { type: array, items: { type: integer } }
+        size: { type: number }
+        "a/b~1": { type: object, required: [~1], properties: { ~1: { type: boolean } } }
+        wet: { type: boolean }
     Bed:
       allOf:
         - { $ref: "#/components/schemas/Named" }
@@ -139,6 +144,12 @@ test.each([
   ['{"name":"fern","spots":[null]}', 'The member spots/0 was null; it must be a JSON object.'],
   ['{"name":"fern","spots":[{"at":[0.5]}]}', 'The member spots/0/at/0 was 0.5; it must be a whole number'],
   ['{"name":"fern","spots":[{"at":[],"wet":1}]}', 'The member spots/0/wet was 1; it must be true or false.'],
+  // Ajv escapes the names in a path (RFC 6901), but not the name of a missing member.
+  ['{"name":"fern","spots":[{"at":[],"a/b~1":7}]}', 'The member spots/0/a/b~1 was 7; it must be a JSON object.'],
+  [
+    '{"name":"fern","spots":[{"at":[],"a/b~1":{}}]}',
+    'The member spots/0/a/b~1/~1 is missing; it must be true or false.',
+  ],
 ])('describes what is wrong in the body %s', async (body, message) => {
   expect(String(await put(body)).slice(0, message.length)).toBe(message);
 });
@@ -182,15 +193,33 @@ test('generates the types of the schemas, the event and the response', () => {
   expect(types).toContain('export type PutPlantsEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
   // Unsupported keywords are allowed here, because the function does not validate its response.
   expect(types).toContain('export type Anything = unknown;');
-  expect(types).toContain('export declare const bedMembers: (keyof Bed)[];');
+  expect(types).toContain('export declare const bedMemberNames: (keyof Bed)[];');
 });
 
 test.each([
   [
     'oneOf',
     'size: { type: number }',
-    'size: { oneOf: [] }',
-    'putPlants.body.spots.*.size is of type undefined; it must be one of',
+    'size: { oneOf: [{ type: number }] }',
+    'The schema {"oneOf":[{"type":"number"}]} has oneOf; this is not supported.',
+  ],
+  [
+    'anyOf in a response',
+    'Anything: { not: { type: [object, "null"] } }',
+    'Anything: { anyOf: [] }',
+    'The schema {"anyOf":[]} has anyOf; this is not supported.',
+  ],
+  [
+    'a part of allOf that is not an object',
+    '- { $ref: "#/components/schemas/Named" }',
+    '- { $ref: "#/components/schemas/Size" }',
+    'A part of an allOf has the type number; it must be an object with only properties and required.',
+  ],
+  [
+    'another keyword in a part of allOf',
+    '- { $ref: "#/components/schemas/Named" }',
+    '- { description: x, minProperties: 2 }',
+    'A part of an allOf has minProperties; it must be an object with only properties and required.',
   ],
   [
     'a minimum of an int64',
@@ -204,6 +233,12 @@ test.each([
     '{ type: integer, format: int16 }',
     'spots.*.at.* is of type int16; it must be',
   ],
+  [
+    'a schema name that is not a TypeScript name',
+    'application/json: { schema: { $ref: "#/components/schemas/Bed" }',
+    'application/json: { schema: { $ref: "#/components/schemas/Plain-name" }',
+    'The schema name "Plain-name" is also the name of a TypeScript type; it must have only letters, digits and underscores.',
+  ],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
   [
     'a keyword beside a $ref',
@@ -213,8 +248,8 @@ test.each([
   ],
   [
     'a recursive schema',
-    '{ type: boolean } }\n    Bed',
-    '{ $ref: "#/components/schemas/Spot" } }\n    Bed',
+    'wet: { type: boolean }',
+    'wet: { $ref: "#/components/schemas/Spot" }',
     'The schema Spot contains itself; this is not supported.',
   ],
   [

@@ -28,15 +28,16 @@ interface Parameter {
   schema: Schema;
 }
 
-interface Content {
+/** A Request Body Object or a Response Object (OpenAPI 3.1). */
+interface RequestOrResponse {
   required?: boolean;
   content?: Record<string, { schema?: Schema }>;
 }
 
 interface ContractOperation {
   parameters?: Parameter[];
-  requestBody?: Content;
-  responses?: Record<string, Content>;
+  requestBody?: RequestOrResponse;
+  responses?: Record<string, RequestOrResponse>;
 }
 
 interface Contract {
@@ -52,28 +53,28 @@ function createCompiler(options: Options = { allErrors: true, verbose: true }): 
   // Ajv's `integer` does not accept a bigint.
   ajv.addKeyword({
     keyword: 'int64',
-    code: (keyword) =>
-      keyword.fail(_`typeof ${keyword.data} !== "bigint" || BigInt.asIntN(64, ${keyword.data}) !== ${keyword.data}`),
+    code: (context) =>
+      context.fail(_`typeof ${context.data} !== "bigint" || BigInt.asIntN(64, ${context.data}) !== ${context.data}`),
   });
   ajv.addKeyword({
     keyword: 'int32',
     type: 'number',
-    code: (keyword) => keyword.fail(_`(${keyword.data} | 0) !== ${keyword.data}`),
+    code: (context) => context.fail(_`(${context.data} | 0) !== ${context.data}`),
   });
   // DynamoDB cannot store larger or smaller numbers ("Supported data types and naming rules in Amazon DynamoDB").
   ajv.addKeyword({
     keyword: 'storable',
     type: 'number',
-    code: (keyword) => {
-      const magnitude = _`Math.abs(${keyword.data})`;
-      keyword.fail(_`${keyword.data} !== 0 && (${magnitude} < 1e-130 || ${magnitude} >= 1e126)`);
+    code: (context) => {
+      const magnitude = _`Math.abs(${context.data})`;
+      context.fail(_`${context.data} !== 0 && (${magnitude} < 1e-130 || ${magnitude} >= 1e126)`);
     },
   });
   // DynamoDB stores UTF-8, which cannot encode a lone surrogate.
   ajv.addKeyword({
     keyword: 'wellFormed',
     type: 'string',
-    code: (keyword) => keyword.fail(_`!${keyword.data}.isWellFormed()`),
+    code: (context) => context.fail(_`!${context.data}.isWellFormed()`),
   });
   // Ajv's own keywords would load a file of its package at run time.
   for (const [keyword, operator, bound] of [
@@ -97,14 +98,14 @@ export function generate(contractText: string): Record<string, string> {
   const files: Record<string, string> = {};
   const responseCompiler = createCompiler({ strict: false, validateFormats: false });
   const operations = readOperations(contractText);
-  const list: string[] = [];
+  const lines: string[] = [];
   for (const { operationId, method, path, folder } of operations) {
     const { parameters = [], ...methods } = paths[path] ?? {};
     const operation = methods[method.toLowerCase()] ?? {};
     const request = mapValues(requestSchemas(operationId, parameters, operation), resolved);
     const response = resolved(responseSchema(operationId, operation));
-    const names = referencedSchemaNames([operation.requestBody, operation.responses?.['200']]);
-    const schemas = Object.fromEntries(names.map((name) => [name, resolved(components.schemas[name] ?? {})]));
+    const schemaNames = referencedSchemaNames([operation.requestBody, operation.responses?.['200']]);
+    const schemas = Object.fromEntries(schemaNames.map((name) => [name, resolved(components.schemas[name] ?? {})]));
     const event = objectSchema(request);
     const eventCompiler = createCompiler();
     const typeName = operationId.replace(/./, (letter) => letter.toUpperCase());
@@ -129,20 +130,25 @@ export function generate(contractText: string): Record<string, string> {
     ].join('\n');
     responseCompiler.addSchema(strictSchema(response), operationId);
     const properties = JSON.stringify({ operationId, method, path, needsJson: operation.requestBody !== undefined });
-    list.push(`  { ...${properties}, isResponse: ${operationId} },\n`);
+    lines.push(`  { ...${properties}, isResponse: ${operationId} },\n`);
   }
-  const names = Object.fromEntries(operations.map(({ operationId }) => [operationId, operationId]));
-  const validators = standaloneCode.default(responseCompiler, names);
+  const exportNames = Object.fromEntries(operations.map(({ operationId }) => [operationId, operationId]));
+  const validators = standaloneCode.default(responseCompiler, exportNames);
   files['checks/operations.generated.d.ts'] =
     `${HEADER}export declare const operations: import('./contract-checks.ts').CheckedOperation[];\n`;
-  files['checks/operations.generated.js'] = `${HEADER}${validators}\nexport const operations = [\n${list.join('')}];\n`;
+  files['checks/operations.generated.js'] =
+    `${HEADER}${validators}\nexport const operations = [\n${lines.join('')}];\n`;
   return files;
 }
 
-/** Returns the names of the schemas to which the parts of an operation refer directly. */
+/** Returns the names of the schemas to which the parts of an operation refer directly. Each becomes a TypeScript type. */
 function referencedSchemaNames(parts: unknown[]): string[] {
-  const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
-  return [...new Set(Array.from(references, ([, name = '']) => name))];
+  const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
+  const names = [...new Set(Array.from(references, ([, name = '']) => name))];
+  const invalid = names.find((name) => !/^[a-z_]\w*$/i.test(name));
+  if (invalid === undefined) return names;
+  const expected = 'it must have only letters, digits and underscores';
+  throw new Error(`The schema name "${invalid}" is also the name of a TypeScript type; ${expected}.`);
 }
 
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
@@ -151,10 +157,10 @@ function requestSchemas(operationId: string, parametersOfPath: Parameter[], oper
   for (const { name, in: place, required, schema } of [...parametersOfPath, ...(operation.parameters ?? [])]) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
     if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
-    const { required: names = [], properties } = request[part] ?? {};
+    const { required: requiredNames = [], properties } = request[part] ?? {};
     request[part] = {
       type: 'object',
-      required: required ? [...names, name] : names,
+      required: required ? [...requiredNames, name] : requiredNames,
       properties: { ...properties, [name]: schema },
     };
   }
@@ -179,8 +185,8 @@ function responseSchema(operationId: string, { responses = {} }: ContractOperati
   );
 }
 
-function jsonSchema(content: Content | undefined): Schema | undefined {
-  return content?.content?.['application/json']?.schema;
+function jsonSchema(message: RequestOrResponse | undefined): Schema | undefined {
+  return message?.content?.['application/json']?.schema;
 }
 
 function objectSchema(properties: Record<string, Schema>): Schema {
@@ -201,7 +207,7 @@ function contractConstants(operationId: string, request: Record<string, Schema>,
   };
   for (const [name, { properties = {} }] of Object.entries(schemas)) {
     const lowerFirst = name.replace(/./, (letter) => letter.toLowerCase());
-    constants[`${lowerFirst}Members`] = { value: Object.keys(properties), type: `(keyof ${name})[]` };
+    constants[`${lowerFirst}MemberNames`] = { value: Object.keys(properties), type: `(keyof ${name})[]` };
   }
   return constants;
 }

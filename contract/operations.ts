@@ -15,7 +15,7 @@ export interface Operation {
 }
 
 /** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** Reads all operations of the contract, in their order. */
 export function readOperations(

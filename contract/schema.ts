@@ -7,8 +7,6 @@ export function mapValues<From, To>(record: Record<string, From>, convert: (valu
 export interface Schema {
   $ref?: string;
   allOf?: Schema[];
-  oneOf?: Schema[];
-  anyOf?: Schema[];
   type?: string;
   format?: string;
   properties?: Record<string, Schema>;
@@ -29,19 +27,27 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
     const name = schema.$ref.replace('#/components/schemas/', '');
     const target = schemas[name];
     if (!target) throw new Error(`"${schema.$ref}" does not exist; a $ref must be "#/components/schemas/NAME".`);
-    const sibling = Object.keys(schema).find((keyword) => keyword !== '$ref' && !ANNOTATIONS.includes(keyword));
+    const sibling = unsupportedKeyword(schema, ['$ref']);
     if (sibling !== undefined) throw new Error(`"${schema.$ref}" has ${sibling} beside it; this is not supported.`);
     if (parents.includes(name)) throw new Error(`The schema ${name} contains itself; this is not supported.`);
     return resolve(target, schemas, [...parents, name]);
   }
+  // strictSchema could not make alternatives strict: each would reject the members that only another one has.
+  const alternatives = ['oneOf', 'anyOf'].find((keyword) => keyword in schema);
+  if (alternatives) throw new Error(`The schema ${JSON.stringify(schema)} has ${alternatives}; this is not supported.`);
   const resolveChild = (child: Schema) => resolve(child, schemas, parents);
   const { allOf = [], ...own } = schema;
   if (own.properties) own.properties = mapValues(own.properties, resolveChild);
   if (own.items) own.items = resolveChild(own.items);
-  if (own.oneOf) own.oneOf = own.oneOf.map(resolveChild);
-  if (own.anyOf) own.anyOf = own.anyOf.map(resolveChild);
   if (allOf.length === 0) return own;
-  const parts = [...allOf.map(resolveChild), own];
+  const parts = allOf.map(resolveChild);
+  for (const part of parts) {
+    const isObject = part.type === undefined || part.type === 'object';
+    const problem = isObject ? unsupportedKeyword(part, OBJECT) : `the type ${part.type}`;
+    const expected = 'it must be an object with only properties and required';
+    if (problem !== undefined) throw new Error(`A part of an allOf has ${problem}; ${expected}.`);
+  }
+  parts.push(own);
   return {
     ...own,
     type: 'object',
@@ -52,10 +58,11 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
 
 /** Keywords to remove. Only `type` affects the validation, and the `base` of its type replaces it. */
 const ANNOTATIONS = ['type', 'description', 'title', 'example', 'examples', 'deprecated'];
+const OBJECT = ['properties', 'required'];
 const BOUNDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 /** The supported keywords of each type, and the schema that every value of the type must match. */
 const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
-  object: { keywords: ['properties', 'required'], base: { type: 'object' } },
+  object: { keywords: OBJECT, base: { type: 'object' } },
   array: { keywords: ['items', 'minItems', 'maxItems'], base: { type: 'array' } },
   string: { keywords: ['minLength', 'maxLength', 'pattern', 'enum'], base: { type: 'string', wellFormed: true } },
   number: { keywords: BOUNDS, base: { type: 'number', storable: true } },
@@ -66,14 +73,14 @@ const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
 
 /**
  * Converts a resolved schema to the validator's: an int64 is a bigint, a string is well-formed, a number fits into
- * DynamoDB. Throws if the schema at the `place` has a type or keyword that is not supported.
+ * DynamoDB. Throws if the schema has a type or keyword that is not supported. `place` is its name in the message.
  */
 export function validatorSchema(schema: Schema, place: string): Schema {
   const type = TYPES[valueType(schema)];
   if (!type) {
     throw new Error(`${place} is of type ${valueType(schema)}; it must be one of ${Object.keys(TYPES).join(', ')}.`);
   }
-  const unsupported = Object.keys(schema).find((keyword) => ![...ANNOTATIONS, ...type.keywords].includes(keyword));
+  const unsupported = unsupportedKeyword(schema, type.keywords);
   if (unsupported !== undefined) {
     const supported = type.keywords.join(', ') || 'none';
     throw new Error(`${place} has the keyword ${unsupported}; its type supports only these keywords: ${supported}.`);
@@ -87,6 +94,10 @@ export function validatorSchema(schema: Schema, place: string): Schema {
     ...(properties && { properties: mapValues(properties, convert) }),
     ...(items && { items: convert(items, '*') }),
   };
+}
+
+function unsupportedKeyword(schema: Schema, supported: string[]): string | undefined {
+  return Object.keys(schema).find((keyword) => ![...ANNOTATIONS, ...supported].includes(keyword));
 }
 
 /** Converts a resolved schema of a response to one that allows no additional members. */

@@ -6,7 +6,7 @@ import { WEB_ACL_ARN } from '../test/support/stack.ts';
 
 const ALL_SETTINGS = {
   stage: 'full',
-  throwaway: true,
+  ephemeral: true,
   alarmEmail: 'ops@example.com',
   domainName: 'plants.example.com',
   hostedZoneId: 'Z0123456789ABC',
@@ -51,9 +51,9 @@ test.each([
 });
 
 test('prints the error and exits with status 1 for an invalid setting', async () => {
-  expect(await run({ throwaway: 'yes' })).toMatchObject({
+  expect(await run({ ephemeral: 'yes' })).toMatchObject({
     status: 1,
-    stderr: ['The context key "throwaway" was "yes"; it must be true or false.'],
+    stderr: ['The setting "ephemeral" was "yes"; it must be true or false.'],
   });
 });
 
@@ -63,5 +63,5 @@ test('uses the settings of infra/stages.ts and warns about a context key that ov
   const { read } = await run({ stage: 'staging', cloudWatchRole: true });
   vi.doUnmock('./stages.ts');
   expect(read('PlantStore-staging.template.json')).toContain('"ThrottlingRateLimit": 500');
-  expect(read('PlantStore-staging.metadata.json')).toContain('The context key \\"cloudWatchRole\\" is true for');
+  expect(read('PlantStore-staging.metadata.json')).toContain('The setting \\"cloudWatchRole\\" is true for');
 });

@@ -102,7 +102,7 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
 });
 
 test('an ephemeral stack moves all traffic at once', () => {
-  templateWith({ throwaway: true }).allResourcesProperties('AWS::CodeDeploy::DeploymentGroup', {
+  templateWith({ ephemeral: true }).allResourcesProperties('AWS::CodeDeploy::DeploymentGroup', {
     DeploymentConfigName: 'CodeDeployDefault.LambdaAllAtOnce',
   });
 });

@@ -34,7 +34,7 @@ export class Release extends Construct {
 
   constructor(scope: Construct, id: string, props: ReleaseProps) {
     super(scope, id);
-    const { operationFunction, throwaway, skipReleaseChecks } = props;
+    const { operationFunction, ephemeral, skipReleaseChecks } = props;
     const { lambda, logGroup, operation } = operationFunction;
     const { currentVersion, functionName } = lambda;
     const { version } = currentVersion;
@@ -54,7 +54,7 @@ export class Release extends Construct {
     this.live = alias as IFunction;
     const deployments = new LambdaDeploymentGroup(this, 'Deployments', {
       alias,
-      deploymentConfig: LambdaDeploymentConfig[throwaway ? 'ALL_AT_ONCE' : 'CANARY_10PERCENT_10MINUTES'],
+      deploymentConfig: LambdaDeploymentConfig[ephemeral ? 'ALL_AT_ONCE' : 'CANARY_10PERCENT_10MINUTES'],
       preHook: hook.lambda as IFunction,
       alarms: [
         this.#addAlarm('InternalErrors', operationFunction, internalErrors, 'responded with error 500'),
@@ -99,9 +99,9 @@ export class Release extends Construct {
   }
 
   /** One alarm per version: an updated alarm would keep the previous version's state. */
-  #addAlarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failed: string): IAlarm {
+  #addAlarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failure: string): IAlarm {
     const alarm = new Alarm(this, id, {
-      alarmDescription: `The newest version of ${operation.operationId} ${failed}. CodeDeploy rolls it back if its release still runs. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
+      alarmDescription: `The newest version of ${operation.operationId} ${failure}. CodeDeploy rolls it back if its release still runs. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
       metric,
       threshold: 1,
       evaluationPeriods: 1,
@@ -123,6 +123,6 @@ function acknowledgeVersions(role: IRole, { lambda }: LoggedFunction): void {
   const resource = lambda.node.defaultChild as CfnFunction;
   Validations.of(role).acknowledge({
     id: `AwsSolutions-IAM5[Resource::<${Stack.of(role).resolve(resource.logicalId)}.Arn>:*]`,
-    reason: 'The wildcard stands for the versions of one function. Each release has a new version.',
+    reason: 'The wildcard matches only the versions of one function. Each release has a new version.',
   });
 }

@@ -12,9 +12,9 @@ const readWithWarnings = (context: Record<string, unknown>, stages?: Stages) =>
   readSettings(new App({ context }), stages);
 const read = (context: Record<string, unknown>, stages?: Stages) => readWithWarnings(context, stages).settings;
 
-test('returns the defaults without context keys', () => {
+test('returns the defaults without a context', () => {
   expect(read({})).toEqual({
-    throwaway: false,
+    ephemeral: false,
     emulator: false,
     skipReleaseChecks: false,
     allowOrigins: [],
@@ -24,7 +24,7 @@ test('returns the defaults without context keys', () => {
 });
 
 test.each<[Record<string, unknown>, Record<string, unknown>?]>([
-  [{ throwaway: 'true' }, { throwaway: true }],
+  [{ ephemeral: 'true' }, { ephemeral: true }],
   [{ emulator: 'false' }, { emulator: false }],
   [{ cloudWatchRole: 'true' }, { cloudWatchRole: true }],
   [{ skipReleaseChecks: true }],
@@ -44,9 +44,9 @@ test.each<[Record<string, unknown>, Record<string, unknown>?]>([
   expect(read(context)).toMatchObject(expected);
 });
 
-/** Each key with the expected value in the error message, and invalid values. */
+/** Each setting with the expected value in the error message, and invalid values. */
 const INVALID: [key: string, expected: string, ...values: unknown[]][] = [
-  ['throwaway', 'true or false', 'untrue', '', 'true '],
+  ['ephemeral', 'true or false', 'untrue', '', 'true '],
   ['emulator', 'true or false', 1],
   ['cloudWatchRole', 'true or false', 'True'],
   ['stage', 'up to 31 letters, digits or hyphens', '', 'a'.repeat(32), 'a b', 'a_b', '1', '-a', 'default'],
@@ -67,9 +67,9 @@ const INVALID: [key: string, expected: string, ...values: unknown[]][] = [
 test.each(INVALID.flatMap(([key, expected, ...values]) => values.map((value) => ({ key, expected, value }))))(
   'rejects $value as $key',
   ({ key, expected, value }) => {
-    const message = `The context key "${key}" was ${JSON.stringify(value)}; it must be ${expected}`;
+    const message = `The setting "${key}" was ${JSON.stringify(value)}; it must be ${expected}`;
     expect(() => read({ [key]: value })).toThrow(message);
-    if (['throwaway', 'emulator', 'stage'].includes(key)) return;
+    if (['ephemeral', 'emulator', 'stage'].includes(key)) return;
     // Also rejected in a stage that is not synthesized.
     const stages = { staging: { [key]: value } } as Stages;
     expect(() => read({ stage: 'dev' }, stages)).toThrow(`In infra/stages.ts, in the stage "staging": ${message}`);
@@ -77,11 +77,11 @@ test.each(INVALID.flatMap(([key, expected, ...values]) => values.map((value) => 
 );
 
 test.each([
-  [{ domainName: 'p.example.co' }, 'The context key "domainName" needs "hostedZoneId".'],
-  [{ hostedZoneId: 'Z1' }, 'The context key "hostedZoneId" needs "domainName".'],
-  [{ tokenIssuer: ISSUER }, 'The context key "tokenIssuer" needs "tokenAudience".'],
-  [{ tokenAudience: 'a', tokenScope: 'b' }, 'The context key "tokenAudience" needs "tokenIssuer".'],
-  [{ tokenScope: 'b' }, 'The context key "tokenScope" needs "tokenIssuer".'],
+  [{ domainName: 'p.example.co' }, 'The setting "domainName" needs "hostedZoneId".'],
+  [{ hostedZoneId: 'Z1' }, 'The setting "hostedZoneId" needs "domainName".'],
+  [{ tokenIssuer: ISSUER }, 'The setting "tokenIssuer" needs "tokenAudience".'],
+  [{ tokenAudience: 'a', tokenScope: 'b' }, 'The setting "tokenAudience" needs "tokenIssuer".'],
+  [{ tokenScope: 'b' }, 'The setting "tokenScope" needs "tokenIssuer".'],
 ])('rejects %j without the other setting that it needs', (settings, message) => {
   expect(() => read(settings)).toThrow(message);
   expect(() => read({}, { default: settings })).toThrow(`In infra/stages.ts, in the stage "default": ${message}`);
@@ -93,9 +93,7 @@ test.each(['alarmMail', 'toString', 'stage'])('rejects the key %s in infra/stage
 });
 
 test('rejects an invalid stage name in infra/stages.ts', () => {
-  expect(() => read({}, { a_b: {} })).toThrow(
-    'In infra/stages.ts, in the stage "a_b": The context key "stage" was "a_b"',
-  );
+  expect(() => read({}, { a_b: {} })).toThrow('In infra/stages.ts, in the stage "a_b": The setting "stage" was "a_b"');
 });
 
 const STAGES: Stages = {
@@ -119,23 +117,23 @@ test.each([
   { stage: 'dev' },
   { stage: 'Staging' },
   { stage: 'constructor' },
-  { throwaway: true },
-  { stage: 'staging', throwaway: 'true' },
+  { ephemeral: true },
+  { stage: 'staging', ephemeral: 'true' },
   { stage: 'staging', emulator: 'true' },
 ])('with %j ignores the settings in infra/stages.ts', (context) => {
   expect(read(context, STAGES)).toEqual(read(context));
 });
 
 const overrides = (value: string) =>
-  expect.stringMatching(`^The context key "\\w+" is ".+" for this deployment only. The stage "\\w+" has ${value} in `);
+  expect.stringMatching(`^The setting "\\w+" is ".+" for this deployment only. The stage "\\w+" has ${value} in `);
 const NO_ROLE = expect.stringMatching(/^The setting cloudWatchRole is missing\. .* aws apigateway get-account /);
-const SKIPPED = expect.stringMatching(/^The context key "skipReleaseChecks" is true: .* at once, /);
+const SKIPPED = expect.stringMatching(/^The setting "skipReleaseChecks" is true: .* at once, /);
 
 test.each([
   ['a context key that overrides a setting', { requestsPerSecond: '5' }, { requestsPerSecond: overrides('500') }],
   ['a context key that the stage does not set', { alarmEmail: 'o@e.x' }, { alarmEmail: overrides('none') }],
   ['a stage without cloudWatchRole', { stage: 'dev' }, { cloudWatchRole: NO_ROLE }],
-  ['an ephemeral stack without cloudWatchRole', { throwaway: true }, { cloudWatchRole: NO_ROLE }],
+  ['an ephemeral stack without cloudWatchRole', { ephemeral: true }, { cloudWatchRole: NO_ROLE }],
   ['skipped release checks', { skipReleaseChecks: 'true' }, { skipReleaseChecks: SKIPPED }],
 ])('warns about %s', (_case, context, expected) => {
   expect(readWithWarnings(context, STAGES).warnings).toEqual(expected);
@@ -144,13 +142,13 @@ test.each([
 test.each([
   ['the settings of the stage', {}],
   ['a context key with the value of the stage', { requestsPerSecond: '500' }],
-  ['the context keys of an ephemeral stack', { throwaway: true, cloudWatchRole: true, alarmEmail: 'o@e.x' }],
+  ['the context keys of an ephemeral stack', { ephemeral: true, cloudWatchRole: true, alarmEmail: 'o@e.x' }],
   ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.x', skipReleaseChecks: true }],
 ])('does not warn about %s', (_case, context) => {
   expect(readWithWarnings(context, STAGES).warnings).toEqual({});
 });
 
-test('every context key is documented in docs/deploying.md', () => {
+test('every setting is documented in docs/deploying.md', () => {
   const document = readFileSync(join(import.meta.dirname, '../docs/deploying.md'), 'utf8');
   for (const key of settingKeys) expect(document).toContain(`-c ${key}=`);
 });

@@ -5,15 +5,15 @@ import { z } from 'zod';
 const text = (pattern: RegExp, expected: string) => z.coerce.string().regex(pattern, expected).optional();
 const flag = () => text(/^(true|false)$/, 'true or false').transform((value) => value === 'true');
 
-/** The settings that select the stack and how it is deployed. Only the context (`-c` or cdk.json) can set them, not infra/stages.ts. */
-const selectorSchema = z.object({
+/** The settings that only the context (`-c` or cdk.json) can set, not infra/stages.ts. */
+const contextOnlySchema = z.object({
   /** Name of an additional stack, such as `dev`. @default none: the default stack */
   stage: text(
     /^(?!default$)[a-z][a-z0-9-]{0,30}$/i,
     'up to 31 letters, digits or hyphens that start with a letter, and not "default", the name of the stack without a stage',
   ),
   /** Makes an ephemeral stack: `cdk destroy` deletes all of it, including the data. @default false */
-  throwaway: flag(),
+  ephemeral: flag(),
   /** Leaves out what AWS emulators do not support: gradual releases and monitoring. @default false */
   emulator: flag(),
   /** Moves all traffic to new versions at once, without pre-traffic check and canary. @default false */
@@ -45,7 +45,7 @@ const stageSchema = z
     tokenScope: text(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one scope, without spaces, quotes or backslashes'),
     /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
     requestsPerSecond: text(/^[1-9]\d{0,5}$/, 'a number from 1 to 999999').transform((value) => Number(value ?? 100)),
-    /** ARN of the web ACL to attach to the API's stage. @default none */
+    /** ARN of the web ACL to attach to the API stage. @default none */
     webAclArn: text(
       /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/,
       'the ARN of a regional web ACL',
@@ -63,19 +63,19 @@ const stageSchema = z
     ] as const;
     for (const [key, needed] of needs) {
       if (settings[key] === undefined || settings[needed] !== undefined) continue;
-      addIssue(`The context key "${key}" needs "${needed}".`);
+      addIssue(`The setting "${key}" needs "${needed}".`);
     }
   });
 
 const stageKeys = Object.keys(stageSchema.shape);
-/** The names of all settings. Each is also a context key. */
-export const settingKeys = [...Object.keys(selectorSchema.shape), ...stageKeys];
+/** The names of all settings. The context can set each of them: `-c NAME=VALUE`. */
+export const settingKeys = [...Object.keys(contextOnlySchema.shape), ...stageKeys];
 
-type Selectors = z.output<typeof selectorSchema>;
+type ContextOnlySettings = z.output<typeof contextOnlySchema>;
 type Values = Record<string, unknown>;
 
 /** The settings of a stack, with their defaults above. docs/deploying.md explains them. */
-export type StackSettings = Selectors & z.output<typeof stageSchema>;
+export type StackSettings = ContextOnlySettings & z.output<typeof stageSchema>;
 
 /** The settings in infra/stages.ts, by stage. `default` is the stack without a stage. */
 export type Stages = Record<string, Partial<Record<keyof z.output<typeof stageSchema>, string | number | boolean>>>;
@@ -86,47 +86,47 @@ export type Stages = Record<string, Partial<Record<keyof z.output<typeof stageSc
  *
  * Also returns a warning for each setting that the person who deploys should check.
  *
- * @throws if a setting of any stage is invalid. The message contains the key, its value and the expected value.
+ * @throws if a setting of any stage is invalid. The message contains its name, its value and the expected value.
  */
 export function readSettings(app: App, stages: Stages = {}) {
   for (const [stage, settings] of Object.entries(stages)) {
     const prefix = `In infra/stages.ts, in the stage ${JSON.stringify(stage)}: `;
-    if (stage !== 'default') parse(selectorSchema, { stage }, prefix);
+    if (stage !== 'default') parse(contextOnlySchema, { stage }, prefix);
     parse(stageSchema, settings, prefix);
   }
   const context: Values = app.node.getAllContext();
-  const selectors = parse(selectorSchema, context);
-  const { stage = 'default', throwaway, emulator } = selectors;
-  const fromStage: Values = throwaway || emulator ? {} : (stages[stage] ?? {});
+  const contextOnly = parse(contextOnlySchema, context);
+  const { stage = 'default', ephemeral, emulator } = contextOnly;
+  const fromStage: Values = ephemeral || emulator ? {} : (stages[stage] ?? {});
   const fromContext = Object.fromEntries(Object.entries(context).filter(([key]) => stageKeys.includes(key)));
-  const settings: StackSettings = { ...selectors, ...parse(stageSchema, { ...fromStage, ...fromContext }) };
-  return { settings, warnings: emulator ? {} : warningsOf(selectors, fromStage, fromContext) };
+  const settings: StackSettings = { ...contextOnly, ...parse(stageSchema, { ...fromStage, ...fromContext }) };
+  return { settings, warnings: emulator ? {} : warningsOf(contextOnly, fromStage, fromContext) };
 }
 
 function warningsOf(
-  { stage = 'default', throwaway, skipReleaseChecks }: Selectors,
+  { stage = 'default', ephemeral, skipReleaseChecks }: ContextOnlySettings,
   fromStage: Values,
   fromContext: Values,
 ) {
   const warnings: Record<string, string> = {};
   if (skipReleaseChecks) {
     warnings['skipReleaseChecks'] =
-      'The context key "skipReleaseChecks" is true: this deployment moves all traffic to the new versions at once, ' +
+      'The setting "skipReleaseChecks" is true: this deployment moves all traffic to the new versions at once, ' +
       'without pre-traffic check and canary. Remove it for the next deployment.';
   }
-  for (const [key, value] of throwaway ? [] : Object.entries(fromContext)) {
+  for (const [key, value] of ephemeral ? [] : Object.entries(fromContext)) {
     const stageValue = fromStage[key];
     if (String(value) === String(stageValue)) continue;
     warnings[key] =
-      `The context key "${key}" is ${JSON.stringify(value)} for this deployment only. The stage "${stage}" has ` +
-      `${JSON.stringify(stageValue) ?? 'none'} in infra/stages.ts. The next deployment without the key uses ${stageValue === undefined ? 'the default' : 'that value'}.`;
+      `The setting "${key}" is ${JSON.stringify(value)} for this deployment only. The stage "${stage}" has ` +
+      `${JSON.stringify(stageValue) ?? 'none'} in infra/stages.ts. The next deployment without -c ${key} uses ${stageValue === undefined ? 'the default' : 'that value'}.`;
   }
   if (fromContext['cloudWatchRole'] === undefined && fromStage['cloudWatchRole'] === undefined) {
     warnings['cloudWatchRole'] =
       'The setting cloudWatchRole is missing. API Gateway needs a role to write logs, one per account and region. ' +
       'Without it, the first deployment fails. Run: aws apigateway get-account --query cloudwatchRoleArn. If it ' +
       'prints null, set cloudWatchRole to true, which creates the role. If it prints a role, set it to false, because ' +
-      `true replaces that role. Set it with -c${throwaway ? '' : `, or for the stage "${stage}" in infra/stages.ts`}.`;
+      `true replaces that role. Set it with -c${ephemeral ? '' : `, or for the stage "${stage}" in infra/stages.ts`}.`;
   }
   return warnings;
 }
@@ -139,7 +139,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, values: Values, prefix 
   const [key] = issue.path;
   if (key === undefined) throw new Error(prefix + issue.message);
   const value = JSON.stringify(values[String(key)]);
-  throw new Error(`${prefix}The context key "${String(key)}" was ${value}; it must be ${issue.message}.`);
+  throw new Error(`${prefix}The setting "${String(key)}" was ${value}; it must be ${issue.message}.`);
 }
 
 function areOrigins(origins: string[]): boolean {

@@ -86,7 +86,7 @@ test('deleting the stack keeps tables, logs, versions and the key; a failed crea
 });
 
 test('an ephemeral stack is deleted completely', () => {
-  const ephemeral = templateWith({ throwaway: true });
+  const ephemeral = templateWith({ ephemeral: true });
   ephemeral.allResourcesProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: false });
   expect(JSON.stringify(ephemeral.toJSON())).not.toContain('Policy":"Retain');
 });
@@ -94,8 +94,8 @@ test('an ephemeral stack is deleted completely', () => {
 test.each([
   [{}, 'PlantStore'],
   [{ stage: 'dev' }, 'PlantStore-dev'],
-  [{ throwaway: true }, 'PlantStoreThrowaway'],
-  [{ throwaway: true, stage: 'dev' }, 'PlantStoreThrowaway-dev'],
+  [{ ephemeral: true }, 'PlantStoreEphemeral'],
+  [{ ephemeral: true, stage: 'dev' }, 'PlantStoreEphemeral-dev'],
 ])('with %j the stack and its dashboard are named %s', (context, name) => {
   const stack = stackWith(context);
   expect(stack.stackName).toBe(name);

@@ -22,14 +22,14 @@ interface PlantStoreStackProps extends StackSettings {
  */
 export class PlantStoreStack extends Stack {
   constructor(app: App, { operations = grantedOperations(), ...settings }: PlantStoreStackProps) {
-    const { throwaway, emulator, stage, alarmEmail } = settings;
-    const name = `PlantStore${throwaway ? 'Throwaway' : ''}${stage === undefined ? '' : `-${stage}`}`;
+    const { ephemeral, emulator, stage, alarmEmail } = settings;
+    const name = `PlantStore${ephemeral ? 'Ephemeral' : ''}${stage === undefined ? '' : `-${stage}`}`;
     super(app, name, { description: 'Plant Store, a serverless API' });
     const setRemovalPolicy = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
-      RemovalPolicies.of(this).apply(throwaway ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
+      RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
     // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.
     setRemovalPolicy(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
-    // These are deleted if creating the stack fails: a leftover key costs money, and a leftover version fails the next try.
+    // These are deleted if creating the stack fails: a leftover key costs money, and a leftover version makes the next attempt fail.
     setRemovalPolicy(
       RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       'AWS::Logs::LogGroup',

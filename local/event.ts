@@ -9,7 +9,7 @@ import { LOCAL_ACCOUNT, type Template } from './template.ts';
 export interface GatewayRequest {
   message: IncomingMessage;
   method: string;
-  /** Without the stage. */
+  /** Without the API stage. */
   path: string;
   query: string;
   body: Buffer;
@@ -24,7 +24,7 @@ export interface GatewayRequest {
  */
 export function createEvent(
   { message, method, path, query, body, ids }: GatewayRequest,
-  { stage, encodesBodies }: Template,
+  { apiStage, encodesBodies }: Template,
   { resource, pathParameters }: Pick<APIGatewayProxyEvent, 'resource' | 'pathParameters'>,
 ): APIGatewayProxyEvent {
   const now = new Date();
@@ -69,14 +69,14 @@ export function createEvent(
       userAgent: message.headers['user-agent'] ?? null,
       userArn: null,
     },
-    path: `/${stage}${path}`,
+    path: `/${apiStage}${path}`,
     protocol: `HTTP/${message.httpVersion}`,
     ...ids,
     requestTime: `${day}/${month}/${year}:${time} +0000`,
     requestTimeEpoch: now.getTime(),
     resourceId: hash('sha256', resource).slice(0, 6),
     resourcePath: resource,
-    stage,
+    stage: apiStage,
   };
   return {
     resource,
@@ -116,8 +116,8 @@ export function readEvent(file: string): APIGatewayProxyEvent {
  * name to the name of the event before it.
  */
 export function filesBefore(file: string): string[] {
-  const map = join(dirname(file), 'before.json');
-  const names: Record<string, string> = existsSync(map) ? JSON.parse(readFileSync(map, 'utf8')) : {};
+  const mapFile = join(dirname(file), 'before.json');
+  const names: Record<string, string> = existsSync(mapFile) ? JSON.parse(readFileSync(mapFile, 'utf8')) : {};
   const name = names[basename(file, '.json')];
   if (name === undefined) return [];
   const before = join(dirname(file), `${name}.json`);

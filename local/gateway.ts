@@ -4,15 +4,15 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { render } from 'velocityjs';
 import { createEvent, type GatewayRequest } from './event.ts';
-import { type Deployment, EventTooLarge } from './lambda.ts';
-import type { GatewayResponse, MockIntegration, Route, Template } from './template.ts';
+import { EventTooLarge, type RunningFunctions } from './lambda.ts';
+import type { HttpResponse, MockIntegration, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_HEADER_BYTES = 10_240;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 /** The response to a larger body. The template cannot change it ("Amazon API Gateway important notes"). */
-const BODY_TOO_LARGE: GatewayResponse = {
+const BODY_TOO_LARGE: HttpResponse = {
   statusCode: 413,
   headers: { 'content-type': 'text/plain' },
   body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
@@ -24,12 +24,12 @@ const BODY_TOO_LARGE: GatewayResponse = {
  */
 const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
 
-/** Responds as the REST API of the current deployment does. Calls `log` with a line for each response. */
-export function createGateway(current: () => Deployment, log: (line: string) => void): RequestListener {
+/** Responds as the REST API of the running functions' template. Calls `log` with a line for each response. */
+export function createGateway(running: () => RunningFunctions, log: (line: string) => void): RequestListener {
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const start = performance.now();
     const request = await readRequest(message);
-    const { statusCode, headers, body } = await respond(current(), request);
+    const { statusCode, headers, body } = await respond(running(), request);
     response.writeHead(statusCode, {
       ...headers,
       'content-length': Buffer.byteLength(body),
@@ -63,8 +63,7 @@ async function readRequest(message: IncomingMessage): Promise<GatewayRequest> {
 }
 
 /** Returns the response of the route's integration, or a gateway response if there is no route or it fails. */
-async function respond(deployment: Deployment, request: GatewayRequest): Promise<GatewayResponse> {
-  const { template } = deployment;
+async function respond({ template, invoke }: RunningFunctions, request: GatewayRequest): Promise<HttpResponse> {
   const { url, rawHeaders } = request.message;
   if (`${url}${rawHeaders.join('')}`.length > MAX_HEADER_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   if (request.body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
@@ -74,10 +73,7 @@ async function respond(deployment: Deployment, request: GatewayRequest): Promise
   if ('mediaTypes' in integration) return mockResponse(template, integration, request);
   try {
     const timeout = sleep(integration.timeoutMs, gatewayResponse(template, 'INTEGRATION_TIMEOUT'), { ref: false });
-    return await Promise.race([
-      deployment.invoke(createEvent(request, template, match)).then(functionResponse),
-      timeout,
-    ]);
+    return await Promise.race([invoke(createEvent(request, template, match)).then(functionResponse), timeout]);
   } catch (error) {
     if (error instanceof EventTooLarge) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
     // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
@@ -99,7 +95,7 @@ function findRoute(routes: Route[], { method, path }: GatewayRequest) {
 }
 
 /** Returns a gateway response, or the default one of its class ("Gateway response types for API Gateway"). */
-function gatewayResponse({ gatewayResponses }: Template, type: string): GatewayResponse {
+function gatewayResponse({ gatewayResponses }: Template, type: string): HttpResponse {
   const fallback = /TIMEOUT|5XX/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
   const response = gatewayResponses.get(type) ?? gatewayResponses.get(fallback);
   if (!response) throw new Error(`The template has no gateway response ${type} or ${fallback}.`);
@@ -114,23 +110,23 @@ interface ProxyResponse {
   body?: unknown;
 }
 
-function functionResponse(response: unknown): GatewayResponse {
+function functionResponse(response: unknown): HttpResponse {
   const { statusCode, headers = {}, multiValueHeaders = {}, body = '' } = (response ?? {}) as ProxyResponse;
   if (!Number.isInteger(statusCode) || typeof body !== 'string') {
     throw new Error('The function returned an invalid response: statusCode must be an integer, and body a string.');
   }
-  const sent: GatewayResponse['headers'] = { 'content-type': 'application/json' };
+  const sentHeaders: HttpResponse['headers'] = { 'content-type': 'application/json' };
   const entries = [...Object.entries(headers), ...Object.entries(multiValueHeaders)];
   for (const [name, group] of Map.groupBy(entries, ([name]) => name.toLowerCase())) {
     const values = group.flatMap(([, value]) => value).map(String);
     for (const value of values) validateHeaderValue(name, value);
-    sent[REMAPPED_HEADER.test(name) ? `x-amzn-remapped-${name}` : name] = [...new Set(values)];
+    sentHeaders[REMAPPED_HEADER.test(name) ? `x-amzn-remapped-${name}` : name] = [...new Set(values)];
   }
-  return { statusCode: Number(statusCode), headers: sent, body };
+  return { statusCode: Number(statusCode), headers: sentHeaders, body };
 }
 
 /** Renders a mock integration's response template. Supports only the variables that the stack uses. */
-function mockResponse(template: Template, mock: MockIntegration, { message }: GatewayRequest): GatewayResponse {
+function mockResponse(template: Template, mock: MockIntegration, { message }: GatewayRequest): HttpResponse {
   const contentType = message.headers['content-type'] || 'application/json';
   const mediaType = contentType.replace(/;.*/s, '').trim().toLowerCase();
   if (!mock.mediaTypes.includes(mediaType)) return gatewayResponse(template, 'UNSUPPORTED_MEDIA_TYPE');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { deploy, EventTooLarge, type LogLine, lambdaEnvironment, startFunction } from './lambda.ts';
+import { EventTooLarge, type LogLine, lambdaEnvironment, startFunction, startServedFunctions } from './lambda.ts';
 import { type FunctionConfiguration, readTemplate } from './template.ts';
 
 /** Writes a function with this handler. A handler can wait with `gate()` until the test calls `write('gate')`. */
@@ -122,7 +122,7 @@ test('sets Lambda’s environment variables and the function’s own, and none o
   const functions = [configurationOf('async () => process.env', { environment })];
   const routes = [{ method: 'GET', resource: '/a', integration: { functionName: 'TheFunction', timeoutMs: 60_000 } }];
   const template = { ...readTemplate(inject('assembly')), functions, routes };
-  const { invoke, close } = await deploy(template, { endpoint: 'http://127.0.0.1:9' }, () => {});
+  const { invoke, close } = await startServedFunctions(template, { endpoint: 'http://127.0.0.1:9' }, () => {});
   onTestFinished(close);
   const event: Partial<APIGatewayProxyEvent> = { httpMethod: 'GET', resource: '/a' };
   expect(await invoke(event as APIGatewayProxyEvent)).toEqual({

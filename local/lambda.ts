@@ -21,15 +21,17 @@ export interface LogLine {
   message: unknown;
 }
 
+type OnLog = (line: LogLine) => void;
+
 /** A log line, or the result: an empty response after the init, the response as JSON after an invocation. */
 export type WorkerMessage = { log: LogLine } | { response: string } | { failure: string };
 
 export class EventTooLarge extends Error {}
 
-export type Deployment = Awaited<ReturnType<typeof deploy>>;
+export type RunningFunctions = Awaited<ReturnType<typeof startServedFunctions>>;
 
 /** Starts the functions of the template's routes. They use the DynamoDB at `endpoint`. */
-export async function deploy(template: Template, { endpoint }: { endpoint: string }, onLog: (line: LogLine) => void) {
+export async function startServedFunctions(template: Template, { endpoint }: { endpoint: string }, onLog: OnLog) {
   const start = async ({ name, environment, ...configuration }: Template['functions'][number]) => {
     const variables = { ...lambdaEnvironment(name, endpoint), ...environment };
     return [name, await startFunction({ name, environment: variables, ...configuration }, onLog)] as const;
@@ -71,7 +73,7 @@ export function lambdaEnvironment(functionName: string, dynamoDbEndpoint: string
  *
  * @throws if the bundle cannot be loaded
  */
-export async function startFunction(configuration: FunctionConfiguration, onLog: (line: LogLine) => void) {
+export async function startFunction(configuration: FunctionConfiguration, onLog: OnLog) {
   const environments = Array.from({ length: MAX_ENVIRONMENTS }, () => createEnvironment(configuration, onLog));
   await environments[0]?.start();
   return {
@@ -93,7 +95,7 @@ export async function startFunction(configuration: FunctionConfiguration, onLog:
 }
 
 /** Runs one event at a time in a worker thread. Starts a new worker after a crash or a timeout. */
-function createEnvironment(configuration: FunctionConfiguration, onLog: (line: LogLine) => void) {
+function createEnvironment(configuration: FunctionConfiguration, onLog: OnLog) {
   const { environment, memoryMegabytes, timeoutSeconds } = configuration;
   let current: Worker | undefined;
   /** The result of the init or of the invocation in progress. */

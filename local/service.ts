@@ -12,7 +12,7 @@ import {
   SERVICE_ASSEMBLY,
 } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
-import { type Deployment, deploy, type LogLine } from './lambda.ts';
+import { type LogLine, type RunningFunctions, startServedFunctions } from './lambda.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
 import { LOCAL_REGION, readTemplate } from './template.ts';
@@ -31,18 +31,18 @@ const DEBOUNCE_MS = 50;
 export async function startService(port: number, rebuildOnChange: boolean) {
   const dynamoDb = await openLocalDynamoDb('keep');
 
-  async function build(): Promise<Deployment> {
+  async function build(): Promise<RunningFunctions> {
     if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
     const template = readTemplate(await synthesize(SERVICE_ASSEMBLY));
     await createTables(dynamoDb, template);
-    return await deploy(template, dynamoDb, printProblem);
+    return await startServedFunctions(template, dynamoDb, printProblem);
   }
 
-  let deployment = await build();
-  const { outputs } = deployment.template;
-  await putDevelopmentToken(dynamoDb, deployment.template);
+  let running = await build();
+  const { outputs } = running.template;
+  await putDevelopmentToken(dynamoDb, running.template);
 
-  const gateway = createGateway(() => deployment, console.log);
+  const gateway = createGateway(() => running, console.log);
   const server = createServer((request, response) => {
     if (!serveReferencePage(request, response, DEVELOPMENT_TOKEN)) gateway(request, response);
   });
@@ -55,8 +55,8 @@ export async function startService(port: number, rebuildOnChange: boolean) {
 
   if (rebuildOnChange) {
     await rebuildAfterChanges(async () => {
-      const previous = deployment;
-      deployment = await build();
+      const previous = running;
+      running = await build();
       console.log('Rebuilt.');
       await previous.close();
     });

@@ -113,13 +113,13 @@ test.each([
 });
 
 test('replaces references with logical ids and local values', () => {
-  const { outputs, stage } = templateWith('PlantStore.template.json', ({ Outputs }) => {
+  const { outputs, apiStage } = templateWith('PlantStore.template.json', ({ Outputs }) => {
     const parts = ['aws', { Ref: 'AWS::AccountId' }, { Ref: 'Some' }, { 'Fn::GetAtt': ['Other', 'Arn'] }];
     const names = ['Partition', 'Region', 'URLSuffix'].map((name) => ({ Ref: `AWS::${name}` }));
     Object.assign(Outputs ?? {}, { Own: { Value: { 'Fn::Join': ['|', [...parts, ...names]] } } });
   });
   expect(outputs['Own']).toBe('aws|000000000000|Some|Other|aws|us-east-1|amazonaws.com');
-  expect(stage).toBe('v1');
+  expect(apiStage).toBe('v1');
 });
 
 test('reads a function’s configuration', () => {

@@ -30,10 +30,10 @@ export interface MockIntegration {
   /** The accepted media types of the request body. */
   mediaTypes: string[];
   /** Its body is a template in the Velocity Template Language (VTL). */
-  response: GatewayResponse;
+  response: HttpResponse;
 }
 
-export interface GatewayResponse {
+export interface HttpResponse {
   statusCode: number;
   /** Names are in lower case. */
   headers: Record<string, string | string[]>;
@@ -42,7 +42,7 @@ export interface GatewayResponse {
 
 /** A synthesized stack. Its references are replaced by logical ids. */
 export interface Template {
-  stage: string;
+  apiStage: string;
   /** True if API Gateway encodes request bodies as base64. */
   encodesBodies: boolean;
   functions: FunctionConfiguration[];
@@ -50,7 +50,7 @@ export interface Template {
   /** Sorted from the most to the least specific. */
   routes: Route[];
   /** By response type ("Gateway response types for API Gateway"). */
-  gatewayResponses: Map<string, GatewayResponse>;
+  gatewayResponses: Map<string, HttpResponse>;
   outputs: Record<string, string>;
 }
 
@@ -111,7 +111,7 @@ export function readTemplate(assembly: string): Template {
   function toIntegration(integration: Integration): Route['integration'] {
     if (integration.type === 'mock') {
       const { requestTemplates, responses } = integration;
-      return { mediaTypes: Object.keys(requestTemplates), response: fixedResponse(responses.default) };
+      return { mediaTypes: Object.keys(requestTemplates), response: toHttpResponse(responses.default) };
     }
     const invoked = integration.uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
     const alias = aliases.find(({ name }) => name === invoked);
@@ -127,7 +127,7 @@ export function readTemplate(assembly: string): Template {
   );
   const gatewayResponses = Object.entries(api['x-amazon-apigateway-gateway-responses']);
   return {
-    stage: onlyItem('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
+    apiStage: onlyItem('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
     encodesBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
     functions: functions.map(({ name, Metadata, Handler, Timeout, MemorySize, Environment }) => ({
       name,
@@ -141,7 +141,7 @@ export function readTemplate(assembly: string): Template {
       return { TableName, AttributeDefinitions, KeySchema, BillingMode };
     }),
     routes: routes.toSorted((a, b) => sortKey(a).localeCompare(sortKey(b))),
-    gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, fixedResponse(response)])),
+    gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, toHttpResponse(response)])),
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, Value])),
   };
 }
@@ -178,7 +178,7 @@ function sortKey({ resource, method }: Pick<Route, 'resource' | 'method'>): stri
   return [...segments, method === 'ANY' ? 1 : 0].join();
 }
 
-function fixedResponse({ statusCode, responseParameters, responseTemplates }: ResponseDefinition): GatewayResponse {
+function toHttpResponse({ statusCode, responseParameters, responseTemplates }: ResponseDefinition): HttpResponse {
   const headers = Object.entries(responseParameters).map(([name, value]) => [
     name.replace(/.*\.header\./, '').toLowerCase(),
     value.replaceAll("'", ''),

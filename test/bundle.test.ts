@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
-import { type Deployment, deploy } from '../local/lambda.ts';
+import { type RunningFunctions, startServedFunctions } from '../local/lambda.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
-import { startFaultProxy } from './support/dynamodb-proxy.ts';
+import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { eventWith, sampleEvent, sampleNames } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
@@ -11,35 +11,35 @@ const template = readTemplate(assembly);
 const routes = template.routes.filter(({ integration }) => 'functionName' in integration);
 
 let engine: Engine;
-let proxy: Awaited<ReturnType<typeof startFaultProxy>>;
+let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
 beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(() => engine.close());
 beforeEach(async () => {
-  proxy = await startFaultProxy(engine.endpoint);
+  proxy = await startFailureProxy(engine.endpoint);
   return () => proxy.close();
 });
 
-/** Deploys only one function, so that all recorded calls are its own. */
-async function deployFunctionOf(method: string, resource: string): Promise<Deployment> {
+/** Starts only one function, so that all recorded calls are its own. */
+async function startFunctionOf(method: string, resource: string): Promise<RunningFunctions> {
   const functions = [functionOfRoute(template, method, resource)];
-  const deployment = await deploy({ ...template, functions }, proxy, () => {});
-  onTestFinished(deployment.close);
-  return deployment;
+  const running = await startServedFunctions({ ...template, functions }, proxy, () => {});
+  onTestFinished(running.close);
+  return running;
 }
 
 test.each(routes)('$method $resource makes exactly the calls that its role allows', async ({ method, resource }) => {
-  const deployment = await deployFunctionOf(method, resource);
+  const { invoke } = await startFunctionOf(method, resource);
   const events = sampleNames.map(sampleEvent).filter((event) => event.resource === resource);
-  for (const event of events.filter(({ httpMethod }) => httpMethod === method)) await deployment.invoke(event);
+  for (const event of events.filter(({ httpMethod }) => httpMethod === method)) await invoke(event);
   const { name } = functionOfRoute(template, method, resource);
   expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(name, assembly));
 });
 
 test('POST /plants reads once at init, then each token once a minute, and writes once for a valid request', async () => {
-  const deployment = await deployFunctionOf('POST', '/plants');
-  const create = async (body: string) => deployment.invoke(eventWith({ body }));
+  const { invoke } = await startFunctionOf('POST', '/plants');
+  const create = async (body: string) => invoke(eventWith({ body }));
   const read = `GetItem ${engine.accessTokensTable}`;
   const put = `PutItem ${engine.plantsTable}`;
   expect(proxy.calls).toEqual([read]);

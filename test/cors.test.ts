@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checks } from '../checks/checks.ts';
+import { checks } from '../checks/all-checks.ts';
 import { HttpClient } from '../cli/http-client.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { synthesize } from '../local/synthesize.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
-import { plantMembers } from '../functions/create-plant/contract.generated.js';
+import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
 import { pick } from '../functions/shared/success.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
-import { type Deployment, deploy } from '../local/lambda.ts';
+import { type RunningFunctions, startServedFunctions } from '../local/lambda.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
@@ -11,25 +11,25 @@ import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
 const operations = readOperations();
 
 let engine: Engine;
-let deployment: Deployment;
+let functions: RunningFunctions;
 beforeAll(async () => {
   engine = await startEngine();
-  deployment = await deploy(engine.template, engine, () => {});
+  functions = await startServedFunctions(engine.template, engine, () => {});
 });
 afterAll(async () => {
-  await deployment.close();
+  await functions.close();
   await engine.close();
 });
 
 test('the bundle’s response to each sample event is the one in the event’s name', async () => {
   for (const name of sampleNames) {
     const event = sampleEvent(name);
-    const response = (await deployment.invoke(event)) as ApiResponse;
+    const response = (await functions.invoke(event)) as ApiResponse;
     const body = contractBody(response, event);
     expect({ name, error: body['error'] }).toEqual({ name, error: errorOfSample(name) });
     if (!name.startsWith('create-plant')) continue;
     const sent = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();
-    expect(body, name).toEqual(pick(JSON.parse(sent), plantMembers));
+    expect(body, name).toEqual(pick(JSON.parse(sent), plantMemberNames));
     const id = /"id": ?(-?\d+)/.exec(sent)?.[1] ?? '';
     expect(await engine.stored(BigInt(id)), name).toEqual({ id, ...body });
   }

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { contractBody } from './support/contract.ts';
-import { startFaultProxy } from './support/dynamodb-proxy.ts';
+import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
 import { post } from './support/service.ts';
@@ -37,8 +37,8 @@ function temporaryFolder(): string {
 }
 
 test('synthesize fails with the output of the app', async () => {
-  await expect(synthesize(temporaryFolder(), { throwaway: 'yes' })).rejects.toThrow(
-    'The stack could not be synthesized:\nThe context key "throwaway" was "yes"; it must be true or false.',
+  await expect(synthesize(temporaryFolder(), { ephemeral: 'yes' })).rejects.toThrow(
+    'The stack could not be synthesized:\nThe setting "ephemeral" was "yes"; it must be true or false.',
   );
 });
 
@@ -126,13 +126,13 @@ describe('with the embedded DynamoDB', () => {
     const listed = await token('list');
     expect(listed.stdout).toMatch(/^visitor\s/m);
     expect(listed.stdout).not.toContain(visitor);
-    await token('revoke visitor');
+    await token('revoke --name visitor');
     expect(await post(run.url, '{"id":5,"name":"x"}', visitor)).toMatchObject({ error: 401 });
   });
 
   test('keeps its data if it is killed, and stores the development token at each start', async () => {
     await post(run.url, '{"id":70,"name":"before the kill"}');
-    await token('revoke development');
+    await token('revoke --name development');
     expect((await token('list')).stdout).not.toContain('development');
     run.kill();
     await run.exit;
@@ -176,11 +176,11 @@ describe('with the embedded DynamoDB', () => {
 
 describe('with another DynamoDB of this machine', () => {
   let project: ProjectCopy;
-  let database: Awaited<ReturnType<typeof startFaultProxy>>;
+  let database: Awaited<ReturnType<typeof startFailureProxy>>;
   let variables: Record<string, string>;
   beforeAll(async () => {
     project = copyProject();
-    database = await startFaultProxy(engine.endpoint);
+    database = await startFailureProxy(engine.endpoint);
     variables = { AWS_ENDPOINT_URL_DYNAMODB: database.endpoint };
     return async () => {
       project.remove();
@@ -273,7 +273,7 @@ describe('with another DynamoDB of this machine', () => {
     expect(dev.output()).toContain('Rebuilt.');
 
     const put = `PutItem ${engine.plantsTable}`;
-    database.plan({ call: put, fault: 'hangs', times: 9, applied: false });
+    database.plan({ call: put, failure: 'hangs', times: 9, applied: false });
     const calls = database.calls.length;
     const response = post(dev.url, '{"id":73,"name":"x"}').catch(() => 'none');
     await expect.poll(() => database.calls.slice(calls), POLL).toContain(put);

@@ -1,7 +1,7 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { checksOfFunction } from '../checks/checks.ts';
+import { checksOfFunction } from '../checks/all-checks.ts';
 import { operations } from '../checks/operations.generated.js';
 import { type LogLine, lambdaEnvironment, startFunction } from '../local/lambda.ts';
 import { type FunctionConfiguration, functionOfRoute, readTemplate } from '../local/template.ts';

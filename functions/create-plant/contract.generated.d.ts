@@ -10,8 +10,8 @@ export type CreatePlantResponse = { "name": string; "tag"?: string };
 export declare const operationId: string;
 export declare const int64s: string[][];
 export declare const parameters: import('../shared/middleware/typed-parameters.ts').ParameterTypes;
-export declare const newPlantMembers: (keyof NewPlant)[];
-export declare const plantMembers: (keyof Plant)[];
+export declare const newPlantMemberNames: (keyof NewPlant)[];
+export declare const plantMemberNames: (keyof Plant)[];
 /** Validates an event. The reasons for a failure are in `errors`. */
 declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;
 export default validate;

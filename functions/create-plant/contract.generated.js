@@ -2,8 +2,8 @@
 export const operationId = "createPlant";
 export const int64s = [["id"]];
 export const parameters = {"pathParameters":{},"queryStringParameters":{}};
-export const newPlantMembers = ["id","name","tag"];
-export const plantMembers = ["name","tag"];
+export const newPlantMemberNames = ["id","name","tag"];
+export const plantMemberNames = ["name","tag"];
 "use strict";
 export const validate = validate20;
 export default validate20;

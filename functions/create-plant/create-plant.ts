@@ -8,7 +8,7 @@ import {
 } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { pick, success } from '../shared/success.ts';
-import { type CreatePlantEvent, type CreatePlantResponse, type NewPlant, plantMembers } from './contract.generated.js';
+import { type CreatePlantEvent, type NewPlant, type Plant, plantMemberNames } from './contract.generated.js';
 
 /** DynamoDB's maximum item size, attribute names included ("Constraints in Amazon DynamoDB"). */
 const MAX_ITEM_BYTES = 400 * 1024;
@@ -21,8 +21,8 @@ const MAX_ITEM_BYTES = 400 * 1024;
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
-    const texts = plantMembers.map((member) => plant[member]).join('');
-    if (Buffer.byteLength(texts) > MAX_ITEM_BYTES) throw tooLarge();
+    const joinedValues = plantMemberNames.map((member) => plant[member]).join('');
+    if (Buffer.byteLength(joinedValues) > MAX_ITEM_BYTES) throw tooLarge();
     await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
       if (!(error instanceof DynamoDbError)) throw error;
       if (error.name === 'ConditionalCheckFailedException') {
@@ -31,7 +31,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       // The check above is approximate: only DynamoDB computes the exact size of an item.
       throw /item size/i.test(error.message) ? tooLarge() : error;
     });
-    return success<CreatePlantResponse>(pick(plant, plantMembers));
+    return success<Plant>(pick(plant, plantMemberNames));
   };
 }
 
@@ -41,22 +41,23 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
  */
 function putInput(plant: NewPlant, TableName: string): Input<'PutItem'> {
   const Item: Record<string, AttributeValue> = { id: { N: String(plant.id) } };
-  const names: Record<string, string> = {};
-  const values: Record<string, AttributeValue> = {};
-  const conditions = plantMembers.map((member, index) => {
-    // Placeholders are numbered because a member's name can contain characters that a placeholder must not.
-    names[`#m${index}`] = member;
+  const ExpressionAttributeNames: Record<string, string> = {};
+  const ExpressionAttributeValues: Record<string, AttributeValue> = {};
+  const sameMembers = plantMemberNames.map((member, index) => {
+    // Numbered, because a member's name can contain characters that a placeholder must not.
+    const [namePlaceholder, valuePlaceholder] = [`#name${index}`, `:value${index}`];
+    ExpressionAttributeNames[namePlaceholder] = member;
     const value = plant[member];
-    if (value === undefined) return `attribute_not_exists(#m${index})`;
-    Item[member] = values[`:m${index}`] = attributeValue(value);
-    return `#m${index} = :m${index}`;
+    if (value === undefined) return `attribute_not_exists(${namePlaceholder})`;
+    Item[member] = ExpressionAttributeValues[valuePlaceholder] = attributeValue(value);
+    return `${namePlaceholder} = ${valuePlaceholder}`;
   });
   return {
     TableName,
     Item,
-    ConditionExpression: `attribute_not_exists(id) OR (${conditions.join(' AND ')})`,
-    ExpressionAttributeNames: names,
-    ExpressionAttributeValues: values,
+    ConditionExpression: `attribute_not_exists(id) OR (${sameMembers.join(' AND ')})`,
+    ExpressionAttributeNames,
+    ExpressionAttributeValues,
   };
 }
 

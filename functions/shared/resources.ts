@@ -9,9 +9,9 @@ export const dynamoDb = new DynamoDb();
 export const accessTokens = {
   table: new TokensTable(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME')),
   // Without a provider, infra/functions.ts sets the variable to undefined in the bundle, and esbuild omits this code.
-  identityProvider: process.env['TOKEN_ISSUER']
-    ? (await import('./access-tokens/identity-provider.ts')).configuredProvider()
+  jwtVerifier: process.env['TOKEN_ISSUER']
+    ? (await import('./access-tokens/jwt-verifier.ts')).configuredVerifier()
     : undefined,
 };
 
-await Promise.all([accessTokens.table.warmUp(), accessTokens.identityProvider?.warmUp()]);
+await Promise.all([accessTokens.table.warmUp(), accessTokens.jwtVerifier?.warmUp()]);

@@ -35,7 +35,7 @@ test('domainName sets the base URL and adds a certificate and a DNS record', () 
   stack.hasResourceProperties('AWS::Route53::RecordSet', { Name: `${domainName}.`, ...zone });
 });
 
-test('the stage v1 has tracing and throttles each method, with a burst limit of twice the rate', () => {
+test('the API stage v1 has tracing and throttles each method, with a burst limit of twice the rate', () => {
   const stage = onlyOf(templateWith({ requestsPerSecond: 2500 }), 'AWS::ApiGateway::Stage');
   expect(stage).toMatchObject({ StageName: 'v1', TracingEnabled: true });
   // No LoggingLevel: execution logs would contain the Authorization header.
@@ -75,11 +75,11 @@ test.each(twoOperations)('API Gateway can invoke $operationId only for its own m
 
 test('cloudWatchRole creates the account’s role for logs, which is kept when an ephemeral stack is deleted', () => {
   template.resourceCountIs('AWS::ApiGateway::Account', 0);
-  const stack = templateWith({ throwaway: true, cloudWatchRole: true });
+  const stack = templateWith({ ephemeral: true, cloudWatchRole: true });
   stack.hasResource('AWS::ApiGateway::Account', { DeletionPolicy: 'Retain' });
 });
 
-test('webAclArn attaches a web ACL to the stage, which stays attached when it replaces another', () => {
+test('webAclArn attaches a web ACL to the API stage, which stays attached when it replaces another', () => {
   template.resourceCountIs('AWS::WAFv2::WebACLAssociation', 0);
   templateWith({ webAclArn: WEB_ACL_ARN }).hasResource('AWS::WAFv2::WebACLAssociation', {
     Properties: {

@@ -24,11 +24,11 @@ interface ApiProps extends StackSettings {
   routes: OperationTarget[];
 }
 
-const STAGE_NAME = 'v1';
+const API_STAGE = 'v1';
 
 /**
- * The fields of an access log line. It has no header, because one contains the token, and no value in which a client can
- * put a quotation mark, because API Gateway may not escape it.
+ * The fields of an access log line. None is a request header, because Authorization contains the token, or a value in which
+ * a client can put a quotation mark, because API Gateway may not escape it.
  */
 const ACCESS_LOG_FIELDS = {
   /** Not `$context.requestId`, which the client can choose ("Variables for access logging for API Gateway"). */
@@ -51,7 +51,7 @@ const ACCESS_LOG_FIELDS = {
 /**
  * The REST API. It cannot be an HTTP API, which does not let us change the body of API Gateway's own error responses.
  *
- * By default: regional endpoint, stage `v1`, TLS 1.2 or newer, access logs kept for one month, X-Ray tracing
+ * By default: regional endpoint, API stage `v1`, TLS 1.2 or newer, access logs kept for one month, X-Ray tracing
  */
 export class Api extends Construct {
   /** The base URL, without a trailing slash. */
@@ -73,7 +73,7 @@ export class Api extends Construct {
       // Without this parameter, an import changes the endpoint type to EDGE ("PutRestApi").
       parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },
       deployOptions: {
-        stageName: STAGE_NAME,
+        stageName: API_STAGE,
         tracingEnabled: true,
         throttlingRateLimit: requestsPerSecond,
         throttlingBurstLimit: requestsPerSecond * 2,
@@ -86,13 +86,13 @@ export class Api extends Construct {
     Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
     // CDK's own output of the URL. The stack has the output ApiUrl instead.
     this.restApi.node.tryRemoveChild('Endpoint');
-    this.url = `https://${domainName ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`}`;
+    this.url = `https://${domainName ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${API_STAGE}`}`;
 
     for (const { operation, target } of routes) {
       const path = operation.path.replaceAll(/\{\w+\}/g, '*');
       target.addPermission('ApiGateway', {
         principal: new ServicePrincipal('apigateway.amazonaws.com'),
-        sourceArn: this.restApi.arnForExecuteApi(operation.method, path, STAGE_NAME),
+        sourceArn: this.restApi.arnForExecuteApi(operation.method, path, API_STAGE),
       });
     }
     if (domainName !== undefined && hostedZoneId !== undefined) this.#addDomain(domainName, hostedZoneId);
@@ -107,7 +107,7 @@ export class Api extends Construct {
     const reasons = {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, API Gateway’s do not.',
       'AwsSolutions-APIG3':
-        'A web ACL has a monthly fee, and its rules depend on the account. The context key webAclArn attaches one.',
+        'A web ACL has a monthly fee, and its rules depend on the account. The setting webAclArn attaches one.',
       'AwsSolutions-APIG6':
         'Execution logs would contain the Authorization header. Access log, function log and traces are enough.',
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':

@@ -88,9 +88,9 @@ function functionMethod(target: IFunction, parameters: object[]) {
  * mapping templates for REST APIs in API Gateway").
  */
 function mockMethod(statusCode: 200 | 400, headers: Record<string, string>, responseTemplate?: string) {
-  const declared = Object.keys(headers).map((name) => [name, { schema: { type: 'string' } }]);
+  const headerSchemas = Object.keys(headers).map((name) => [name, { schema: { type: 'string' } }]);
   return {
-    responses: { [statusCode]: { description: 'Response of API Gateway', headers: Object.fromEntries(declared) } },
+    responses: { [statusCode]: { description: 'Response of API Gateway', headers: Object.fromEntries(headerSchemas) } },
     'x-amazon-apigateway-integration': {
       type: 'mock',
       requestTemplates: { 'application/json': JSON.stringify({ statusCode }) },

@@ -1,20 +1,20 @@
 import { type ErrorNumber, errorHeaders } from '../../functions/shared/errors.ts';
 
-interface Body {
+interface ErrorBody {
   error: ErrorNumber;
   message: string;
 }
 
 /** The response to a path or method that is not in the contract. */
-export const NOT_FOUND: Body = { error: 404, message: 'There is no such path or method.' };
+export const NOT_FOUND: ErrorBody = { error: 404, message: 'There is no such path or method.' };
 
-const BAD_REQUEST: Body = { error: 400, message: 'The request is malformed.' };
-const NOT_ALLOWED: Body = { error: 401, message: 'The request is not allowed.' };
-const THROTTLED: Body = {
+const BAD_REQUEST: ErrorBody = { error: 400, message: 'The request is malformed.' };
+const NOT_ALLOWED: ErrorBody = { error: 401, message: 'The request is not allowed.' };
+const THROTTLED: ErrorBody = {
   error: 429,
   message: 'There are too many requests. Repeating the request a little later is safe.',
 };
-const INTERNAL_ERROR: Body = {
+const INTERNAL_ERROR: ErrorBody = {
   error: 500,
   message: 'The request failed because of an internal error. Repeating it is safe.',
 };
@@ -23,7 +23,7 @@ const INTERNAL_ERROR: Body = {
  * The body of each gateway response type ("Gateway response types for API Gateway"). Messages have no variables, because
  * API Gateway does not escape `$context` values in templates.
  */
-export const gatewayResponses: Record<string, Body> = {
+export const gatewayResponses: Record<string, ErrorBody> = {
   ACCESS_DENIED: NOT_ALLOWED,
   API_CONFIGURATION_ERROR: INTERNAL_ERROR,
   AUTHORIZER_CONFIGURATION_ERROR: INTERNAL_ERROR,

@@ -18,6 +18,7 @@ import { constructId } from '../operations.ts';
 import { byAction, byCapacity, type Monitored, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
+const SUM = { statistic: Stats.SUM, period: MINUTE };
 
 interface AlarmsProps extends Monitored {
   /** Email address that receives the alarms. @default none */
@@ -76,13 +77,12 @@ export class Alarms extends Construct {
       datapointsToAlarm: 3,
       alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency by component" on the dashboard.',
     });
-    const count = { statistic: Stats.SUM, period: MINUTE };
-    this.#add('DatabaseThrottles', sumWithZeros(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, count)), {
+    this.#add('DatabaseThrottles', sumWithZeros(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, SUM)), {
       threshold: 1,
       datapointsToAlarm: 3,
       alarmDescription: 'DynamoDB throttles a table. First: find which table, and raise its warm throughput or quota.',
     });
-    this.#add('DatabaseErrors', sumWithZeros(byAction(props, 'SystemErrors', count)), {
+    this.#add('DatabaseErrors', sumWithZeros(byAction(props, 'SystemErrors', SUM)), {
       threshold: 5,
       datapointsToAlarm: 3,
       alarmDescription: 'DynamoDB responds with internal errors. First: see the AWS Health Dashboard of the region.',

@@ -27,7 +27,7 @@ export function addDashboard(scope: Construct, monitored: Monitored, alarms: Ala
     ...releases.map(({ preTrafficLog }) => preTrafficLog),
   ];
   const clientErrors = Object.keys(ERROR_CONDITIONS).filter((error) => Number(error) < 500);
-  const ids = functions.map(({ operation }) => operation.operationId);
+  const operationIds = functions.map(({ operation }) => operation.operationId);
   const durations = (options: MetricOptions) =>
     functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));
   new Dashboard(scope, 'Dashboard', {
@@ -39,7 +39,7 @@ export function addDashboard(scope: Construct, monitored: Monitored, alarms: Ala
       [
         new AlarmStatusWidget({ title: 'Alarms', alarms, width: HALF, height: 6 }),
         graph('Requests per minute: succeeded by operation, failed and throttled', [
-          ...ids.map((operation) => requestMetric(scope, 'Succeeded', { operation }).with({ label: operation })),
+          ...operationIds.map((id) => requestMetric(scope, 'Succeeded', { operation: id }).with({ label: id })),
           requestMetric(scope, 'Faults'),
           requestMetric(scope, 'Throttled'),
         ]),
@@ -60,7 +60,7 @@ export function addDashboard(scope: Construct, monitored: Monitored, alarms: Ala
       ],
       [heading('Client errors')],
       [
-        ...ids.map((operation) =>
+        ...operationIds.map((operation) =>
           graph(
             `${operation}: errors per minute, by error number`,
             clientErrors.map((error) => requestMetric(scope, 'Errors', { operation, error }).with({ label: error })),

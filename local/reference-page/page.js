@@ -23,7 +23,7 @@ SwaggerUIBundle({
   defaultModelExpandDepth: 10,
 });
 
-/** Names for screen readers, of elements that Swagger UI gives no name, or not the one that it shows. */
+/** Names for screen readers, by selector: Swagger UI gives these elements no name, or another one than it shows. */
 const NAMES = {
   '#servers': 'Server',
   '.body-param__text': 'Request body',

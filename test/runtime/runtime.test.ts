@@ -7,7 +7,7 @@ import { synthesize } from '../../local/synthesize.ts';
 import { type FunctionConfiguration, functionOfRoute, readTemplate, servedFunctions } from '../../local/template.ts';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../support/certified-provider.ts';
 import { contractBody } from '../support/contract.ts';
-import { type Fault, startFaultProxy } from '../support/dynamodb-proxy.ts';
+import { type Failure, startFailureProxy } from '../support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { errorOfSample, eventWith, sampleEvent, sampleNames } from '../support/event.ts';
 import { newKey, startIssuer } from '../support/issuer.ts';
@@ -19,13 +19,13 @@ import { type Runtime, startRuntime } from './runtime-api.ts';
 const template = readTemplate(inject('assembly'));
 const served = servedFunctions(template);
 let engine: Engine;
-let proxy: Awaited<ReturnType<typeof startFaultProxy>>;
+let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
 /** By the function's name. */
 const runtimes = new Map<string, Runtime>();
 
 beforeAll(async () => {
   engine = await startEngine();
-  proxy = await startFaultProxy(engine.endpoint);
+  proxy = await startFailureProxy(engine.endpoint);
   for (const configuration of served) runtimes.set(configuration.name, await start(configuration));
 });
 afterEach(() => proxy.plan());
@@ -54,8 +54,8 @@ async function respond(event: APIGatewayProxyEvent, { runtime = runtimeOf(event)
 
 const creationOf = (id: number) => eventWith({ body: `{"id":${id},"name":"x"}` });
 
-function breakDatabase(fault: Fault): void {
-  proxy.plan({ call: `PutItem ${engine.plantsTable}`, fault, times: Number.POSITIVE_INFINITY, applied: false });
+function breakDatabase(failure: Failure): void {
+  proxy.plan({ call: `PutItem ${engine.plantsTable}`, failure, times: Number.POSITIVE_INFINITY, applied: false });
 }
 
 test('responds correctly to all sample events, one after the other in one execution environment', async () => {

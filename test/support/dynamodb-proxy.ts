@@ -19,21 +19,21 @@ async function forward(endpoint: string, headers: IncomingHttpHeaders, body: str
 type Input = any;
 
 /** Handles a request to DynamoDB. `send` sends it, changed or not, to the engine. */
-export type Between = (
+export type Handle = (
   action: string,
   input: Input,
   send: (input: Input) => Promise<FakeResponse>,
 ) => Promise<FakeResponse>;
 
-/** Starts a proxy in front of a DynamoDB engine until the test ends. `between` handles each request. Returns its URL. */
-export function startDynamoDbProxy({ endpoint }: { endpoint: string }, between: Between): Promise<string> {
+/** Starts a proxy in front of a DynamoDB engine until the test ends. `handle` handles each request. Returns its URL. */
+export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: Handle): Promise<string> {
   return startFakeService(({ headers, body }) =>
-    between(actionOf(headers), JSON.parse(body), (input) => forward(endpoint, headers, JSON.stringify(input))),
+    handle(actionOf(headers), JSON.parse(body), (input) => forward(endpoint, headers, JSON.stringify(input))),
   );
 }
 
 /** A failure of the database, as the client sees it. */
-export type Fault =
+export type Failure =
   | 'hangs'
   | 'stalls in the middle of its response'
   | 'sends a byte at a time'
@@ -50,7 +50,7 @@ export type Fault =
 export interface Plan {
   /** ACTION TABLE, as in `PutItem PlantsTable`. */
   call: string;
-  fault: Fault;
+  failure: Failure;
   /** The number of calls that fail. */
   times: number;
   /** True if the engine carries out the call before it fails. */
@@ -58,7 +58,7 @@ export interface Plan {
 }
 
 /** Starts a proxy in front of a DynamoDB engine. Calls fail as planned; all others are passed on. */
-export async function startFaultProxy(engine: string) {
+export async function startFailureProxy(engine: string) {
   let plans: Plan[] = [];
   const calls: string[] = [];
 
@@ -72,7 +72,7 @@ export async function startFaultProxy(engine: string) {
       plan && !plan.applied
         ? { status: 200, headers: {}, body: '{"ConsumedCapacity":{"CapacityUnits":1}}' }
         : await forward(engine, request.headers, body);
-    if (plan) misbehave(plan.fault, correct.body, response);
+    if (plan) sendFailure(plan.failure, correct.body, response);
     else response.writeHead(correct.status, correct.headers).end(correct.body);
   }
 
@@ -97,28 +97,28 @@ export async function startFaultProxy(engine: string) {
   };
 }
 
-const failure = (name: string) => JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' });
+const errorBody = (name: string) => JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' });
 const half = (body: string) => body.slice(0, Math.ceil(body.length / 2));
 
 /** The complete but faulty responses. `body` makes the faulty body from the correct one. */
-const responses: Partial<Record<Fault, [status: number, type: string, body: (correct: string) => string]>> = {
-  'responds with 500': [500, AWS_JSON, () => failure('InternalServerError')],
-  throttles: [400, AWS_JSON, () => failure('ThrottlingException')],
-  'denies access': [400, AWS_JSON, () => failure('AccessDeniedException')],
+const responses: Partial<Record<Failure, [status: number, type: string, body: (correct: string) => string]>> = {
+  'responds with 500': [500, AWS_JSON, () => errorBody('InternalServerError')],
+  throttles: [400, AWS_JSON, () => errorBody('ThrottlingException')],
+  'denies access': [400, AWS_JSON, () => errorBody('AccessDeniedException')],
   'responds with 503 in HTML': [503, 'text/html', () => '<html>busy</html>'],
   'responds with 200 in HTML': [200, 'text/html', () => '<html>welcome</html>'],
   'responds with half a JSON document': [200, AWS_JSON, half],
   'responds with an empty body': [200, AWS_JSON, () => ''],
 };
 
-function misbehave(fault: Fault, correct: string, response: ServerResponse): void {
-  const [status, type, body] = responses[fault] ?? [];
+function sendFailure(failure: Failure, correct: string, response: ServerResponse): void {
+  const [status, type, body] = responses[failure] ?? [];
   if (status) response.writeHead(status, { 'content-type': type }).end(body?.(correct));
-  if (fault === 'resets the connection') response.socket?.resetAndDestroy();
-  if (fault === 'stalls in the middle of its response') {
+  if (failure === 'resets the connection') response.socket?.resetAndDestroy();
+  if (failure === 'stalls in the middle of its response') {
     response.writeHead(200, { 'content-type': AWS_JSON, 'content-length': correct.length }).write(half(correct));
   }
-  if (fault === 'sends a byte at a time') {
+  if (failure === 'sends a byte at a time') {
     response.writeHead(200, { 'content-type': AWS_JSON, 'content-length': 1000 });
     const timer = setInterval(() => response.write(' '), 200);
     response.once('close', () => clearInterval(timer));

@@ -11,7 +11,7 @@ export const namesBefore = (name: string) => filesBefore(fileOf(name)).map((file
 
 /**
  * The names of the sample events, in an order in which they can run: before each one, those that it needs. FOLDER and
- * FOLDER-WHAT are successes of the operation in that folder; error-NNN-WHAT is an error with that number.
+ * FOLDER-VARIANT are successes of the operation in that folder; error-NNN-CAUSE is an error with that number.
  */
 export const sampleNames = readdirSync(join(projectRoot, 'events'))
   .map((file) => basename(file, '.json'))

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
 /** A request that the fake service has received. */
-export interface Sent {
+export interface ReceivedRequest {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
@@ -21,7 +21,7 @@ export interface FakeResponse {
 }
 
 /** Returns the response to a request, or undefined to close the connection without a response. */
-export type Respond = (sent: Sent) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
+export type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
 
 /** Starts an HTTP server for the duration of the test. Returns its base URL. */
 export async function startFakeService(respond: Respond): Promise<string> {

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect } from 'vitest';
 import type { LifecycleEvent } from '../../checks/pre-traffic-hook.ts';
-import type { FakeResponse, Sent } from './fake-service.ts';
+import type { FakeResponse, ReceivedRequest } from './fake-service.ts';
 
 export const FUNCTION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:plants';
 /** The current version, and the new one that is released. */
@@ -32,7 +32,7 @@ export function releaseEndpoints(
 ) {
   const reports: { status: string }[] = [];
 
-  async function respond({ method, path, headers, body }: Sent): Promise<FakeResponse> {
+  async function respond({ method, path, headers, body }: ReceivedRequest): Promise<FakeResponse> {
     const sent = JSON.parse(body);
     const action = headers['x-amz-target']?.toString().replace('CodeDeploy_20141006.', '');
     if (action === 'GetDeployment' && sent.deploymentId === LIFECYCLE_EVENT.DeploymentId) {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { createGateway } from '../../local/gateway.ts';
-import { deploy } from '../../local/lambda.ts';
+import { startServedFunctions } from '../../local/lambda.ts';
 import type { Template } from '../../local/template.ts';
 import { contractBody } from './contract.ts';
 import { startEngine } from './engine.ts';
@@ -11,15 +11,15 @@ import { startEngine } from './engine.ts';
 /** Serves the template's routes and functions over HTTP, with the tables of the engine. */
 export async function startTestService(template: Template, engine: { endpoint: string }) {
   const ignore = () => {};
-  const deployment = await deploy(template, engine, ignore);
-  const server = createServer(createGateway(() => deployment, ignore)).listen(0, '127.0.0.1');
+  const functions = await startServedFunctions(template, engine, ignore);
+  const server = createServer(createGateway(() => functions, ignore)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
       server.closeAllConnections();
       server.close();
-      await deployment.close();
+      await functions.close();
     },
   };
 }

@@ -28,7 +28,7 @@ export const waterPlant: GrantedOperation = {
 /** The contract's operations and `waterPlant`. */
 export const twoOperations = [...grantedOperations(), waterPlant];
 
-/** The stack with these context keys and operations. Skips bundling, which takes seconds. */
+/** The stack with this context and these operations. Skips bundling, which takes seconds. */
 export function stackWith(context: Record<string, unknown>, operations = grantedOperations()): PlantStoreStack {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [], ...context } });
   return new PlantStoreStack(app, { ...readSettings(app).settings, operations });

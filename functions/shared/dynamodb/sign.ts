@@ -16,23 +16,27 @@ interface Credentials {
  */
 export function sign({ host, pathname }: URL, headers: Record<string, string>, body: string, credentials: Credentials) {
   const { region, accessKeyId, secretAccessKey, sessionToken } = credentials;
-  const time = new Date().toISOString().replaceAll(/[:-]|\.\d+/g, '');
+  const timestamp = new Date().toISOString().replaceAll(/[:-]|\.\d+/g, '');
   const bodyDigest = hash('sha256', body);
   const signed: Record<string, string> = {
     ...headers,
     host,
     'x-amz-content-sha256': bodyDigest,
-    'x-amz-date': time,
+    'x-amz-date': timestamp,
     ...(sessionToken && { 'x-amz-security-token': sessionToken }),
   };
   const names = Object.keys(signed).toSorted();
   const headerLines = names.map((name) => `${name}:${signed[name]}`);
-  const request = ['POST', pathname, '', ...headerLines, '', names.join(';'), bodyDigest];
-  const scope = [time.slice(0, 8), region, 'dynamodb', 'aws4_request'];
+  const signedHeaders = names.join(';');
+  const canonicalRequest = ['POST', pathname, '', ...headerLines, '', signedHeaders, bodyDigest];
+  const scope = [timestamp.slice(0, 8), region, 'dynamodb', 'aws4_request'];
   const key = scope.reduce<string | Buffer>((key, part) => hmac(key, part), `AWS4${secretAccessKey}`);
-  const text = ['AWS4-HMAC-SHA256', time, scope.join('/'), hash('sha256', request.join('\n'))].join('\n');
-  const credential = `Credential=${accessKeyId}/${scope.join('/')}, SignedHeaders=${names.join(';')}`;
-  return { ...signed, authorization: `AWS4-HMAC-SHA256 ${credential}, Signature=${hmac(key, text).toString('hex')}` };
+  const requestDigest = hash('sha256', canonicalRequest.join('\n'));
+  const stringToSign = ['AWS4-HMAC-SHA256', timestamp, scope.join('/'), requestDigest].join('\n');
+  const signature = hmac(key, stringToSign).toString('hex');
+  const credential = `${accessKeyId}/${scope.join('/')}`;
+  const parameters = `Credential=${credential}, SignedHeaders=${signedHeaders}, Signature=${signature}`;
+  return { ...signed, authorization: `AWS4-HMAC-SHA256 ${parameters}` };
 }
 
 function hmac(key: string | Buffer, text: string): Buffer {

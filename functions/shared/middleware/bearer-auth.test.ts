@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { DEVELOPMENT_TOKEN } from '../../../local/dynamodb.ts';
 import { type Engine, startEngine } from '../../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
-import { IdentityProvider } from '../access-tokens/identity-provider.ts';
+import { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
 import { TokensTable } from '../access-tokens/tokens-table.ts';
 import { DynamoDb } from '../dynamodb/dynamodb.ts';
 import type { Middleware } from '../request.ts';
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 /** Returns the token name of a request with these headers. Rejects with the middleware's error. */
-async function nameFor(headers: Record<string, string> | null, identityProvider?: IdentityProvider) {
+async function nameFor(headers: Record<string, string> | null, jwtVerifier?: JwtVerifier) {
   let name: string | undefined;
   const readName: Middleware = {
     before: ({ internal }) => {
@@ -30,7 +30,7 @@ async function nameFor(headers: Record<string, string> | null, identityProvider?
   };
   const table = new TokensTable(new DynamoDb(), engine.accessTokensTable);
   const stack = middy()
-    .use(bearerAuth({ table, identityProvider }))
+    .use(bearerAuth({ table, jwtVerifier }))
     .use(readName)
     .handler(async () => 'passed');
   await stack(JSON.parse(JSON.stringify({ ...eventWith(), headers })), contextWith());
@@ -38,7 +38,7 @@ async function nameFor(headers: Record<string, string> | null, identityProvider?
 }
 
 /** Returns the token name of a bearer token. */
-const nameOf = (token: string, provider?: IdentityProvider) => nameFor({ authorization: `Bearer ${token}` }, provider);
+const nameOf = (token: string, verifier?: JwtVerifier) => nameFor({ authorization: `Bearer ${token}` }, verifier);
 
 const CHALLENGE = 'Bearer realm="plant-store"';
 const INVALID = `${CHALLENGE}, error="invalid_token"`;
@@ -94,45 +94,45 @@ test('returns 401 for an unknown token', async () => {
 });
 
 describe('with an identity provider', () => {
-  const provider = new IdentityProvider({ issuer: 'https://id.example.com', audiences: ['plants'], scope: undefined });
+  const verifier = new JwtVerifier({ issuer: 'https://id.example.com', audiences: ['plants'], scope: undefined });
   const JWT = 'e30.e30.c2lnbmF0dXJl';
-  const verify = vi.spyOn(provider, 'verify');
+  const verify = vi.spyOn(verifier, 'verify');
   beforeEach(() => {
     verify.mockReset();
   });
 
   test.each([JWT, 'e30.e30.', 'a-_.b-_.c-_', `e30.${'x'.repeat(8192 - 5)}.`])(
-    'accepts a JWT with the name that the provider returns, without a database read: %s',
+    'accepts a JWT with the name that the verifier returns, without a database read: %s',
     async (jwt) => {
       verify.mockResolvedValue({ name: 'id.example.com/0123' });
-      expect(await nameOf(jwt, provider)).toBe('id.example.com/0123');
+      expect(await nameOf(jwt, verifier)).toBe('id.example.com/0123');
       expect(verify).toHaveBeenCalledWith(jwt);
       expect(send).not.toHaveBeenCalled();
     },
   );
 
   test('looks up an opaque token only in the table', async () => {
-    expect(await nameOf(DEVELOPMENT_TOKEN, provider)).toBe('development');
+    expect(await nameOf(DEVELOPMENT_TOKEN, verifier)).toBe('development');
     expect(verify).not.toHaveBeenCalled();
   });
 
-  test('returns 401 with the reason if the provider rejects a JWT', async () => {
+  test('returns 401 with the reason if the verifier rejects a JWT', async () => {
     verify.mockResolvedValue({ reason: 'unexpected "iss" claim value' });
     const message = 'The access token is not valid: unexpected "iss" claim value.';
-    await expect(nameOf(JWT, provider)).rejects.toMatchObject(unauthorized(message));
+    await expect(nameOf(JWT, verifier)).rejects.toMatchObject(unauthorized(message));
   });
 
   test('returns 401 with the required scope for a JWT without it (RFC 6750, 3)', async () => {
     verify.mockResolvedValue({ reason: 'it does not have the scope "write"', missingScope: 'write' });
     const message = 'The access token is not valid: it does not have the scope "write".';
     const challenge = `${CHALLENGE}, error="insufficient_scope", scope="write"`;
-    await expect(nameOf(JWT, provider)).rejects.toMatchObject(unauthorized(message, challenge));
+    await expect(nameOf(JWT, verifier)).rejects.toMatchObject(unauthorized(message, challenge));
   });
 
   test('returns 503 if the provider’s keys are not available, with the reason only in the log', async () => {
     const cause = new Error('https://id.example.com/keys responded with status 500, not 200.');
     verify.mockRejectedValue(cause);
-    await expect(nameOf(JWT, provider)).rejects.toMatchObject({
+    await expect(nameOf(JWT, verifier)).rejects.toMatchObject({
       error: 503,
       message: 'The identity provider failed or did not respond. Repeating the request is safe.',
       headers: { 'Retry-After': '5' },
@@ -150,9 +150,9 @@ describe('with an identity provider', () => {
     `${JWT}=`,
     `${DEVELOPMENT_TOKEN}0`,
     `e30.${'x'.repeat(8192 - 4)}.`,
-  ])('returns 401 for the malformed token %s without calling the provider', async (token) => {
+  ])('returns 401 for the malformed token %s without calling the verifier', async (token) => {
     const message = `${MALFORMED}, or a JWT of at most 8192 characters.`;
-    await expect(nameOf(token, provider)).rejects.toMatchObject(unauthorized(message));
+    await expect(nameOf(token, verifier)).rejects.toMatchObject(unauthorized(message));
     expect(verify).not.toHaveBeenCalled();
   });
 });

@@ -1,4 +1,4 @@
-import type { IdentityProvider } from '../access-tokens/identity-provider.ts';
+import type { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
 import { ACCESS_TOKEN_PATTERN } from '../access-tokens/token.ts';
 import type { TokensTable } from '../access-tokens/tokens-table.ts';
 import { CHALLENGE, PlantStoreError } from '../errors.ts';
@@ -13,10 +13,10 @@ const MAX_JWT_LENGTH = 8192;
 
 const OPAQUE_FORMAT = '"plantstore_" and 43 letters or digits';
 
-/** The sources of valid access tokens. Without an identity provider, JWTs are rejected. */
+/** The verifiers of opaque tokens and of JWTs. Without an identity provider, JWTs are rejected. */
 interface AccessTokens {
   table: TokensTable;
-  identityProvider?: IdentityProvider | undefined;
+  jwtVerifier?: JwtVerifier | undefined;
 }
 
 /**
@@ -26,8 +26,8 @@ interface AccessTokens {
  * @throws 401 with a WWW-Authenticate header (RFC 6750, 3) if there is no valid token; 503 if the provider's keys are
  * not available; the errors of `DynamoDb.send`.
  */
-export function bearerAuth({ table, identityProvider }: AccessTokens): Middleware {
-  const jwtFormat = identityProvider ? `, or a JWT of at most ${MAX_JWT_LENGTH} characters` : '';
+export function bearerAuth({ table, jwtVerifier }: AccessTokens): Middleware {
+  const jwtFormat = jwtVerifier ? `, or a JWT of at most ${MAX_JWT_LENGTH} characters` : '';
   return {
     before: async ({ event, context, internal }) => {
       const authorization = event.headers?.['authorization']?.trim();
@@ -39,8 +39,8 @@ export function bearerAuth({ table, identityProvider }: AccessTokens): Middlewar
         const name = await table.verify(token, context);
         if (name === undefined) throw invalidToken('The access token is unknown, expired or revoked.');
         internal.tokenName = name;
-      } else if (identityProvider && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
-        internal.tokenName = await verifyJwt(identityProvider, token);
+      } else if (jwtVerifier && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
+        internal.tokenName = await verifyJwt(jwtVerifier, token);
       } else {
         // Malformed tokens end here, without a database read.
         const message = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${OPAQUE_FORMAT}${jwtFormat}.`;
@@ -51,8 +51,8 @@ export function bearerAuth({ table, identityProvider }: AccessTokens): Middlewar
 }
 
 /** Returns the name for a JWT. Throws 401 if the JWT is not valid, 503 if the provider's keys are not available. */
-async function verifyJwt(identityProvider: IdentityProvider, token: string): Promise<string> {
-  const result = await identityProvider.verify(token).catch((cause) => {
+async function verifyJwt(jwtVerifier: JwtVerifier, token: string): Promise<string> {
+  const result = await jwtVerifier.verify(token).catch((cause) => {
     throw new PlantStoreError(503, 'The identity provider failed or did not respond. Repeating the request is safe.', {
       cause,
     });

@@ -10,7 +10,7 @@ export class InexactNumber {
 /** The member names that lead to an int64 of the schema; `*` means every item of an array. */
 export type Int64Path = readonly string[];
 
-/** Replaces the numbers at a path with those of `exact`, the result of `parseExactly`. Keeps other types. */
+/** Replaces the numbers at a path with those of `exact`, the result of `parseExactly`. Keeps all other values. */
 export function replaceInt64s([member, ...rest]: Int64Path, value: unknown, exact: unknown): void {
   if (!isRecord(value) || !isRecord(exact) || member === undefined) return;
   for (const name of member === '*' ? Object.keys(value) : [member]) {

@@ -27,7 +27,7 @@ const TYPE_KEYWORDS = ['type', 'int64', 'int32', 'storable', 'wellFormed'];
 function describeError({ keyword, instancePath, params, parentSchema, data, message }: ValidationError): string {
   if (keyword === 'required') {
     const missing = String(params['missingProperty']);
-    return `The ${nameOf(`${instancePath}/${missing}`)} is missing; it must be ${requirement(parentSchema.properties[missing])}.`;
+    return `The ${nameOf(instancePath, missing)} is missing; it must be ${requirement(parentSchema.properties[missing])}.`;
   }
   const name = nameOf(instancePath);
   if (!TYPE_KEYWORDS.includes(keyword)) return `The ${name} ${message}.`;
@@ -36,9 +36,10 @@ function describeError({ keyword, instancePath, params, parentSchema, data, mess
   return `The ${name} was ${actual}; it must be ${requirement(parentSchema)}${digits}.`;
 }
 
-/** Converts a path in the event to the client's term: `/body/name` to "member name". */
-function nameOf(path: string): string {
-  const [, part, ...names] = path.split('/');
+/** Converts a path in the event (a JSON Pointer, RFC 6901) to the client's term: `/body/name` to "member name". */
+function nameOf(path: string, ...missing: string[]): string {
+  const pathNames = path.split('/').map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const [, part, ...names] = [...pathNames, ...missing];
   if (names.length === 0) return String(part);
   return `${part === 'body' ? 'member' : 'parameter'} ${names.join('/')}`;
 }

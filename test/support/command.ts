@@ -1,14 +1,14 @@
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 
-/** Runs a command of cli/ in this process: that takes milliseconds; a process of its own takes a second. */
-export function runToolHere(tool: string, args: string[], variables?: NodeJS.ProcessEnv) {
+/** Runs a command of cli/ in this process, because starting another process takes a second. */
+export function runCommand(name: string, args: string[], variables?: NodeJS.ProcessEnv) {
   vi.resetModules();
-  return runHere(args, () => import(`../../cli/${tool}.ts`), variables);
+  return runInProcess(args, () => import(`../../cli/${name}.ts`), variables);
 }
 
-/** Runs a function with these process arguments. It must write only to the console. Not for concurrent tests. */
-export async function runHere(args: string[], run: () => Promise<unknown>, variables: NodeJS.ProcessEnv = {}) {
+/** Runs a function in this process with these arguments. It must write only to the console. Not for concurrent tests. */
+export async function runInProcess(args: string[], run: () => Promise<unknown>, variables: NodeJS.ProcessEnv = {}) {
   const { argv, exitCode } = process;
   // Otherwise the command's listeners would outlive it.
   const listening = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'on').mockReturnValue(stream));

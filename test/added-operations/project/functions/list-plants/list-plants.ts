@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type DynamoDb, memberValue } from '../shared/dynamodb/dynamodb.ts';
 import { success } from '../shared/success.ts';
-import { type ListPlantsEvent, type ListPlantsResponse, plantMembers } from './contract.generated.js';
+import { type ListPlantsEvent, type ListPlantsResponse, plantMemberNames } from './contract.generated.js';
 
 /** Responds with a page of plants (openapi.yaml, `listPlants`); by default of 20 plants. */
 export function listPlants(dynamoDb: DynamoDb, tableName: string) {
@@ -14,7 +14,7 @@ export function listPlants(dynamoDb: DynamoDb, tableName: string) {
       context,
     );
     const plants = Items.map((item) => {
-      const members = plantMembers.map((member) => [member, memberValue(item[member])]);
+      const members = plantMemberNames.map((member) => [member, memberValue(item[member])]);
       // createPlant validated it before it was stored.
       return Object.fromEntries(members) as ListPlantsResponse['plants'][number];
     });

@@ -27,9 +27,9 @@ const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
  */
 const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 
-/** Creates the identity provider of the stack's settings (infra/settings.ts). */
-export function configuredProvider(): IdentityProvider {
-  return new IdentityProvider({
+/** Creates the verifier for the identity provider in the settings (infra/settings.ts). */
+export function configuredVerifier(): JwtVerifier {
+  return new JwtVerifier({
     issuer: environmentVariable('TOKEN_ISSUER'),
     audiences: environmentVariable('TOKEN_AUDIENCE').split(','),
     scope: process.env['TOKEN_SCOPE'],
@@ -37,7 +37,7 @@ export function configuredProvider(): IdentityProvider {
 }
 
 /** Verifies the access tokens (JWTs) of an OpenID Connect provider or OAuth 2.0 authorization server. */
-export class IdentityProvider {
+export class JwtVerifier {
   readonly #settings: ProviderSettings;
   readonly #keys: ProviderKeys;
 

@@ -1,10 +1,10 @@
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
-import { deploy, type LogLine } from '../local/lambda.ts';
+import { type LogLine, startServedFunctions } from '../local/lambda.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
-import { type Fault, type Plan, startFaultProxy } from './support/dynamodb-proxy.ts';
+import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { errorOfSample, nameOfRepeat, namesBefore, sampleEvent } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
@@ -18,8 +18,8 @@ const template = readTemplate(assembly);
 const { AccessTokensTableName = '', PlantsTableName } = template.outputs;
 const READ_TOKEN = `GetItem ${AccessTokensTableName}`;
 
-/** The error number of the response if every attempt has this fault. */
-const errorByFault: Record<Exclude<Fault, 'denies access'>, number> = {
+/** The error number of the response if every attempt has this failure. */
+const errorByFailure: Record<Exclude<Failure, 'denies access'>, number> = {
   hangs: 503,
   'stalls in the middle of its response': 503,
   'sends a byte at a time': 504,
@@ -31,7 +31,7 @@ const errorByFault: Record<Exclude<Fault, 'denies access'>, number> = {
   'responds with half a JSON document': 503,
   'responds with an empty body': 503,
 };
-const rows = Object.entries(errorByFault) as [Fault, number][];
+const rows = Object.entries(errorByFailure) as [Failure, number][];
 
 /** The items of each table that operations write. */
 type Items = Awaited<ReturnType<typeof itemsOf>>;
@@ -53,17 +53,17 @@ type Operation = (typeof operations)[number];
 beforeAll(async () => {
   for (const operation of operations) {
     const engine = await startEngine();
-    const deployment = await deploy(template, engine, () => {});
-    for (const name of namesBefore(operation.folder)) await deployment.invoke(sampleEvent(name));
+    const running = await startServedFunctions(template, engine, () => {});
+    for (const name of namesBefore(operation.folder)) await running.invoke(sampleEvent(name));
     operation.before = await itemsOf(engine);
-    await deployment.invoke(sampleEvent(operation.folder));
+    await running.invoke(sampleEvent(operation.folder));
     operation.after = await itemsOf(engine);
-    await deployment.close();
+    await running.close();
     await engine.close();
   }
 });
 
-/** Deploys an operation's bundle with its own database. Calls fail as planned, also during init if `from` is 'init'. */
+/** Starts an operation's bundle with its own database. Calls fail as planned, also during init if `from` is 'init'. */
 async function serviceWith(
   { functionName, folder, before }: Operation,
   plans: Plan[],
@@ -73,27 +73,27 @@ async function serviceWith(
   for (const { TableName, Items } of before) {
     for (const Item of Items) await engine.client.send(new PutItemCommand({ TableName, Item }));
   }
-  const proxy = await startFaultProxy(engine.endpoint);
+  const proxy = await startFailureProxy(engine.endpoint);
   if (from === 'init') proxy.plan(...plans);
   const lines: LogLine[] = [];
   const functions = template.functions.filter(({ name }) => name === functionName);
-  const deployment = await deploy({ ...template, functions }, proxy, (line) => lines.push(line));
+  const running = await startServedFunctions({ ...template, functions }, proxy, (line) => lines.push(line));
   if (from === 'event') proxy.plan(...plans);
   return {
     lines,
-    /** Ends all faults. */
+    /** Ends all failures. */
     repairDatabase: () => proxy.plan(),
     closeDatabase: proxy.close,
     items: () => itemsOf(engine),
     /** Invokes the function with a sample event. Returns the body of the response. */
     async send(name = folder) {
       const start = performance.now();
-      const body = contractBody((await deployment.invoke(sampleEvent(name))) as ApiResponse, sampleEvent(name));
+      const body = contractBody((await running.invoke(sampleEvent(name))) as ApiResponse, sampleEvent(name));
       expect(performance.now() - start).toBeLessThan(RESPONSE_WITHIN_MS);
       return body;
     },
     async [Symbol.asyncDispose]() {
-      await deployment.close();
+      await running.close();
       proxy.close();
       await engine.close();
     },
@@ -118,8 +118,8 @@ const failingCalls = operations.flatMap((operation) =>
 describe.each(failingCalls)('$operationId, call $call, $when', { concurrent: true }, (failingCall) => {
   const { operation, call, applied, next } = failingCall;
 
-  test.for(rows)('error if the database %s (%i), and a repeated request succeeds', async ([fault, error]) => {
-    await using service = await serviceWith(operation, [{ call, fault, applied, times: ALWAYS }]);
+  test.for(rows)('error if the database %s (%i), and a repeated request succeeds', async ([failure, error]) => {
+    await using service = await serviceWith(operation, [{ call, failure, applied, times: ALWAYS }]);
     const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
     expect(await service.send()).toMatchObject({ error, message });
     expect(await service.items()).toEqual(applied ? operation.after : operation.before);
@@ -130,10 +130,10 @@ describe.each(failingCalls)('$operationId, call $call, $when', { concurrent: tru
   });
 
   // A database that sends a byte at a time leaves no time for another attempt.
-  test.for(rows.filter(([fault]) => fault !== 'sends a byte at a time'))(
+  test.for(rows.filter(([failure]) => failure !== 'sends a byte at a time'))(
     'a database that %s once: no error',
-    async ([fault]) => {
-      await using service = await serviceWith(operation, [{ call, fault, applied, times: 1 }]);
+    async ([failure]) => {
+      await using service = await serviceWith(operation, [{ call, failure, applied, times: 1 }]);
       expect((await service.send())['error']).toBe(errorOfSample(next));
       expect(await service.items()).toEqual(operation.after);
     },
@@ -147,15 +147,15 @@ describe.each(operations)('$operationId', { concurrent: true }, (operation) => {
     expect(await service.send()).toMatchObject({ error: 503 });
   });
 
-  test.for(rows)('starts although the database %s during init', async ([fault]) => {
-    const plan = { call: READ_TOKEN, fault, times: ALWAYS, applied: false };
+  test.for(rows)('starts although the database %s during init', async ([failure]) => {
+    const plan = { call: READ_TOKEN, failure, times: ALWAYS, applied: false };
     await using service = await serviceWith(operation, [plan], 'init');
     service.repairDatabase();
     expect(await service.send()).not.toHaveProperty('error');
   });
 
   test('succeeds after the first requests failed', async () => {
-    const lost: Plan = { call: READ_TOKEN, fault: 'resets the connection', times: ALWAYS, applied: false };
+    const lost: Plan = { call: READ_TOKEN, failure: 'resets the connection', times: ALWAYS, applied: false };
     await using service = await serviceWith(operation, [lost]);
     expect(await service.send()).toMatchObject({ error: 503 });
     expect(await service.send()).toMatchObject({ error: 503 });
@@ -165,7 +165,7 @@ describe.each(operations)('$operationId', { concurrent: true }, (operation) => {
 
   test('succeeds if the database hangs twice at each call', async () => {
     const calls = databaseCallsOf(operation.functionName, assembly);
-    const plans = calls.map((call): Plan => ({ call, fault: 'hangs', times: 2, applied: false }));
+    const plans = calls.map((call): Plan => ({ call, failure: 'hangs', times: 2, applied: false }));
     await using service = await serviceWith(operation, plans);
     expect(await service.send()).not.toHaveProperty('error');
   });
@@ -174,7 +174,7 @@ describe.each(operations)('$operationId', { concurrent: true }, (operation) => {
 test('error 409 for a different plant with the id of a write whose response was lost', async () => {
   const createPlant = operations.find(({ operationId }) => operationId === 'createPlant') as Operation;
   const call = `PutItem ${PlantsTableName}`;
-  const lost: Plan = { call, fault: 'resets the connection', times: 1, applied: true };
+  const lost: Plan = { call, failure: 'resets the connection', times: 1, applied: true };
   await using service = await serviceWith(createPlant, [lost]);
   expect(await service.send()).not.toHaveProperty('error');
   expect(await service.send('error-409-id-in-use')).toMatchObject({ error: 409 });

@@ -1,5 +1,5 @@
 import type { Check } from './check.ts';
-import { contractChecks, type DeploymentFacts, type SmokeOperation } from './contract-checks.ts';
+import { contractChecks, type DeploymentFacts } from './contract-checks.ts';
 import { createPlantChecks } from './create-plant-checks.ts';
 import { operations } from './operations.generated.js';
 
@@ -12,10 +12,7 @@ const OPERATION_CHECKS: Record<string, Check[]> = {
 export const checks = [...Object.values(OPERATION_CHECKS).flat(), ...contractChecks(operations)];
 
 /** Returns an operation of the contract, and the checks that its function can pass without API Gateway. */
-export function checksOfFunction(
-  operationId: string,
-  facts?: DeploymentFacts,
-): { operation: SmokeOperation; checks: Check[] } {
+export function checksOfFunction(operationId: string, facts?: DeploymentFacts) {
   const operation = operations.find((each) => each.operationId === operationId);
   if (!operation) throw new Error(`openapi.yaml has no operation ${operationId}.`);
   const all = [...contractChecks([operation], facts), ...(OPERATION_CHECKS[operationId] ?? [])];

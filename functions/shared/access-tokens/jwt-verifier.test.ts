@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../../../test/support/certified-provider.ts';
 import { discovery, type Issuer, newKey, part, published, signed, startIssuer } from '../../../test/support/issuer.ts';
-import { IdentityProvider } from './identity-provider.ts';
+import { JwtVerifier } from './jwt-verifier.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const NOW_S = NOW / 1000;
@@ -21,8 +21,8 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-const provider = (settings: { audiences?: string[]; scope?: string } = {}) =>
-  new IdentityProvider({ issuer: issuer.url, audiences: [AUDIENCE], scope: undefined, ...settings });
+const newVerifier = (settings: { audiences?: string[]; scope?: string } = {}) =>
+  new JwtVerifier({ issuer: issuer.url, audiences: [AUDIENCE], scope: undefined, ...settings });
 
 /** Claims of an access token that is valid for an hour, with changes; `undefined` removes a claim. */
 const claims = (changes: object = {}) => ({
@@ -40,15 +40,15 @@ const accepted = () => ({ name: `${new URL(issuer.url).host}/${PARTNER}` });
 
 describe('accepts an access token', () => {
   test('with the name HOST/DIGEST, from the issuer’s host and a digest of the subject', async () => {
-    expect(await provider().verify(token())).toEqual(accepted());
+    expect(await newVerifier().verify(token())).toEqual(accepted());
   });
 
   test('with a digest of the client’s id if it has no subject', async () => {
-    expect(await provider().verify(token({ sub: undefined, client_id: 'a-partner' }))).toEqual(accepted());
+    expect(await newVerifier().verify(token({ sub: undefined, client_id: 'a-partner' }))).toEqual(accepted());
   });
 
   test.each(['at+jwt', 'application/at+jwt', 'AT+JWT', 'JWT', undefined])('with the type %j', async (typ) => {
-    expect(await provider().verify(token({}, { typ }))).toEqual(accepted());
+    expect(await newVerifier().verify(token({}, { typ }))).toEqual(accepted());
   });
 
   test.each<[string, object]>([
@@ -56,11 +56,11 @@ describe('accepts an access token', () => {
     ['Cognito', { token_use: 'access', aud: undefined, client_id: AUDIENCE }],
     ['Cognito with an audience', { token_use: 'access', client_id: 'another' }],
   ])('with the claims of %s', async (_, changes) => {
-    expect(await provider().verify(token(changes))).toEqual(accepted());
+    expect(await newVerifier().verify(token(changes))).toEqual(accepted());
   });
 
   test('for one of several audiences', async () => {
-    const result = await provider({ audiences: ['other', AUDIENCE] }).verify(token({ aud: ['another', AUDIENCE] }));
+    const result = await newVerifier({ audiences: ['other', AUDIENCE] }).verify(token({ aud: ['another', AUDIENCE] }));
     expect(result).toEqual(accepted());
   });
 
@@ -68,7 +68,7 @@ describe('accepts an access token', () => {
     ['expired less than a minute ago', { exp: NOW_S - 59 }],
     ['becomes valid within a minute', { nbf: NOW_S + 60 }],
   ])('that %s, because clocks differ', async (_, times) => {
-    expect(await provider().verify(token(times))).toEqual(accepted());
+    expect(await newVerifier().verify(token(times))).toEqual(accepted());
   });
 
   test.each<object>([
@@ -77,7 +77,7 @@ describe('accepts an access token', () => {
     { scp: ['plants/read', 'plants/write'] },
     { roles: ['plants/write'] },
   ])('with the required scope: %j', async (scopes) => {
-    expect(await provider({ scope: 'plants/write' }).verify(token(scopes))).toEqual(accepted());
+    expect(await newVerifier({ scope: 'plants/write' }).verify(token(scopes))).toEqual(accepted());
   });
 
   const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
@@ -87,7 +87,7 @@ describe('accepts an access token', () => {
     for (const algOfKey of [{ alg }, {}]) {
       issuer.respondWith(discovery(issuer.url, [{ ...(await exportJWK(pair.publicKey)), kid: alg, ...algOfKey }]));
       const jwt = await new SignJWT(claims()).setProtectedHeader({ alg, kid: alg }).sign(pair.privateKey);
-      expect(await provider().verify(jwt)).toEqual(accepted());
+      expect(await newVerifier().verify(jwt)).toEqual(accepted());
     }
   });
 });
@@ -114,7 +114,7 @@ describe('rejects a token', () => {
     ['that is not JSON', () => 'a.b.c', ''],
     ['with a list of claims', () => signed(key, [1]), 'JWT Claims Set must be a top-level JSON object'],
   ])('%s', async (_, makeToken, reason) => {
-    expect(await provider().verify(makeToken())).toEqual({ reason: expect.stringContaining(reason) });
+    expect(await newVerifier().verify(makeToken())).toEqual({ reason: expect.stringContaining(reason) });
   });
 
   const embedsKey = (header: string) => `its header contains "${header}", which is not allowed`;
@@ -125,7 +125,7 @@ describe('rejects a token', () => {
     [{ crit: ['x'], x: 1 }, '"x" is not recognized'],
     [{ crit: ['b64'], b64: false }, ''],
   ])('with the header %j', async (header, reason) => {
-    expect(await provider().verify(token({}, header))).toEqual({ reason: expect.stringContaining(reason) });
+    expect(await newVerifier().verify(token({}, header))).toEqual({ reason: expect.stringContaining(reason) });
   });
 
   const NO_SUBJECT = 'its claim "sub" (or "client_id", without "sub") is not a string';
@@ -158,24 +158,24 @@ describe('rejects a token', () => {
     [{ sub: undefined, client_id: 7 }, NO_SUBJECT],
     [{ sub: undefined, client_id: ['a-partner'] }, NO_SUBJECT],
   ])('with the claims %j', async (changes, reason) => {
-    expect(await provider().verify(token(changes))).toEqual({ reason: expect.stringContaining(reason) });
+    expect(await newVerifier().verify(token(changes))).toEqual({ reason: expect.stringContaining(reason) });
   });
 
   test('with a trailing slash after the issuer', async () => {
     const reason = 'unexpected "iss" claim value';
-    expect(await provider().verify(token({ iss: `${issuer.url}/` }))).toEqual({ reason });
+    expect(await newVerifier().verify(token({ iss: `${issuer.url}/` }))).toEqual({ reason });
   });
 
   const TYPES = ['id_token', 'logout+jwt', 'secevent+jwt', 'dpop+jwt', 'application/jwt', ' JWT', ''];
   test.each<unknown>([...TYPES, 7, true, null, {}, [], ['at+jwt'], ['JWT']])('with the type %j', async (typ) => {
     const reason = 'the "typ" of its header is not that of an access token';
-    expect(await provider().verify(token({}, { typ }))).toEqual({ reason });
+    expect(await newVerifier().verify(token({}, { typ }))).toEqual({ reason });
   });
 
   test.each<object>([{}, { scope: 'plants/read' }, { scope: 'plants/writer' }, { scp: [7] }, { roles: 'x' }])(
     'without the required scope: %j',
     async (scopes) => {
-      expect(await provider({ scope: 'plants/write' }).verify(token(scopes))).toEqual({
+      expect(await newVerifier({ scope: 'plants/write' }).verify(token(scopes))).toEqual({
         reason: 'it does not have the scope "plants/write"',
         missingScope: 'plants/write',
       });
@@ -189,7 +189,7 @@ describe('the provider’s keys', () => {
   const unknownKey = { reason: expect.stringContaining('no applicable key') };
 
   test('verify a token once per minute, and again when it has expired', async () => {
-    const [verifier, expiring] = [provider(), token({ exp: NOW_S - 30 })];
+    const [verifier, expiring] = [newVerifier(), token({ exp: NOW_S - 30 })];
     await verifier.warmUp();
     const verify = vi.spyOn(crypto.subtle, 'verify');
     await verifier.verify(expiring);
@@ -209,7 +209,7 @@ describe('the provider’s keys', () => {
   });
 
   test('are fetched immediately for a token of a new key; tokens of a removed key are rejected', async () => {
-    const verifier = provider();
+    const verifier = newVerifier();
     expect(await verifier.verify(dayToken())).toEqual(accepted());
     const next = newKey();
     issuer.publish(next);
@@ -219,7 +219,7 @@ describe('the provider’s keys', () => {
   });
 
   test('all removed: verification throws until a new key is published', async () => {
-    const verifier = provider();
+    const verifier = newVerifier();
     expect(await verifier.verify(dayToken())).toEqual(accepted());
     issuer.publish();
     after(600_000);
@@ -230,14 +230,14 @@ describe('the provider’s keys', () => {
   });
 
   test('are not fetched for each token of an unknown key', async () => {
-    const verifier = provider();
+    const verifier = newVerifier();
     await verifier.warmUp();
     for (const sub of ['a', 'b']) expect(await verifier.verify(signed(newKey(), claims({ sub })))).toEqual(unknownKey);
     expect(issuer.requests).toHaveLength(2);
   });
 
   test('not available: a token that needs them causes an error instead of a rejection', async () => {
-    const [verifier, withoutKeys] = [provider(), provider()];
+    const [verifier, withoutKeys] = [newVerifier(), newVerifier()];
     await verifier.warmUp();
     issuer.respondWith((_, response) => response.writeHead(500).end());
     await expect(withoutKeys.warmUp()).resolves.toBeUndefined();
@@ -249,7 +249,7 @@ describe('the provider’s keys', () => {
 
   test('with one that is too short: its tokens are rejected, and the other keys are used', async () => {
     issuer.respondWith(discovery(issuer.url, [{ ...published(newKey(1024)), kid: 'unusable' }, published(key)]));
-    const verifier = provider();
+    const verifier = newVerifier();
     expect(await verifier.verify(token({}, { kid: 'unusable' }))).toEqual(unknownKey);
     expect(await verifier.verify(token())).toEqual(accepted());
   });
@@ -260,7 +260,7 @@ test('accepts an RFC 9068 access token of a certified provider, for its audience
   vi.useRealTimers();
   const jwt = await certifiedProvider(issuer, key)();
   const settings = { audiences: [AUDIENCE], scope: SCOPE };
-  expect(await provider(settings).verify(jwt)).toEqual(accepted());
+  expect(await newVerifier(settings).verify(jwt)).toEqual(accepted());
   for (const other of [{ audiences: ['https://other.example.com'] }, { scope: 'plants/delete' }])
-    expect(await provider({ ...settings, ...other }).verify(jwt)).toHaveProperty('reason');
+    expect(await newVerifier({ ...settings, ...other }).verify(jwt)).toHaveProperty('reason');
 });

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
+import { checks, checksOfFunction } from './all-checks.ts';
 import { runChecks } from './check.ts';
-import { checks, checksOfFunction } from './checks.ts';
 import { CHECK_IDS, Client } from './client.ts';
 import { functionSender } from './function-sender.ts';
 import { operations } from './operations.generated.js';
@@ -157,10 +157,10 @@ const CORS = 'pages of https://app.example.com can read the responses to POST /p
 const LARGE_IDS = 'two ids beyond 2^53 that differ by one, positive or negative, belong to different plants';
 const UNICODE_NAME = 'a name with spaces, control characters and Unicode gets status 200 and is stored exactly';
 const LONG_NAME = 'a name of 5,000 characters gets status 200 and is stored exactly';
-const error401 = (what: string) => `POST /plants ${what} gets error 401 and a WWW-Authenticate header`;
-const error400 = (what: string, member: string) => `${what} gets error 400 with ${member} in the message`;
+const error401 = (condition: string) => `POST /plants ${condition} gets error 401 and a WWW-Authenticate header`;
+const error400 = (subject: string, member: string) => `${subject} gets error 400 with ${member} in the message`;
 
-type Row = [fault: string, check: string, version: BrokenVersion];
+type Row = [behaviour: string, check: string, version: BrokenVersion];
 
 const TOKENS: Row[] = [
   ['accepts any token', error401('with an unknown token'), acceptToken(() => true)],

@@ -2,7 +2,7 @@ import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type DynamoDb, memberValue } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { success } from '../shared/success.ts';
-import { type DeletePlantEvent, type DeletePlantResponse, plantMembers } from './contract.generated.js';
+import { type DeletePlantEvent, type DeletePlantResponse, plantMemberNames } from './contract.generated.js';
 
 /** Deletes the plant with an id and responds with it (openapi.yaml, `deletePlant`). Throws 404 if there is none. */
 export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
@@ -11,7 +11,7 @@ export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
     const deletion = { TableName: tableName, Key: { id: { N: String(id) } }, ReturnValues: 'ALL_OLD' as const };
     const { Attributes: item } = await dynamoDb.send('DeleteItem', deletion, context);
     if (!item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
-    const members = plantMembers.map((member) => [member, memberValue(item[member])]);
+    const members = plantMemberNames.map((member) => [member, memberValue(item[member])]);
     // createPlant validated it before it was stored.
     return success(Object.fromEntries(members) as DeletePlantResponse);
   };

@@ -21,12 +21,12 @@ beforeAll(async () => {
   insertInto('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "deletePlant: { plants: ['DeleteItem'] },\n");
   insertInto('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "listPlants: { plants: ['Scan'] },\n");
   insertInto(
-    'checks/checks.ts',
+    'checks/all-checks.ts',
     /(?<=createPlantChecks,\n)/,
     'deletePlant: deletePlantChecks,\nlistPlants: listPlantsChecks,\n',
   );
-  insertInto('checks/checks.ts', /^/, "import { deletePlantChecks } from './delete-plant-checks.ts';\n");
-  insertInto('checks/checks.ts', /^/, "import { listPlantsChecks } from './list-plants-checks.ts';\n");
+  insertInto('checks/all-checks.ts', /^/, "import { deletePlantChecks } from './delete-plant-checks.ts';\n");
+  insertInto('checks/all-checks.ts', /^/, "import { listPlantsChecks } from './list-plants-checks.ts';\n");
   const deletion = { httpMethod: 'DELETE', resource: '/plants/{id}', path: '/plants/1', pathParameters: { id: '1' } };
   addEvent('delete-plant', 'create-plant', deletion);
   addEvent('error-404-delete-plant-again', 'delete-plant', deletion);
@@ -45,7 +45,7 @@ function addToContract(): void {
   const contract = parseDocument(readFileSync(file, 'utf8'));
   const { paths, components } = parse(readFileSync(join(fixture, 'openapi.yaml'), 'utf8'));
   const add = (place: string[], value: unknown) => {
-    expect(contract.hasIn(place), `openapi.yaml has ${place.join(' ')}: delete test/second-operation/`).toBe(false);
+    expect(contract.hasIn(place), `openapi.yaml has ${place.join(' ')}: delete test/added-operations/`).toBe(false);
     contract.setIn(place, contract.createNode(value));
   };
   for (const [path, methods] of Object.entries<object>(paths)) {
