@@ -24,6 +24,8 @@ const stageSchema = z
   .strictObject({
     /** Email address that receives the alarms. @default none */
     alarmEmail: text(/^[^@\s]+@[^@\s]+\.[^@\s]+$/, 'an email address'),
+    /** URL of docs/operations.md, which the alarms link to. @default none: the alarms name the file */
+    runbookUrl: text(/^https:\/\/[^\s#]{1,500}$/, 'an https URL of up to 500 characters, without #'),
     /** Custom host name of the API. Needs `hostedZoneId`. @default the host name of API Gateway */
     domainName: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name in lower case'),
     /** Id of the Route 53 hosted zone of `domainName`. @default none */

@@ -22,7 +22,7 @@ interface PlantStoreStackProps extends StackSettings {
  */
 export class PlantStoreStack extends Stack {
   constructor(app: App, { operations = grantedOperations(), ...settings }: PlantStoreStackProps) {
-    const { ephemeral, emulator, stage, alarmEmail } = settings;
+    const { ephemeral, emulator, stage, alarmEmail, runbookUrl } = settings;
     const name = `PlantStore${ephemeral ? 'Ephemeral' : ''}${stage === undefined ? '' : `-${stage}`}`;
     super(app, name, { description: 'Plant Store, a serverless API' });
     const setRemovalPolicy = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
@@ -57,7 +57,7 @@ export class PlantStoreStack extends Stack {
     const monitoring = new Construct(this, 'Monitoring');
     const monitored = { tables, functions, releases, api };
     addRequestMetrics(monitored);
-    const alarms = new Alarms(monitoring, 'Alarms', { ...monitored, alarmEmail });
+    const alarms = new Alarms(monitoring, 'Alarms', { ...monitored, alarmEmail, runbookUrl });
     addDashboard(monitoring, monitored, alarms.all);
     addSavedQueries(monitoring, monitored);
     output('AlarmTopicArn', alarms.topic.topicArn);

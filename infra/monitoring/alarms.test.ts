@@ -71,6 +71,13 @@ test.each(Object.entries(alarms))('the alarm %s says what to do first, and notif
   expect(alarm).toMatchObject({ AlarmActions: [topic], OKActions: [topic] });
 });
 
+test('with runbookUrl, each alarm has a link to its section in the runbook', () => {
+  for (const [name, { AlarmDescription }] of Object.entries(alarmsOf(templateWith({ runbookUrl: 'https://a.x/b' })))) {
+    const section = name.replace(/.*(?=Function)/, '').toLowerCase();
+    expect(AlarmDescription.replace(/.* More: /, '')).toBe(`https://a.x/b#${section}`);
+  }
+});
+
 const ALL = Object.keys(ACTIONS) as Action[];
 const withGrants = (grants: Grants) => templateWith({}, [{ ...waterPlant, grants }]);
 

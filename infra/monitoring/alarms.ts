@@ -23,6 +23,8 @@ const SUM = { statistic: Stats.SUM, period: MINUTE };
 interface AlarmsProps extends Monitored {
   /** Email address that receives the alarms. @default none */
   alarmEmail?: string | undefined;
+  /** URL of docs/operations.md. @default none */
+  runbookUrl?: string | undefined;
 }
 
 /**
@@ -33,10 +35,12 @@ interface AlarmsProps extends Monitored {
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];
   readonly topic: Topic;
+  readonly #runbookUrl: string | undefined;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { functions, api, alarmEmail } = props;
+    const { functions, api, alarmEmail, runbookUrl } = props;
+    this.#runbookUrl = runbookUrl;
     const { stackName, account } = Stack.of(this);
     // CloudWatch cannot use the AWS managed key of SNS.
     const masterKey = new Key(this, 'TopicKey', {
@@ -56,15 +60,18 @@ export class Alarms extends Construct {
     });
     for (const { operation, lambda } of functions) {
       const { operationId } = operation;
-      this.#add(`${constructId(operation)}FunctionErrors`, lambda.metricErrors({ period: MINUTE }), {
+      const prefix = constructId(operation);
+      this.#add('FunctionErrors', lambda.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
         alarmDescription: `The function of ${operationId} crashed, ran out of memory or did not start. First: run the saved query "faults".`,
+        prefix,
       });
-      this.#add(`${constructId(operation)}FunctionThrottles`, lambda.metricThrottles({ period: MINUTE }), {
+      this.#add('FunctionThrottles', lambda.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,
         alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left. First: see which function uses it (metric ConcurrentExecutions).`,
+        prefix,
       });
     }
     this.#add('Throttled', sumWithZeros([requestMetric(this, 'Throttled')]), {
@@ -96,18 +103,21 @@ export class Alarms extends Construct {
     });
   }
 
+  /** Adds an alarm. `section` is its heading in docs/operations.md, and its id after the prefix. */
   #add(
-    id: string,
+    section: string,
     metric: IMetric,
-    props: Partial<AlarmProps> & { threshold: number; alarmDescription: string },
+    { prefix = '', ...props }: Partial<AlarmProps> & { threshold: number; alarmDescription: string; prefix?: string },
   ): void {
-    const alarm = new Alarm(this, id, {
+    const more =
+      this.#runbookUrl === undefined ? 'docs/operations.md.' : `${this.#runbookUrl}#${section.toLowerCase()}`;
+    const alarm = new Alarm(this, prefix + section, {
       metric,
       evaluationPeriods: 5,
       // Without requests there is no data, and nothing is broken.
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...props,
-      alarmDescription: `${props.alarmDescription} More: docs/operations.md.`,
+      alarmDescription: `${props.alarmDescription} More: ${more}`,
     });
     alarm.addAlarmAction(new SnsAction(this.topic));
     alarm.addOkAction(new SnsAction(this.topic));
