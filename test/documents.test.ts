@@ -38,8 +38,8 @@ const anchors = (markdown: string) =>
 
 test.each<[string, RegExp, string[]]>([
   ['npm script', /npm run (?:--silent\s+)?([\w:-]+)/g, Object.keys(JSON.parse(read('package.json')).scripts)],
-  ['context key', /-c ([a-z]\w*)=/g, settingKeys],
-  ['logical id', /\b([A-Z][a-z]\w*[0-9A-F]{8})\b/g, Object.keys(resources)],
+  ['setting', /-c ([a-z]\w*)=/g, settingKeys],
+  ['logical id', /"(\w+)":\{"TableName"/g, Object.keys(resources)],
 ])('each %s that a document names exists', (_, pattern, known) => {
   expect(inDocuments(pattern).filter(([, name]) => !known.includes(name))).toEqual([]);
 });
@@ -106,14 +106,13 @@ test('the table of permissions has the IAM action of each AWS CLI command in a d
   expect(actions.filter(([, action]) => !permitted.includes(action) && !ADMINISTRATOR.test(action))).toEqual([]);
 });
 
-test('the runbook has a row for each alarm with an action, and for no other', () => {
+test('the runbook has a section for each alarm with an action, and for no other', () => {
   const all = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
   const ids = all.filter(([, { Properties }]) => Properties.AlarmActions).map(([id]) => id);
-  // All operations share a row: CreatePlantFunctionErrors is in the row FunctionErrors.
+  // All operations share a section: CreatePlantFunctionErrors is in FunctionErrors.
   const names = ids.map((id) => id.replace(/^MonitoringAlarms(?:\w+(?=Function))?(\w+?)[0-9A-F]{8}$/, '$1'));
   const section = runbook.slice(runbook.indexOf('\n## Alarms\n'), runbook.indexOf('\n### What alarms cannot see\n'));
-  const rows = captures(section, /^\| (\w+) \|/gm).filter((name) => name !== 'alarm');
-  expect(rows.toSorted()).toEqual([...new Set(names)].toSorted());
+  expect(captures(section, /^### (.+)$/gm).toSorted()).toEqual([...new Set(names)].toSorted());
 });
 
 test('the runbook lists the saved queries of the stack, and documents name no others', () => {
@@ -123,7 +122,35 @@ test('the runbook lists the saved queries of the stack, and documents name no ot
   const list = /\*\*Saved queries\*\*.*?(?=\n- )/s.exec(runbook)?.[0].replaceAll(/\s+/g, ' ') ?? '';
   expect(captures(list, /"([^"]+)"/g).toSorted()).toEqual(queries.toSorted());
   const named = inDocuments(/(?<!--)query\s+"([^"]+)"/g);
-  expect(named.filter(([, query]) => !queries.includes(query))).toEqual([]);
+  expect(named.filter(([, query]) => !queries.includes(query.replaceAll(/\s+/g, ' ')))).toEqual([]);
+});
+
+const constantIn = (path: string, name: string) =>
+  Number(captures(read(path), new RegExp(`^const ${name} = ([\\d_]+);`, 'gm'))[0]?.replaceAll('_', ''));
+const tokens = (file: string, name: string) => constantIn(`functions/shared/access-tokens/${file}.ts`, name);
+const [group] = Object.values(template.findResources('AWS::CodeDeploy::DeploymentGroup'));
+const [hook] = Object.values(template.findResources('AWS::Lambda::Function', { Properties: { Timeout: 120 } }));
+
+test.each<[statement: RegExp, value: unknown]>([
+  [/comes\s+within\s+(\d+)\s+s/g, constantIn('test/database-failures.test.ts', 'RESPONSE_WITHIN_MS') / 1000],
+  [/(?:everywhere\s+within|tokens\s+for\s+up\s+to)\s+(\d+)\s+s/g, tokens('token-cache', 'CACHED_MS') / 1000],
+  [/refresh\s+the\s+keys\s+after\s+(\d+)\s+min/g, tokens('provider-keys', 'REFRESH_AFTER_MS') / 60_000],
+  [/the\s+old\s+keys\s+for\s+up\s+to\s+(\d+)\s+min/g, tokens('provider-keys', 'MAX_AGE_MS') / 60_000],
+  [/After\s+(\d+)\s+attempts/g, constantIn('functions/shared/dynamodb/dynamodb.ts', 'MAX_ATTEMPTS')],
+  [/valid\s+for\s+(\d+)\s+days\s+by\s+default/g, /default: '(\d+)d'/.exec(read('cli/token.ts'))?.[1]],
+  [/new\s+version,\s+for\s+at\s+most\s+(\d+)\s+minutes/g, hook?.['Properties'].Timeout / 60],
+  [/\*\*Canary:\*\* (\d+) %/g, /\d+(?=P)/.exec(group?.['Properties'].DeploymentConfigName)?.[0]],
+])('documents say %s as the code does', (statement, value) => {
+  expect(new Set(inDocuments(statement).map(([, number]) => number))).toEqual(new Set([String(value)]));
+});
+
+test('the README has the code of createPlant, and figures of the documents that it links to', () => {
+  const readme = read('README.md');
+  const [code = ''] = captures(readme, /```ts\n(.*?)```/gs);
+  expect(read('functions/create-plant/index.ts').replaceAll(/\s/g, '')).toContain(code.replaceAll(/\s/g, ''));
+  const results = captures(read('docs/performance.md'), /\| (0\.\d\d) \|/g);
+  expect(results).toEqual(expect.arrayContaining(captures(readme, /(0\.\d\d) times/g)));
+  for (const dollars of captures(readme, /\$([\d.,]+\d)/g)) expect(read('docs/cost-and-scale.md')).toContain(dollars);
 });
 
 test('the web ACL sends the gateway’s response to a throttled request, and stores no sampled requests', () => {
