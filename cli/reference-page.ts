@@ -26,5 +26,5 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ url, out }) => {
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(out, name), text);
   console.log(`The reference page for ${baseUrl} is in ${out}: index.html and ${Object.keys(files).length - 1} other files.
-The API must allow the origin at which you publish the page: docs/deploying.md, "Publishing the reference page".`);
+The API must allow the origin at which you publish the page: docs/reference-page.md.`);
 });
