@@ -1,5 +1,6 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { beforeAll, expect, inject, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { sharedAssembly } from '../test/support/assembly.ts';
 import { type Respond, type Sent, startFakeService } from '../test/support/fake-service.ts';
 import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
 import { runToolHere } from '../test/support/tool.ts';
@@ -8,7 +9,7 @@ import type { Item } from './table.ts';
 // Uses the assembly that all tests share, because synthesizing takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
-  SERVICE_ASSEMBLY: inject('assembly'),
+  SERVICE_ASSEMBLY: await sharedAssembly(),
 }));
 
 let service: ServiceWithEngine;

@@ -10,6 +10,7 @@ import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { type Between, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
+import { TABLE_PROPERTIES, TABLES } from '../test/support/tables.ts';
 import { runToolHere } from '../test/support/tool.ts';
 
 let engine: Engine;
@@ -31,11 +32,9 @@ function itemOf(id: string, plant: string) {
 
 /** Creates a table with these plants. Returns its name. */
 async function createTable(plants: Plants): Promise<string> {
-  const { client, template, plantsTable } = engine;
+  const { client } = engine;
   const table = `restore-${crypto.randomUUID()}`;
-  const [like] = template.tables.filter(({ TableName }) => TableName === plantsTable);
-  if (!like) throw new Error(`The template has no table ${plantsTable}.`);
-  await client.send(new CreateTableCommand({ ...like, TableName: table }));
+  await client.send(new CreateTableCommand({ TableName: table, ...TABLE_PROPERTIES[TABLES.plants] }));
   await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.01 }, { TableName: table });
   const requests = Object.entries(plants).map(([id, plant]) => ({ PutRequest: { Item: itemOf(id, plant) } }));
   while (requests.length > 0) {

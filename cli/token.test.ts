@@ -1,6 +1,7 @@
 import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ACCESS_TOKEN_PATTERN, digestOf } from '../functions/shared/access-tokens/token.ts';
+import { sharedAssembly } from '../test/support/assembly.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { runToolHere } from '../test/support/tool.ts';
@@ -8,7 +9,7 @@ import { runToolHere } from '../test/support/tool.ts';
 // Uses the assembly that all tests share, because synthesizing takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
-  SERVICE_ASSEMBLY: inject('assembly'),
+  SERVICE_ASSEMBLY: await sharedAssembly(),
 }));
 
 let engine: Engine;

@@ -4,6 +4,7 @@ import { plantMembers } from '../functions/create-plant/contract.generated.js';
 import { pick } from '../functions/shared/success.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { type Deployment, deploy } from '../local/lambda.ts';
+import { sharedTemplate } from './support/assembly.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
@@ -13,8 +14,9 @@ const operations = readOperations();
 let engine: Engine;
 let deployment: Deployment;
 beforeAll(async () => {
-  engine = await startEngine();
-  deployment = await deploy(engine.template, engine, () => {});
+  const template = await sharedTemplate();
+  engine = await startEngine(template);
+  deployment = await deploy(template, engine, () => {});
 });
 afterAll(async () => {
   await deployment.close();

@@ -1,8 +1,9 @@
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
 import { deploy, type LogLine } from '../local/lambda.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
+import { sharedAssembly } from './support/assembly.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Fault, type Plan, startFaultProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
@@ -13,7 +14,7 @@ import { databaseCallsOf } from './support/permissions.ts';
 const RESPONSE_WITHIN_MS = 8000;
 const ALWAYS = Number.POSITIVE_INFINITY;
 
-const assembly = inject('assembly');
+const assembly = await sharedAssembly();
 const template = readTemplate(assembly);
 const { AccessTokensTableName = '', PlantsTableName } = template.outputs;
 const READ_TOKEN = `GetItem ${AccessTokensTableName}`;
@@ -52,7 +53,7 @@ const operations = readOperations().map((operation) => ({
 type Operation = (typeof operations)[number];
 beforeAll(async () => {
   for (const operation of operations) {
-    const engine = await startEngine();
+    const engine = await startEngine(template);
     const deployment = await deploy(template, engine, () => {});
     for (const name of namesBefore(operation.folder)) await deployment.invoke(sampleEvent(name));
     operation.before = await itemsOf(engine);
@@ -69,7 +70,7 @@ async function serviceWith(
   plans: Plan[],
   from: 'init' | 'event' = 'event',
 ) {
-  const engine = await startEngine();
+  const engine = await startEngine(template);
   for (const { TableName, Items } of before) {
     for (const Item of Items) await engine.client.send(new PutItemCommand({ TableName, Item }));
   }

@@ -1,10 +1,11 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checksOfFunction } from '../checks/checks.ts';
 import { operations } from '../checks/operations.generated.js';
 import { type LogLine, lambdaEnvironment, startFunction } from '../local/lambda.ts';
-import { type FunctionConfiguration, functionOfRoute, readTemplate } from '../local/template.ts';
+import { type FunctionConfiguration, functionOfRoute } from '../local/template.ts';
+import { sharedTemplate } from './support/assembly.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { startFakeService } from './support/fake-service.ts';
 import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints } from './support/release-endpoints.ts';
@@ -14,11 +15,11 @@ import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints } from './support/relea
  * in checks/pre-traffic-hook.test.ts.
  */
 
-const template = readTemplate(inject('assembly'));
+const template = await sharedTemplate();
 
 let engine: Engine;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine(template);
 });
 afterAll(() => engine.close());
 

@@ -8,7 +8,8 @@ import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
 import { createTables, LOCAL_CREDENTIALS, openLocalDynamoDb, putDevelopmentToken } from '../../local/dynamodb.ts';
-import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
+import { LOCAL_REGION, type Template } from '../../local/template.ts';
+import { TABLE_PROPERTIES, TABLES } from './tables.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,15 +20,16 @@ declare module 'vitest' {
 /** A stored plant. The id is in decimal digits. */
 type StoredPlant = Plant & { id: string };
 
+/** The tables of the template. Tests that need nothing else of it do not wait for its synthesis. */
+const OWN_TABLES = Object.entries(TABLE_PROPERTIES).map(([TableName, properties]) => ({ TableName, ...properties }));
+
 /**
- * Starts a DynamoDB engine for one test file, with the template's tables and the development token.
+ * Starts a DynamoDB engine for one test file, with the tables of the template and the development token.
  * Sets the function's environment variables to use it.
  */
-export async function startEngine() {
+export async function startEngine({ tables }: Pick<Template, 'tables'> = { tables: OWN_TABLES }) {
   const { endpoint, close } = await (inject('engine') === 'dynalite' ? startDynalite() : startDynamoDbLocal());
-  const template = readTemplate(inject('assembly'));
-  const plantsTable = template.outputs['PlantsTableName'] ?? '';
-  const accessTokensTable = template.outputs['AccessTokensTableName'] ?? '';
+  const { plants: plantsTable, accessTokens: accessTokensTable } = TABLES;
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     AWS_REGION: LOCAL_REGION,
@@ -38,12 +40,11 @@ export async function startEngine() {
   });
   const dynamoDb = await openLocalDynamoDb();
   const { client } = dynamoDb;
-  await createTables(dynamoDb, template);
-  await putDevelopmentToken(dynamoDb, template);
+  await createTables(dynamoDb, { tables });
+  await putDevelopmentToken(dynamoDb, { outputs: { AccessTokensTableName: accessTokensTable } });
 
   return {
     endpoint,
-    template,
     client,
     plantsTable,
     accessTokensTable,
