@@ -11,6 +11,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Responds with the folder of the cloud assembly. */
     assemblyUrl: string;
+    /** A folder for compiled code that is used only in this run, such as that of bundles in temporary folders. */
+    compileCache: string;
   }
 }
 
@@ -31,6 +33,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
     );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  project.provide('compileCache', join(directory, 'node'));
   project.provide('assemblyUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   return () => {
     server.closeAllConnections();

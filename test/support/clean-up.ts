@@ -1,7 +1,8 @@
-import { afterAll, vi } from 'vitest';
+import { afterAll, inject, vi } from 'vitest';
 
 /* Undoes what a test file changed in its process: the files of a worker share it, because loading the SDK takes long. */
 
+process.env['NODE_COMPILE_CACHE'] = inject('compileCache');
 const variables = { ...process.env };
 
 afterAll(() => {
