@@ -1,4 +1,4 @@
-import { type AttributeValue, DeleteItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
@@ -99,8 +99,8 @@ const codeDeployError =
 
 /** Returns the items of all tokens except the development token. */
 async function storedTokens() {
-  const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.accessTokensTable }));
-  return Items.filter(({ name }) => name?.S !== 'development');
+  const items = await engine.items(engine.accessTokensTable);
+  return items.filter(({ name }) => name?.S !== 'development');
 }
 
 /** Returns the token in an event. */
@@ -133,23 +133,20 @@ test('a correct version passes with the hook’s own tokens, which are deleted a
 
 test('plants of clients do not block a correct version, and a broken version does not change them', async () => {
   for (const id of [0n, 1n, 7n, 100n, 2n ** 63n - 1n, 2n ** 63n - 2n, -(2n ** 63n)]) {
-    const Item = { id: { N: String(id) }, name: { S: 'of a client' } };
-    await engine.client.send(new PutItemCommand({ TableName: engine.plantsTable, Item }));
+    await engine.put(engine.plantsTable, { id: { N: String(id) }, name: { S: 'of a client' } });
   }
-  const plants = async () => (await engine.client.send(new ScanCommand({ TableName: engine.plantsTable }))).Items ?? [];
-  const before = await plants();
+  const before = await engine.items(engine.plantsTable);
   expect(await runHook()).toMatchObject({ status: 'Succeeded' });
   const { status } = await runHook({
     // A broken version that accepts every request and overwrites plants.
     version: async (event) => {
       const [id] = /(?<="id":)-?\d+/.exec(Buffer.from(event.body ?? '', 'base64').toString()) ?? [];
-      const Item = { id: { N: String(id) }, name: { S: 'overwritten' } };
-      if (id !== undefined) await engine.client.send(new PutItemCommand({ TableName: engine.plantsTable, Item }));
+      if (id !== undefined) await engine.put(engine.plantsTable, { id: { N: id }, name: { S: 'overwritten' } });
       return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"check"}' };
     },
   });
   expect(status).toBe('Failed');
-  expect(await plants()).toEqual(expect.arrayContaining(before));
+  expect(await engine.items(engine.plantsTable)).toEqual(expect.arrayContaining(before));
 });
 
 test('stops and logs the check when a version fails it', async () => {
@@ -339,9 +336,7 @@ test('a version passes if only the identity provider is unavailable', async () =
 
 test('logs the name of a token that it cannot delete, and reports the same status', async () => {
   const { status, log, tokens } = await runHook({ tokensFault: { action: 'DeleteItem', fault: 'denies access' } });
-  for (const { digest = { S: '' } } of tokens) {
-    await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key: { digest } }));
-  }
+  await engine.clear(engine.accessTokensTable);
   expect({ status, left: tokens.length }).toEqual({ status: 'Succeeded', left: 2 });
   const message = 'The token release-d-ABCDEF123 could not be deleted; it expires.';
   expect(log).toContainEqual({ level: 'error', message, seen: expect.any(String) });

@@ -1,4 +1,3 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { sharedAssembly } from '../test/support/assembly.ts';
 import { type Respond, type Sent, startFakeService } from '../test/support/fake-service.ts';
@@ -92,10 +91,9 @@ test('counts a request without a response as a failure', async () => {
 });
 
 test('prints the ids of five created plants that are not stored exactly', async () => {
-  const { client, plantsTable: TableName } = service.engine;
+  const { engine } = service;
   const storedWith = (members: Item) => async (sent: Sent) => {
-    const Item = { id: { N: idOf(sent) }, name: { S: nameOf(sent) }, ...members };
-    await client.send(new PutItemCommand({ TableName, Item }));
+    await engine.put(engine.plantsTable, { id: { N: idOf(sent) }, name: { S: nameOf(sent) }, ...members });
     return created(sent);
   };
   const responses = [storedWith({}), storedWith({ name: { S: 'x' } }), storedWith({ tag: { S: '' } })];

@@ -1,10 +1,4 @@
-import {
-  BatchWriteItemCommand,
-  CreateTableCommand,
-  PutItemCommand,
-  paginateScan,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb';
+import { BatchWriteItemCommand, CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { type Between, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
@@ -45,8 +39,7 @@ async function createTable(plants: Plants): Promise<string> {
 
 /** Reads all plants of a table. */
 async function readPlants(table: string): Promise<Plants> {
-  const pages = await Array.fromAsync(paginateScan({ client: engine.client }, { TableName: table }));
-  const items = pages.flatMap(({ Items = [] }) => Items);
+  const items = await engine.items(table);
   return Object.fromEntries(items.map(({ id, name, tag }) => [id?.N, [name?.S, ...(tag ? [tag.S] : [])].join('#')]));
 }
 
@@ -110,7 +103,7 @@ test.each([[[]], [['--overwrite']]])('with %j, keeps plants that are created dur
     const response = await send(input);
     const newIds = action === 'BatchGetItem' ? ['3', '5'] : [];
     for (const id of newIds) {
-      await engine.client.send(new PutItemCommand({ TableName: to, Item: itemOf(id, 'meanwhile') }));
+      await engine.put(to, itemOf(id, 'meanwhile'));
     }
     return response;
   });

@@ -1,4 +1,3 @@
-import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ACCESS_TOKEN_PATTERN, digestOf } from '../functions/shared/access-tokens/token.ts';
 import { sharedAssembly } from '../test/support/assembly.ts';
@@ -18,17 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 beforeEach(async () => {
-  for (const { digest } of await storedItems()) {
-    const Key = { digest: { S: digest ?? '' } };
-    await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key }));
-  }
+  await engine.clear(engine.accessTokensTable);
 });
 
 const token = (...args: string[]) => runToolHere('token', args);
 
 async function storedItems(): Promise<Record<string, string | undefined>[]> {
-  const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.accessTokensTable }));
-  return Items.map((item) => Object.fromEntries(Object.entries(item).map(([name, { S, N }]) => [name, S ?? N])));
+  const items = await engine.items(engine.accessTokensTable);
+  return items.map((item) => Object.fromEntries(Object.entries(item).map(([name, { S, N }]) => [name, S ?? N])));
 }
 
 function setTime(time: string): void {

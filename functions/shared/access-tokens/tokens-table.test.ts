@@ -1,4 +1,3 @@
-import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type Engine, startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
@@ -57,8 +56,7 @@ test.each([
   ['name', { expiresAt: { N: String(IN_A_DAY) } }],
   ['expiry', { name: { S: 'broken' } }],
 ])('rejects a token if its item has no %s, and does not cache it', async (_, attributes) => {
-  const Item = { digest: { S: digestOf(token(4)) }, ...attributes };
-  await engine.client.send(new PutItemCommand({ TableName: engine.accessTokensTable, Item }));
+  await engine.put(engine.accessTokensTable, { digest: { S: digestOf(token(4)) }, ...attributes });
   const { verify } = newTable();
   for (const _ of 'ab') expect(await verify(4)).toBeUndefined();
   expect(send).toHaveBeenCalledTimes(2);
@@ -74,8 +72,7 @@ test('caches a valid token for 60 s, and then rejects it if it is revoked', asyn
   vi.setSystemTime(START + 60_000);
   expect(await verify(5)).toBe('busy');
   expect(send).toHaveBeenCalledTimes(2);
-  const Key = { digest: { S: digestOf(token(5)) } };
-  await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key }));
+  await engine.clear(engine.accessTokensTable);
   vi.setSystemTime(START + 120_000);
   expect(await verify(5)).toBeUndefined();
 });
