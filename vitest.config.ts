@@ -32,10 +32,12 @@ export default defineConfig({
     maxConcurrency: 8,
     // Tests mostly wait; Vitest's default would leave one of two cores idle.
     maxWorkers: 3,
-    globalSetup: 'test/support/synthesize-once.ts',
+    globalSetup: 'test/support/assembly-server.ts',
     // CDK's own rules take half of the synthesis time; infra/app.test.ts tests with them.
     env: { CDK_VALIDATION: 'false' },
     provide: { engine: 'dynalite' },
+    isolate: Boolean(mutated),
+    setupFiles: 'test/support/clean-up.ts',
     ...(mutated
       ? // contract/generate.test.ts tests the generated validators.
         { include: [`${mutated}/**/*.test.ts`, 'contract/generate.test.ts'], exclude: COMMANDS }
@@ -45,7 +47,7 @@ export default defineConfig({
               exclude: OWN_PROJECT,
             }),
             // The tests only read. Isolated files would load CDK again, a third of the time.
-            project('infra', ['infra/**/*.test.ts'], { isolate: false }),
+            project('infra', ['infra/**/*.test.ts'], { setupFiles: [] }),
             project('local-run', COMMANDS),
             project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
             project('runtime', ['test/runtime/*.test.ts'], order(1)),

@@ -1,4 +1,3 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -54,8 +53,8 @@ const functionChecks = checksOfFunction('createPlant', FACTS).checks;
 
 test('a correct version passes all checks; a second run creates no more plants', async () => {
   const storedIds = async () => {
-    const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.plantsTable }));
-    return Items.map(({ id }) => BigInt(String(id?.N)));
+    const items = await engine.items(engine.plantsTable);
+    return items.map(({ id }) => BigInt(String(id?.N)));
   };
   const before = await storedIds();
   const client = await clientOf((event) => correct(event));

@@ -1,4 +1,4 @@
-import { type AttributeValue, DeleteItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
@@ -15,6 +15,17 @@ import {
   TARGET,
   VERSION_ARN,
 } from '../test/support/release-endpoints.ts';
+
+/** Most tests run only the first checks, because all of them take a second. */
+const run = vi.hoisted(() => ({ allChecks: false }));
+vi.mock(import('./all-checks.ts'), async (original) => {
+  const { checksOfFunction, ...others } = await original();
+  const firstChecks: typeof checksOfFunction = (...args) => {
+    const { operation, checks } = checksOfFunction(...args);
+    return { operation, checks: run.allChecks ? checks : checks.slice(0, 20) };
+  };
+  return { ...others, checksOfFunction: firstChecks };
+});
 
 let engine: Engine;
 let correctVersion: (event: APIGatewayProxyEvent) => Promise<unknown>;
@@ -34,6 +45,8 @@ afterEach(() => {
 });
 
 interface Setup {
+  /** @default false */
+  allChecks?: boolean;
   /** Handles an event as the version of the function with this number. @default a correct version */
   version?: (event: APIGatewayProxyEvent, version: number) => unknown;
   /** Replaces members of CodeDeploy's deployment. */
@@ -49,7 +62,8 @@ interface Setup {
 }
 
 /** Runs the hook. Returns its status, its log, the events of the target version, and the tokens that are left. */
-async function runHook({ version, deployment, ...others }: Setup = {}) {
+async function runHook({ version, deployment, allChecks = false, ...others }: Setup = {}) {
+  run.allChecks = allChecks;
   const { variables, tokensFailure, awsError, remainingMs = 60_000 } = others;
   const events: APIGatewayProxyEvent[] = [];
   const respond = (event: APIGatewayProxyEvent, number: number) => {
@@ -99,8 +113,8 @@ const codeDeployError =
 
 /** Returns the items of all tokens except the development token. */
 async function storedTokens() {
-  const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.accessTokensTable }));
-  return Items.filter(({ name }) => name?.S !== 'development');
+  const items = await engine.items(engine.accessTokensTable);
+  return items.filter(({ name }) => name?.S !== 'development');
 }
 
 /** Returns the token in an event. */
@@ -113,6 +127,7 @@ test('a correct version passes with the hook’s own tokens, which are deleted a
   const during: Record<string, AttributeValue>[] = [];
   const startedAt = Math.floor(Date.now() / 1000);
   const { status, log, events, tokens } = await runHook({
+    allChecks: true,
     version: async (event) => {
       if (during.length === 0) during.push(...(await storedTokens()));
       return correctVersion(event);
@@ -133,23 +148,20 @@ test('a correct version passes with the hook’s own tokens, which are deleted a
 
 test('plants of clients do not block a correct version, and a broken version does not change them', async () => {
   for (const id of [0n, 1n, 7n, 100n, 2n ** 63n - 1n, 2n ** 63n - 2n, -(2n ** 63n)]) {
-    const Item = { id: { N: String(id) }, name: { S: 'of a client' } };
-    await engine.client.send(new PutItemCommand({ TableName: engine.plantsTable, Item }));
+    await engine.put(engine.plantsTable, { id: { N: String(id) }, name: { S: 'of a client' } });
   }
-  const plants = async () => (await engine.client.send(new ScanCommand({ TableName: engine.plantsTable }))).Items ?? [];
-  const before = await plants();
-  expect(await runHook()).toMatchObject({ status: 'Succeeded' });
+  const before = await engine.items(engine.plantsTable);
+  expect(await runHook({ allChecks: true })).toMatchObject({ status: 'Succeeded' });
   const { status } = await runHook({
     // A broken version that accepts every request and overwrites plants.
     version: async (event) => {
       const [id] = /(?<="id":)-?\d+/.exec(Buffer.from(event.body ?? '', 'base64').toString()) ?? [];
-      const Item = { id: { N: String(id) }, name: { S: 'overwritten' } };
-      if (id !== undefined) await engine.client.send(new PutItemCommand({ TableName: engine.plantsTable, Item }));
+      if (id !== undefined) await engine.put(engine.plantsTable, { id: { N: id }, name: { S: 'overwritten' } });
       return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"check"}' };
     },
   });
   expect(status).toBe('Failed');
-  expect(await plants()).toEqual(expect.arrayContaining(before));
+  expect(await engine.items(engine.plantsTable)).toEqual(expect.arrayContaining(before));
 });
 
 test('stops and logs the check when a version fails it', async () => {
@@ -343,9 +355,7 @@ test('a version passes if only the identity provider is unavailable', async () =
 
 test('logs the name of a token that it cannot delete, and reports the same status', async () => {
   const { status, log, tokens } = await runHook({ tokensFailure: { action: 'DeleteItem', failure: 'denies access' } });
-  for (const { digest = { S: '' } } of tokens) {
-    await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key: { digest } }));
-  }
+  await engine.clear(engine.accessTokensTable);
   expect({ status, left: tokens.length }).toEqual({ status: 'Succeeded', left: 2 });
   const message = 'The token release-d-ABCDEF123 could not be deleted; it expires.';
   expect(log).toContainEqual({ level: 'error', message, seen: expect.any(String) });

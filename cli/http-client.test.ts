@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { type ClientRequest, parseResponse } from '../checks/client.ts';
 import { contractBody } from '../test/support/contract.ts';
 import { type FakeResponse, type ReceivedRequest, startFakeService } from '../test/support/fake-service.ts';
+import { fc } from '../test/support/property.ts';
 import { UsageError } from './command.ts';
 import { HttpClient } from './http-client.ts';
 

@@ -1,5 +1,5 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { beforeAll, expect, inject, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { sharedAssembly } from '../test/support/assembly.ts';
 import { runCommand } from '../test/support/command.ts';
 import { type ReceivedRequest, type Respond, startFakeService } from '../test/support/fake-service.ts';
 import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
@@ -8,7 +8,7 @@ import type { Item } from './table.ts';
 // Uses the assembly that all tests share, because synthesizing takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
-  SERVICE_ASSEMBLY: inject('assembly'),
+  SERVICE_ASSEMBLY: await sharedAssembly(),
 }));
 
 let service: ServiceWithEngine;
@@ -91,10 +91,9 @@ test('counts a request without a response as a failure', async () => {
 });
 
 test('prints the ids of five created plants that are not stored exactly', async () => {
-  const { client, plantsTable: TableName } = service.engine;
+  const { engine } = service;
   const storedWith = (members: Item) => async (sent: ReceivedRequest) => {
-    const Item = { id: { N: idOf(sent) }, name: { S: nameOf(sent) }, ...members };
-    await client.send(new PutItemCommand({ TableName, Item }));
+    await engine.put(engine.plantsTable, { id: { N: idOf(sent) }, name: { S: nameOf(sent) }, ...members });
     return created(sent);
   };
   const responses = [storedWith({}), storedWith({ name: { S: 'x' } }), storedWith({ tag: { S: '' } })];

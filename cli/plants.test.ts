@@ -1,22 +1,20 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { sharedAssembly } from '../test/support/assembly.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startEngine } from '../test/support/engine.ts';
 
 // Uses the assembly that all tests share, because synthesizing takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
-  SERVICE_ASSEMBLY: inject('assembly'),
+  SERVICE_ASSEMBLY: await sharedAssembly(),
 }));
 
 test('lists all plants with exact ids, in pages of 20', async () => {
   const engine = await startEngine();
   onTestFinished(engine.close);
   expect(await runCommand('plants', [])).toMatchObject({ code: 0, stdout: '' });
-  const put = (Item: object) =>
-    engine.client.send(new PutItemCommand({ TableName: engine.plantsTable, Item: { ...Item } }));
-  await put({ id: { N: '9223372036854775807' }, name: { S: 'a "b"\n' }, tag: { S: '' } });
-  for (let id = 1; id <= 24; id += 1) await put({ id: { N: String(id) }, name: { S: 'x' } });
+  await engine.put(engine.plantsTable, { id: { N: '9223372036854775807' }, name: { S: 'a "b"\n' }, tag: { S: '' } });
+  for (let id = 1; id <= 24; id += 1) await engine.put(engine.plantsTable, { id: { N: String(id) }, name: { S: 'x' } });
   const { code, stdout, stderr } = await runCommand('plants', []);
   const lines = stdout.trimEnd().split('\n');
   expect(lines.filter((line) => /^ID +NAME +TAG$/.test(line))).toHaveLength(2);

@@ -1,16 +1,11 @@
-import {
-  BatchWriteItemCommand,
-  CreateTableCommand,
-  PutItemCommand,
-  paginateScan,
-  waitUntilTableExists,
-} from '@aws-sdk/client-dynamodb';
+import { BatchWriteItemCommand, CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { runCommand } from '../test/support/command.ts';
 import { type Handle, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
+import { TABLE_PROPERTIES, TABLES } from '../test/support/tables.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -31,11 +26,9 @@ function itemOf(id: string, plant: string) {
 
 /** Creates a table with these plants. Returns its name. */
 async function createTable(plants: Plants): Promise<string> {
-  const { client, template, plantsTable } = engine;
+  const { client } = engine;
   const table = `restore-${crypto.randomUUID()}`;
-  const [like] = template.tables.filter(({ TableName }) => TableName === plantsTable);
-  if (!like) throw new Error(`The template has no table ${plantsTable}.`);
-  await client.send(new CreateTableCommand({ ...like, TableName: table }));
+  await client.send(new CreateTableCommand({ TableName: table, ...TABLE_PROPERTIES[TABLES.plants] }));
   await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.01 }, { TableName: table });
   const requests = Object.entries(plants).map(([id, plant]) => ({ PutRequest: { Item: itemOf(id, plant) } }));
   while (requests.length > 0) {
@@ -46,8 +39,7 @@ async function createTable(plants: Plants): Promise<string> {
 
 /** Reads all plants of a table. */
 async function readPlants(table: string): Promise<Plants> {
-  const pages = await Array.fromAsync(paginateScan({ client: engine.client }, { TableName: table }));
-  const items = pages.flatMap(({ Items = [] }) => Items);
+  const items = await engine.items(table);
   return Object.fromEntries(items.map(({ id, name, tag }) => [id?.N, [name?.S, ...(tag ? [tag.S] : [])].join('#')]));
 }
 
@@ -111,7 +103,7 @@ test.each([[[]], [['--overwrite']]])('with %j, keeps plants that are created dur
     const response = await send(input);
     const newIds = action === 'BatchGetItem' ? ['3', '5'] : [];
     for (const id of newIds) {
-      await engine.client.send(new PutItemCommand({ TableName: to, Item: itemOf(id, 'meanwhile') }));
+      await engine.put(to, itemOf(id, 'meanwhile'));
     }
     return response;
   });

@@ -1,23 +1,24 @@
 import { BatchWriteItemCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { withTemporaryAssembly } from '../local/synthesize.ts';
+import { sharedAssembly } from '../test/support/assembly.ts';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
 import { plantsById, withTable } from './table.ts';
 
-/** The local run's assembly. By default it is the one that all tests share. */
+/** The local run's assembly. */
 const local = vi.hoisted(() => ({ assembly: '' }));
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
   get SERVICE_ASSEMBLY() {
-    return local.assembly || inject('assembly');
+    return local.assembly;
   },
 }));
 // Synthesizing takes seconds and would produce the same assembly.
 vi.mock(import('../local/synthesize.ts'), async (original) => ({
   ...(await original()),
-  withTemporaryAssembly: vi.fn((use) => use(inject('assembly'))),
+  withTemporaryAssembly: vi.fn(async (use) => use(await sharedAssembly())),
 }));
 
 let engine: Engine;
@@ -59,13 +60,10 @@ test.each([
 });
 
 test.each([
-  ['uses the last synthesized template', '', 0],
-  ['synthesizes a template if there is none', '/nowhere', 1],
+  ['uses the last synthesized template', sharedAssembly, 0],
+  ['synthesizes a template if there is none', () => '/nowhere', 1],
 ])('%s to open a table of the local run', async (_, assembly, synthesized) => {
-  local.assembly = assembly;
-  onTestFinished(() => {
-    local.assembly = '';
-  });
+  local.assembly = await assembly();
   const use = vi.fn(async () => {});
   await withTable(undefined, 'PlantsTableName', use);
   expect(use).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ tableName: engine.plantsTable }));

@@ -1,6 +1,6 @@
-import { DeleteItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ACCESS_TOKEN_PATTERN, digestOf } from '../functions/shared/access-tokens/token.ts';
+import { sharedAssembly } from '../test/support/assembly.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../test/support/engine.ts';
@@ -8,7 +8,7 @@ import { type Engine, startEngine } from '../test/support/engine.ts';
 // Uses the assembly that all tests share, because synthesizing takes seconds.
 vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   ...(await original()),
-  SERVICE_ASSEMBLY: inject('assembly'),
+  SERVICE_ASSEMBLY: await sharedAssembly(),
 }));
 
 let engine: Engine;
@@ -17,17 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => engine.close());
 beforeEach(async () => {
-  for (const { digest } of await storedItems()) {
-    const Key = { digest: { S: digest ?? '' } };
-    await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key }));
-  }
+  await engine.clear(engine.accessTokensTable);
 });
 
 const token = (...args: string[]) => runCommand('token', args);
 
 async function storedItems(): Promise<Record<string, string | undefined>[]> {
-  const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.accessTokensTable }));
-  return Items.map((item) => Object.fromEntries(Object.entries(item).map(([name, { S, N }]) => [name, S ?? N])));
+  const items = await engine.items(engine.accessTokensTable);
+  return items.map((item) => Object.fromEntries(Object.entries(item).map(([name, { S, N }]) => [name, S ?? N])));
 }
 
 function setTime(time: string): void {

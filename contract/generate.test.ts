@@ -59,7 +59,8 @@ type Generated = typeof import('../functions/create-plant/contract.generated.js'
   parameters: Parameters<typeof typedParameters>[0];
 };
 
-const moduleOf = (file: string) => `data:text/javascript,${encodeURIComponent(generate(CONTRACT)[file] ?? '')}`;
+const generated = generate(CONTRACT);
+const moduleOf = (file: string) => `data:text/javascript,${encodeURIComponent(generated[file] ?? '')}`;
 const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/${folder}/contract.generated.js`));
 
 /** Returns the event that the handler receives, or the message of error 400. */
@@ -164,7 +165,7 @@ test('writes each file and creates its folder; writes nothing for an unsupported
   onTestFinished(() => rmSync(directory, { recursive: true }));
   writeFileSync(join(directory, 'openapi.yaml'), CONTRACT);
   writeGenerated(directory);
-  const files = Object.entries(generate(CONTRACT));
+  const files = Object.entries(generated);
   for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
 
   writeFileSync(join(directory, 'openapi.yaml'), CONTRACT.replace('size: { type: number }', 'size: {}'));
@@ -186,7 +187,7 @@ test('generates the list of operations with a validator of each response', async
 });
 
 test('generates the types of the schemas, the event and the response', () => {
-  const types = generate(CONTRACT)['functions/put-plants/contract.generated.d.ts'];
+  const types = generated['functions/put-plants/contract.generated.d.ts'];
   // Only schemas to which the operation refers directly.
   expect(types).not.toMatch(/type (Named|Spot)\b/);
   expect(types).toContain('export type Bed = { "name": "fern" | "moss"; "spots"?: ({ "at": (bigint)[]; ');

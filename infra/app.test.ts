@@ -6,7 +6,6 @@ import { WEB_ACL_ARN } from '../test/support/stack.ts';
 
 const ALL_SETTINGS = {
   stage: 'full',
-  ephemeral: true,
   alarmEmail: 'ops@example.com',
   domainName: 'plants.example.com',
   hostedZoneId: 'Z0123456789ABC',
@@ -39,9 +38,8 @@ async function run(context: Record<string, unknown>) {
 }
 
 test.each([
-  ['by default', {}],
   ['with every resource that the stack can have', ALL_SETTINGS],
-  ['for an emulator', { emulator: true }],
+  ['for an emulator', { emulator: true, throwaway: true }],
 ])('%s, cdk-nag and CDK report no findings', async (_case, context) => {
   vi.stubEnv('CDK_VALIDATION', 'true');
   const { status, stderr, read } = await run(context);

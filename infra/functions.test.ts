@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { permissionsOf } from '../test/support/permissions.ts';
-import { functionOf, propertiesOf, TABLES, templateWith, twoOperations, waterPlant } from '../test/support/stack.ts';
+import { functionOf, propertiesOf, templateWith, twoOperations, waterPlant } from '../test/support/stack.ts';
+import { TABLES } from '../test/support/tables.ts';
 import type { Action, GrantedOperation } from './operations.ts';
 import type { TableName } from './tables.ts';
 

@@ -10,11 +10,11 @@ import {
   propertiesOf,
   releaseOf,
   stackWith,
-  TABLES,
   templateWith,
   twoOperations,
   WEB_ACL_ARN,
 } from '../test/support/stack.ts';
+import { TABLES } from '../test/support/tables.ts';
 import { constructId, type GrantedOperation } from './operations.ts';
 
 const template = templateWith({});

@@ -1,15 +1,8 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { textOf } from '../test/support/permissions.ts';
-import {
-  functionOf,
-  onlyOf,
-  propertiesOf,
-  stackWith,
-  TABLES,
-  templateWith,
-  twoOperations,
-} from '../test/support/stack.ts';
+import { functionOf, onlyOf, propertiesOf, stackWith, templateWith, twoOperations } from '../test/support/stack.ts';
+import { TABLE_PROPERTIES, TABLES } from '../test/support/tables.ts';
 import { constructId, grantedOperations } from './operations.ts';
 
 interface Resource {
@@ -45,7 +38,6 @@ test('outputs the base URL, the tables, the functions and the alarm topic', () =
 });
 
 const COMMON = {
-  BillingMode: 'PAY_PER_REQUEST',
   PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
   SSESpecification: { SSEEnabled: true },
   DeletionProtectionEnabled: true,
@@ -54,15 +46,10 @@ const COMMON = {
 // `toEqual`, because CloudFormation replaces a table if its logical id, name or key schema changes.
 test('the tables are on demand, encrypted, and protected by point-in-time recovery and deletion protection', () => {
   expect(propertiesOf(template, 'AWS::DynamoDB::Table')).toEqual({
-    [TABLES.plants]: {
-      ...COMMON,
-      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'N' }],
-    },
+    [TABLES.plants]: { ...COMMON, ...TABLE_PROPERTIES[TABLES.plants] },
     [TABLES.accessTokens]: {
       ...COMMON,
-      KeySchema: [{ AttributeName: 'digest', KeyType: 'HASH' }],
-      AttributeDefinitions: [{ AttributeName: 'digest', AttributeType: 'S' }],
+      ...TABLE_PROPERTIES[TABLES.accessTokens],
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
     },
   });

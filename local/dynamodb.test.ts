@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, afterEach, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
+import { sharedTemplate } from '../test/support/assembly.ts';
 import {
   createTables,
   DEVELOPMENT_TOKEN,
@@ -15,7 +16,6 @@ import {
   putDevelopmentToken,
   type Storage,
 } from './dynamodb.ts';
-import { readTemplate } from './template.ts';
 
 /** Replaces the project's folder by a temporary one, to keep the user's data. */
 const { root } = vi.hoisted(() => ({ root: { path: '' } }));
@@ -26,7 +26,7 @@ vi.mock(import('./synthesize.ts'), async (original) => {
 afterAll(() => rmSync(root.path, { recursive: true }));
 afterEach(() => void vi.unstubAllEnvs());
 
-const template = () => readTemplate(inject('assembly'));
+const template = await sharedTemplate();
 /** No program listens on port 1. */
 const UNREACHABLE = 'http://127.0.0.1:1';
 const openService = () => openLocalDynamoDb('keep');
@@ -72,7 +72,7 @@ test.each([
 
 test('fails immediately if nothing listens at the endpoint', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', UNREACHABLE);
-  await expect(createTables(await openLocalDynamoDb(), template())).rejects.toThrow(
+  await expect(createTables(await openLocalDynamoDb(), template)).rejects.toThrow(
     `The DynamoDB at ${UNREACHABLE} cannot be used: connect ECONNREFUSED 127.0.0.1:1`,
   );
 });
@@ -81,10 +81,10 @@ test('connects a command to the running service’s DynamoDB, and keeps that ope
   const service = closedAtEnd(await openService());
   const command = await openLocalDynamoDb();
   expect(command.endpoint).toBe(service.endpoint);
-  await createTables(command, template());
+  await createTables(command, template);
   await command.close();
   const { TableNames } = await service.client.send(new ListTablesCommand());
-  const names = template().tables.map(({ TableName }) => TableName);
+  const names = template.tables.map(({ TableName }) => TableName);
   expect(TableNames?.toSorted()).toEqual(names.toSorted());
 });
 
@@ -145,13 +145,13 @@ test('listens only on 127.0.0.1, and keeps running if a client disconnects while
 test('keeps its data, and stores the development token for a year', async () => {
   rmSync(join(root.path, '.local'), { recursive: true, force: true });
   const first = await openLocalDynamoDb();
-  await createTables(first, template());
+  await createTables(first, template);
   const before = Math.floor(Date.now() / 1000);
-  await putDevelopmentToken(first, template());
+  await putDevelopmentToken(first, template);
   await first.close();
   const { client } = closedAtEnd(await openService());
   const Key = { digest: { S: digestOf(DEVELOPMENT_TOKEN) } };
-  const TableName = template().outputs['AccessTokensTableName'];
+  const TableName = template.outputs['AccessTokensTableName'];
   const { Item } = await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
   const createdAt = Number(Item?.['createdAt']?.N);
   expect(Item?.['name']).toEqual({ S: 'development' });
@@ -163,7 +163,7 @@ test('keeps its data, and stores the development token for a year', async () => 
 test('--memory neither shows nor changes the stored data, --fresh deletes it', async () => {
   const tablesOf = async (storage: Storage, withTables = false) => {
     const dynamoDb = await openLocalDynamoDb(storage);
-    if (withTables) await createTables(dynamoDb, template());
+    if (withTables) await createTables(dynamoDb, template);
     const { TableNames = [] } = await dynamoDb.client.send(new ListTablesCommand());
     await dynamoDb.close();
     return TableNames.length;

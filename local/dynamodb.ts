@@ -71,7 +71,10 @@ export async function openLocalDynamoDb(storage?: Storage): Promise<LocalDynamoD
 }
 
 /** Creates the tables of the template that do not exist yet. */
-export async function createTables({ client, endpoint }: LocalDynamoDb, { tables }: Template): Promise<void> {
+export async function createTables(
+  { client, endpoint }: LocalDynamoDb,
+  { tables }: Pick<Template, 'tables'>,
+): Promise<void> {
   try {
     for (const table of tables) {
       await client.send(new CreateTableCommand(table)).catch((error) => {
@@ -85,7 +88,10 @@ export async function createTables({ client, endpoint }: LocalDynamoDb, { tables
 }
 
 /** Stores the development token, valid for a year from now. */
-export async function putDevelopmentToken({ client }: LocalDynamoDb, { outputs }: Template): Promise<void> {
+export async function putDevelopmentToken(
+  { client }: LocalDynamoDb,
+  { outputs }: Pick<Template, 'outputs'>,
+): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   const Item = {
     digest: { S: hash('sha256', DEVELOPMENT_TOKEN) },

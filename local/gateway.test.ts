@@ -4,12 +4,13 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { sharedTemplate } from '../test/support/assembly.ts';
 import { contractBody } from '../test/support/contract.ts';
 import { sampleEvent } from '../test/support/event.ts';
 import { createGateway } from './gateway.ts';
 import { EventTooLarge } from './lambda.ts';
-import { type Route, readTemplate, type Template } from './template.ts';
+import type { Route, Template } from './template.ts';
 
 const OK = { statusCode: 200, headers: { 'x-from': 'function' }, body: '{"name":"x"}' };
 
@@ -29,7 +30,7 @@ afterEach(() => {
 
 /** Serves the synthesized template with changes. The handler replaces all of its functions. */
 async function serve(changes: Partial<Template> = {}, handler: () => unknown = () => OK): Promise<void> {
-  const template = { ...readTemplate(inject('assembly')), ...changes };
+  const template = { ...(await sharedTemplate()), ...changes };
   const invoke = async (event: APIGatewayProxyEvent) => {
     events.push(event);
     return await handler();

@@ -7,6 +7,7 @@ import type { FunctionConfiguration } from './template.ts';
 
 /* A Lambda execution environment: loads the bundle once, then runs one event at a time. */
 
+delete process.env['NODE_COMPILE_CACHE'];
 const configuration: FunctionConfiguration = workerData;
 const port = parentPort as MessagePort;
 const post = (message: WorkerMessage) => port.postMessage(message);

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { sharedTemplate } from '../test/support/assembly.ts';
 import { EventTooLarge, type LogLine, lambdaEnvironment, startFunction, startServedFunctions } from './lambda.ts';
-import { type FunctionConfiguration, readTemplate } from './template.ts';
+import type { FunctionConfiguration } from './template.ts';
 
 /** Writes a function with this handler. A handler can wait with `gate()` until the test calls `write('gate')`. */
 function configurationOf(handler: string, changes: Partial<FunctionConfiguration> = {}): FunctionConfiguration {
@@ -121,7 +122,7 @@ test('sets Lambda’s environment variables and the function’s own, and none o
   const environment = { OWN: 'x', TZ: 'Europe/Zurich' };
   const functions = [configurationOf('async () => process.env', { environment })];
   const routes = [{ method: 'GET', resource: '/a', integration: { functionName: 'TheFunction', timeoutMs: 60_000 } }];
-  const template = { ...readTemplate(inject('assembly')), functions, routes };
+  const template = { ...(await sharedTemplate()), functions, routes };
   const { invoke, close } = await startServedFunctions(template, { endpoint: 'http://127.0.0.1:9' }, () => {});
   onTestFinished(close);
   const event: Partial<APIGatewayProxyEvent> = { httpMethod: 'GET', resource: '/a' };

@@ -1,17 +1,20 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { sharedAssembly } from '../test/support/assembly.ts';
 import { functionOfRoute, readTemplate, servedFunctions } from './template.ts';
 
 type Resources = Record<string, { Type: string; Properties: Record<string, object>; Metadata?: object }>;
+
+const shared = await sharedAssembly();
 
 /** Reads the synthesized assembly with changes to one of its files. */
 function templateWith(file: string, change: (content: Record<string, Record<string, unknown>>) => void) {
   const assembly = mkdtempSync(join(tmpdir(), 'plant-store-'));
   onTestFinished(() => rmSync(assembly, { recursive: true }));
   for (const each of ['manifest.json', 'PlantStore.template.json']) {
-    cpSync(join(inject('assembly'), each), join(assembly, each));
+    cpSync(join(shared, each), join(assembly, each));
   }
   const content = JSON.parse(readFileSync(join(assembly, file), 'utf8'));
   change(content);
@@ -140,7 +143,7 @@ test('reads a function’s configuration', () => {
 });
 
 test('finds the function of each route, and its bundle', () => {
-  const template = readTemplate(inject('assembly'));
+  const template = readTemplate(shared);
   const toFunctions = template.routes.filter(({ integration }) => 'functionName' in integration);
   expect(toFunctions.map(({ method, resource }) => functionOfRoute(template, method, resource))).toEqual(
     servedFunctions(template),

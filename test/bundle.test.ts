@@ -1,19 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type RunningFunctions, startServedFunctions } from '../local/lambda.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
+import { sharedAssembly } from './support/assembly.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { eventWith, sampleEvent, sampleNames } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
 
-const assembly = inject('assembly');
+const assembly = await sharedAssembly();
 const template = readTemplate(assembly);
 const routes = template.routes.filter(({ integration }) => 'functionName' in integration);
 
 let engine: Engine;
 let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine(template);
 });
 afterAll(() => engine.close());
 beforeEach(async () => {

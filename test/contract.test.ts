@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ERROR_CONDITIONS } from '../functions/shared/errors.ts';
 import { projectRoot } from '../local/synthesize.ts';
-import { readTemplate } from '../local/template.ts';
+import { sharedTemplate } from './support/assembly.ts';
 import { contract, contractBody } from './support/contract.ts';
 
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
@@ -34,8 +34,8 @@ test('openapi.yaml, the code and the README have the same error table', () => {
   expect(errorTable(read('README.md'))).toEqual(table);
 });
 
-test('each gateway response is a 400 with an error number of the table', () => {
-  const { gatewayResponses } = readTemplate(inject('assembly'));
+test('each gateway response is a 400 with an error number of the table', async () => {
+  const { gatewayResponses } = await sharedTemplate();
   const numbers = [...gatewayResponses].map(([type, { statusCode, body }]) => [
     type,
     contractBody({ statusCode, headers: { 'content-type': 'application/json' }, body })['error'],

@@ -1,8 +1,9 @@
-import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
+import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { type LogLine, startServedFunctions } from '../local/lambda.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
+import { sharedAssembly } from './support/assembly.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
@@ -12,8 +13,10 @@ import { databaseCallsOf } from './support/permissions.ts';
 /** Maximum milliseconds until a response: less than the function's timeout, which is less than the gateway's. */
 const RESPONSE_WITHIN_MS = 8000;
 const ALWAYS = Number.POSITIVE_INFINITY;
+/** For tests that share a running; the suites run concurrently. */
+const IN_ORDER = { concurrent: false };
 
-const assembly = inject('assembly');
+const assembly = await sharedAssembly();
 const template = readTemplate(assembly);
 const { AccessTokensTableName = '', PlantsTableName } = template.outputs;
 const READ_TOKEN = `GetItem ${AccessTokensTableName}`;
@@ -35,11 +38,10 @@ const rows = Object.entries(errorByFailure) as [Failure, number][];
 
 /** The items of each table that operations write. */
 type Items = Awaited<ReturnType<typeof itemsOf>>;
-async function itemsOf({ client }: Engine) {
+async function itemsOf({ items }: Engine) {
   const names = template.tables.map(({ TableName }) => String(TableName));
   const written = names.filter((name) => name !== AccessTokensTableName);
-  const scans = written.map((TableName) => client.send(new ScanCommand({ TableName, ConsistentRead: true })));
-  return (await Promise.all(scans)).map(({ Items = [] }, at) => ({ TableName: String(written[at]), Items }));
+  return Promise.all(written.map(async (table) => ({ table, items: await items(table) })));
 }
 
 /** The operations, each with the stored items before and after its sample event. */
@@ -52,7 +54,7 @@ const operations = readOperations().map((operation) => ({
 type Operation = (typeof operations)[number];
 beforeAll(async () => {
   for (const operation of operations) {
-    const engine = await startEngine();
+    const engine = await startEngine(template);
     const running = await startServedFunctions(template, engine, () => {});
     for (const name of namesBefore(operation.folder)) await running.invoke(sampleEvent(name));
     operation.before = await itemsOf(engine);
@@ -63,32 +65,39 @@ beforeAll(async () => {
   }
 });
 
-/** Starts an operation's bundle with its own database. Calls fail as planned, also during init if `from` is 'init'. */
-async function serviceWith(
-  { functionName, folder, before }: Operation,
-  plans: Plan[],
-  from: 'init' | 'event' = 'event',
-) {
-  const engine = await startEngine();
-  for (const { TableName, Items } of before) {
-    for (const Item of Items) await engine.client.send(new PutItemCommand({ TableName, Item }));
-  }
+/** Starts an operation's bundle with its own database. Calls fail as planned during init. */
+async function startWithFailures({ functionName, folder, before }: Operation, ...initPlans: Plan[]) {
+  const engine = await startEngine(template);
   const proxy = await startFailureProxy(engine.endpoint);
-  if (from === 'init') proxy.plan(...plans);
+  proxy.plan(...initPlans);
   const lines: LogLine[] = [];
   const functions = template.functions.filter(({ name }) => name === functionName);
   const running = await startServedFunctions({ ...template, functions }, proxy, (line) => lines.push(line));
-  if (from === 'event') proxy.plan(...plans);
-  return {
+  let token = '';
+  const service = {
     lines,
     /** Ends all failures. */
     repairDatabase: () => proxy.plan(),
     closeDatabase: proxy.close,
     items: () => itemsOf(engine),
+    /** Starts a test: restores the items, and makes the next calls fail. Later requests have a token that is not cached. */
+    async plan(...plans: Plan[]) {
+      proxy.plan();
+      lines.length = 0;
+      for (const { table, items } of before) {
+        await engine.clear(table);
+        for (const item of items) await engine.put(table, item);
+      }
+      ({ token } = newToken('', 0, 0));
+      await engine.putToken(token, 'test', 2 ** 32);
+      proxy.plan(...plans);
+    },
     /** Invokes the function with a sample event. Returns the body of the response. */
     async send(name = folder) {
+      const event = sampleEvent(name);
+      const headers = { ...event.headers, Authorization: `Bearer ${token}` };
       const start = performance.now();
-      const body = contractBody((await running.invoke(sampleEvent(name))) as ApiResponse, sampleEvent(name));
+      const body = contractBody((await running.invoke({ ...event, headers })) as ApiResponse, event);
       expect(performance.now() - start).toBeLessThan(RESPONSE_WITHIN_MS);
       return body;
     },
@@ -98,7 +107,11 @@ async function serviceWith(
       await engine.close();
     },
   };
+  await service.plan();
+  return service;
 }
+
+type Service = Awaited<ReturnType<typeof startWithFailures>>;
 
 /** The calls that can fail: each of an operation. A write can fail before or after DynamoDB has carried it out. */
 const failingCalls = operations.flatMap((operation) =>
@@ -115,25 +128,44 @@ const failingCalls = operations.flatMap((operation) =>
   ),
 );
 
-describe.each(failingCalls)('$operationId, call $call, $when', { concurrent: true }, (failingCall) => {
+describe.each(failingCalls)('$operationId, each call $call, $when', { concurrent: true }, (failingCall) => {
   const { operation, call, applied, next } = failingCall;
+  let service: Service;
+  beforeAll(async () => {
+    service = await startWithFailures(operation);
+    return service[Symbol.asyncDispose];
+  });
 
-  test.for(rows)('error if the database %s (%i), and a repeated request succeeds', async ([failure, error]) => {
-    await using service = await serviceWith(operation, [{ call, failure, applied, times: ALWAYS }]);
-    const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
-    expect(await service.send()).toMatchObject({ error, message });
-    expect(await service.items()).toEqual(applied ? operation.after : operation.before);
-    expect(service.lines).toHaveLength(1);
-    service.repairDatabase();
-    expect((await service.send())['error']).toBe(errorOfSample(next));
-    expect(await service.items()).toEqual(operation.after);
+  test.for(rows)(
+    'error if the database %s (%i), and a repeated request succeeds',
+    IN_ORDER,
+    async ([failure, error]) => {
+      await service.plan({ call, failure, applied, times: ALWAYS });
+      const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
+      expect(await service.send()).toMatchObject({ error, message });
+      expect(await service.items()).toEqual(applied ? operation.after : operation.before);
+      expect(service.lines).toHaveLength(1);
+      service.repairDatabase();
+      expect((await service.send())['error']).toBe(errorOfSample(next));
+      expect(await service.items()).toEqual(operation.after);
+    },
+  );
+});
+
+describe.each(failingCalls)('$operationId, one call $call, $when', { concurrent: true }, (failingCall) => {
+  const { operation, call, applied, next } = failingCall;
+  let service: Service;
+  beforeAll(async () => {
+    service = await startWithFailures(operation);
+    return service[Symbol.asyncDispose];
   });
 
   // A database that sends a byte at a time leaves no time for another attempt.
   test.for(rows.filter(([failure]) => failure !== 'sends a byte at a time'))(
-    'a database that %s once: no error',
+    'no error if the database %s',
+    IN_ORDER,
     async ([failure]) => {
-      await using service = await serviceWith(operation, [{ call, failure, applied, times: 1 }]);
+      await service.plan({ call, failure, applied, times: 1 });
       expect((await service.send())['error']).toBe(errorOfSample(next));
       expect(await service.items()).toEqual(operation.after);
     },
@@ -142,21 +174,20 @@ describe.each(failingCalls)('$operationId, call $call, $when', { concurrent: tru
 
 describe.each(operations)('$operationId', { concurrent: true }, (operation) => {
   test('returns 503 if the database is not reachable', async () => {
-    await using service = await serviceWith(operation, []);
+    await using service = await startWithFailures(operation);
     service.closeDatabase();
     expect(await service.send()).toMatchObject({ error: 503 });
   });
 
   test.for(rows)('starts although the database %s during init', async ([failure]) => {
     const plan = { call: READ_TOKEN, failure, times: ALWAYS, applied: false };
-    await using service = await serviceWith(operation, [plan], 'init');
-    service.repairDatabase();
+    await using service = await startWithFailures(operation, plan);
     expect(await service.send()).not.toHaveProperty('error');
   });
 
   test('succeeds after the first requests failed', async () => {
-    const lost: Plan = { call: READ_TOKEN, failure: 'resets the connection', times: ALWAYS, applied: false };
-    await using service = await serviceWith(operation, [lost]);
+    await using service = await startWithFailures(operation);
+    await service.plan({ call: READ_TOKEN, failure: 'resets the connection', times: ALWAYS, applied: false });
     expect(await service.send()).toMatchObject({ error: 503 });
     expect(await service.send()).toMatchObject({ error: 503 });
     service.repairDatabase();
@@ -165,17 +196,17 @@ describe.each(operations)('$operationId', { concurrent: true }, (operation) => {
 
   test('succeeds if the database hangs twice at each call', async () => {
     const calls = databaseCallsOf(operation.functionName, assembly);
-    const plans = calls.map((call): Plan => ({ call, failure: 'hangs', times: 2, applied: false }));
-    await using service = await serviceWith(operation, plans);
+    await using service = await startWithFailures(operation);
+    await service.plan(...calls.map((call): Plan => ({ call, failure: 'hangs', times: 2, applied: false })));
     expect(await service.send()).not.toHaveProperty('error');
   });
 });
 
 test('error 409 for a different plant with the id of a write whose response was lost', async () => {
   const createPlant = operations.find(({ operationId }) => operationId === 'createPlant') as Operation;
+  await using service = await startWithFailures(createPlant);
   const call = `PutItem ${PlantsTableName}`;
-  const lost: Plan = { call, failure: 'resets the connection', times: 1, applied: true };
-  await using service = await serviceWith(createPlant, [lost]);
+  await service.plan({ call, failure: 'resets the connection', times: 1, applied: true });
   expect(await service.send()).not.toHaveProperty('error');
   expect(await service.send('error-409-id-in-use')).toMatchObject({ error: 409 });
   expect(await service.items()).toEqual(createPlant.after);

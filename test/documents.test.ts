@@ -1,10 +1,11 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { gatewayResponses } from '../infra/api/gateway-responses.ts';
 import { settingKeys } from '../infra/settings.ts';
 import { projectRoot } from '../local/synthesize.ts';
+import { sharedAssembly } from './support/assembly.ts';
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 const documents = globSync(['*.md', 'docs/*.md', '.github/*.yml', '.github/workflows/*.yml', '.ci/run'], {
@@ -12,7 +13,7 @@ const documents = globSync(['*.md', 'docs/*.md', '.github/*.yml', '.github/workf
 });
 const runbook = read('docs/operations.md');
 const template = Template.fromJSON(
-  JSON.parse(readFileSync(join(inject('assembly'), 'PlantStore.template.json'), 'utf8')),
+  JSON.parse(readFileSync(join(await sharedAssembly(), 'PlantStore.template.json'), 'utf8')),
 );
 const resources: Record<string, { Type: string }> = template.toJSON()['Resources'];
 

@@ -4,6 +4,7 @@ import { plantMemberNames } from '../functions/create-plant/contract.generated.j
 import { pick } from '../functions/shared/success.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { type RunningFunctions, startServedFunctions } from '../local/lambda.ts';
+import { sharedTemplate } from './support/assembly.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
@@ -13,8 +14,9 @@ const operations = readOperations();
 let engine: Engine;
 let functions: RunningFunctions;
 beforeAll(async () => {
-  engine = await startEngine();
-  functions = await startServedFunctions(engine.template, engine, () => {});
+  const template = await sharedTemplate();
+  engine = await startEngine(template);
+  functions = await startServedFunctions(template, engine, () => {});
 });
 afterAll(async () => {
   await functions.close();

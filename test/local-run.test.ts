@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
@@ -200,8 +199,7 @@ describe('with another DynamoDB of this machine', () => {
   test('npm run invoke uses it', async () => {
     const { code } = await project.run('npm run --silent invoke -- events/create-plant.json', variables);
     expect(code).toBe(0);
-    const { Count } = await engine.client.send(new ScanCommand({ TableName: engine.plantsTable }));
-    expect(Count).toBe(1);
+    expect(await engine.items(engine.plantsTable)).toHaveLength(1);
   });
 
   test('rejects a PORT that is not a port number', async () => {

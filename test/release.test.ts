@@ -1,10 +1,10 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checksOfFunction } from '../checks/all-checks.ts';
 import { operations } from '../checks/operations.generated.js';
 import { type LogLine, lambdaEnvironment, startFunction } from '../local/lambda.ts';
-import { type FunctionConfiguration, functionOfRoute, readTemplate } from '../local/template.ts';
+import { type FunctionConfiguration, functionOfRoute } from '../local/template.ts';
+import { sharedTemplate } from './support/assembly.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { startFakeService } from './support/fake-service.ts';
 import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints } from './support/release-endpoints.ts';
@@ -14,11 +14,11 @@ import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints } from './support/relea
  * in checks/pre-traffic-hook.test.ts.
  */
 
-const template = readTemplate(inject('assembly'));
+const template = await sharedTemplate();
 
 let engine: Engine;
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine(template);
 });
 afterAll(() => engine.close());
 
@@ -59,8 +59,8 @@ async function runHook(operationId: string, variables: Variables = {}) {
   const log = JSON.stringify(lines);
   const [token] = /plantstore_(?!0{43})\w{43}/.exec(JSON.stringify(events)) ?? [];
   if (token !== undefined) expect(log).not.toContain(token);
-  const { Items = [] } = await engine.client.send(new ScanCommand({ TableName: engine.accessTokensTable }));
-  expect(Items.map(({ name }) => name?.S)).toEqual(['development']);
+  const items = await engine.items(engine.accessTokensTable);
+  expect(items.map(({ name }) => name?.S)).toEqual(['development']);
   return { status: endpoints.status(), lines, log };
 }
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
+import { fc, text } from '../../test/support/property.ts';
 import { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
 import type { NewPlant } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
@@ -24,7 +24,6 @@ function freeId(): bigint {
 }
 
 test('repeating a request succeeds, and a different plant with the same id is rejected', async () => {
-  const text = fc.string({ unit: 'binary' });
   const plant = fc.record({ name: text, tag: text }, { requiredKeys: ['name'] });
   await fc.assert(
     fc.asyncProperty(plant, plant, async (first, second) => {

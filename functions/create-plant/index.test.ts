@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { contractBody } from '../../test/support/contract.ts';
 import { type Engine, startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
+import { fc, int64, text } from '../../test/support/property.ts';
 import { digestOf } from '../shared/access-tokens/token.ts';
 
 let engine: Engine;
@@ -32,13 +32,12 @@ async function responseTo(event: unknown) {
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
 /** Any id that no other test of this file uses. */
-const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((id) => id < 400_000n || id > 500_000n);
-const text = fc.string({ unit: 'binary' });
+const anyId = int64.filter((id) => id < 400_000n || id > 500_000n);
 
 test('stores any NewPlant exactly, and responds with its name and tag', async () => {
   const stored = new Map<bigint, string>();
   await fc.assert(
-    fc.asyncProperty(int64, text, fc.option(text, { nil: undefined }), async (id, name, tag) => {
+    fc.asyncProperty(anyId, text, fc.option(text, { nil: undefined }), async (id, name, tag) => {
       const plant = { name, ...(tag !== undefined && { tag }) };
       const members = JSON.stringify(plant).slice(1);
       const response = await responseToBody(`{"id":${id},${members}`);
@@ -57,13 +56,13 @@ test('responds with 200 or an Error to any body, and never throws', async () => 
   const nearPlant = fc.record(
     {
       id: fc.oneof(fc.integer(), fc.jsonValue()),
-      name: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+      name: fc.oneof(text, fc.jsonValue()),
       tag: fc.jsonValue(),
     },
     { requiredKeys: [] },
   );
   const body = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    text,
     fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
     fc.json(),
     nearPlant.map((value) => JSON.stringify(value)),

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -78,8 +77,7 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
   /** Errors and warnings of the browser and the page. */
   let warnings: string[];
   beforeEach(async () => {
-    const Key = { id: { N: String(LARGEST) } };
-    await engine.client.send(new DeleteItemCommand({ TableName: engine.plantsTable, Key }));
+    await engine.clear(engine.plantsTable);
     requestedUrls = [];
     warnings = [];
     // A context of its own, without the stored data of another page.

@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterAll, afterEach, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { lambdaEnvironment } from '../../local/lambda.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { type FunctionConfiguration, functionOfRoute, readTemplate, servedFunctions } from '../../local/template.ts';
+import { sharedTemplate } from '../support/assembly.ts';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../support/certified-provider.ts';
 import { contractBody } from '../support/contract.ts';
 import { type Failure, startFailureProxy } from '../support/dynamodb-proxy.ts';
@@ -16,7 +17,7 @@ import { type Runtime, startRuntime } from './runtime-api.ts';
 
 /* The built bundles under AWS's runtime client for Node.js. */
 
-const template = readTemplate(inject('assembly'));
+const template = await sharedTemplate();
 const served = servedFunctions(template);
 let engine: Engine;
 let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
@@ -24,7 +25,7 @@ let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
 const runtimes = new Map<string, Runtime>();
 
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine(template);
   proxy = await startFailureProxy(engine.endpoint);
   for (const configuration of served) runtimes.set(configuration.name, await start(configuration));
 });

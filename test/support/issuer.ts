@@ -1,4 +1,4 @@
-import { createSign, generateKeyPairSync } from 'node:crypto';
+import { createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
@@ -16,9 +16,10 @@ export function newKey(modulusLength = 2048) {
 
 export type SigningKey = ReturnType<typeof newKey>;
 
-/** This process trusts it. Made once: a process reads the default certificates only at its first connection. */
+/** This process trusts it. Of two certificates with the same name, it would trust only the first. */
 const ownCertificate = (async () => {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'issuer' }], {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: randomUUID() }], {
+    keyType: 'ec',
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
   });
   setDefaultCACertificates([...getCACertificates(), cert]);

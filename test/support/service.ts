@@ -5,6 +5,7 @@ import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { createGateway } from '../../local/gateway.ts';
 import { startServedFunctions } from '../../local/lambda.ts';
 import type { Template } from '../../local/template.ts';
+import { sharedTemplate } from './assembly.ts';
 import { contractBody } from './contract.ts';
 import { startEngine } from './engine.ts';
 
@@ -28,8 +29,9 @@ export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
 /** Starts an engine, and serves the synthesized template with it. */
 export async function startServiceWithEngine() {
-  const engine = await startEngine();
-  const service = await startTestService(engine.template, engine);
+  const template = await sharedTemplate();
+  const engine = await startEngine(template);
+  const service = await startTestService(template, engine);
   return {
     ...service,
     engine,

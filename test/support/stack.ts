@@ -5,16 +5,9 @@ import type { gatewayResponsesWith } from '../../infra/api/gateway-responses.ts'
 import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
 import { readSettings } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
-import type { TableName } from '../../infra/tables.ts';
 
 export const WEB_ACL_ARN =
   'arn:aws:wafv2:us-east-1:123456789012:regional/webacl/per-address/2d9c1c3e-6e5b-4b5f-9a53-0c1f1f6f3c11';
-
-/** The logical ids of the tables. */
-export const TABLES: Record<TableName, string> = {
-  plants: 'PlantsTable',
-  accessTokens: 'AccessTokensTable',
-};
 
 /** A second operation, with a path parameter. It uses createPlant's sources, because infra only bundles them. */
 export const waterPlant: GrantedOperation = {

@@ -1,4 +1,3 @@
-import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type Engine, startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
@@ -17,7 +16,7 @@ const IN_A_DAY = START / 1000 + 86_400;
 const send = vi.spyOn(DynamoDb.prototype, 'send');
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: START });
-  send.mockClear();
+  send.mockReset();
   return () => vi.useRealTimers();
 });
 
@@ -57,8 +56,7 @@ test.each([
   ['name', { expiresAt: { N: String(IN_A_DAY) } }],
   ['expiry', { name: { S: 'broken' } }],
 ])('rejects a token if its item has no %s, and does not cache it', async (_, attributes) => {
-  const Item = { digest: { S: digestOf(token(4)) }, ...attributes };
-  await engine.client.send(new PutItemCommand({ TableName: engine.accessTokensTable, Item }));
+  await engine.put(engine.accessTokensTable, { digest: { S: digestOf(token(4)) }, ...attributes });
   const { verify } = newTable();
   for (const _ of 'ab') expect(await verify(4)).toBeUndefined();
   expect(send).toHaveBeenCalledTimes(2);
@@ -74,15 +72,14 @@ test('caches a valid token for 60 s, and then rejects it if it is revoked', asyn
   vi.setSystemTime(START + 60_000);
   expect(await verify(5)).toBe('busy');
   expect(send).toHaveBeenCalledTimes(2);
-  const Key = { digest: { S: digestOf(token(5)) } };
-  await engine.client.send(new DeleteItemCommand({ TableName: engine.accessTokensTable, Key }));
+  await engine.clear(engine.accessTokensTable);
   vi.setSystemTime(START + 120_000);
   expect(await verify(5)).toBeUndefined();
 });
 
 test('caches the 1,000 tokens that were read last', async () => {
   const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
-  for (const number of numbers) await engine.putToken(token(number), `token ${number}`, IN_A_DAY);
+  send.mockResolvedValue({ Item: { name: { S: 'any' }, expiresAt: { N: String(IN_A_DAY) } } });
   const { verify } = newTable();
   await verify(1000);
   vi.setSystemTime(START + 30_000);

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
+import { fc, int64 } from '../../../test/support/property.ts';
 import { success } from '../success.ts';
 import { attributeValue, DynamoDb, type MemberValue, memberValue } from './dynamodb.ts';
 
@@ -24,7 +24,7 @@ async function response(value: MemberValue): Promise<string> {
 
 test('preserves every digit of an int64', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (value) => {
+    fc.asyncProperty(int64, async (value) => {
       expect(await response(value)).toBe(`{"member":${value}}`);
     }),
   );

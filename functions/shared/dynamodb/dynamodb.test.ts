@@ -4,9 +4,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as sdk from '@aws-sdk/client-dynamodb';
-import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { contextWith } from '../../../test/support/event.ts';
+import { character, fc, text } from '../../../test/support/property.ts';
 import { DynamoDb, type Input } from './dynamodb.ts';
 
 const CREDENTIALS = { accessKeyId: 'the-id', secretAccessKey: 'the-secret', sessionToken: 'the-session' };
@@ -214,28 +214,28 @@ test.each([
 
 type Action = Parameters<DynamoDb['send']>[0];
 
-const text = fc.string({ minLength: 1, unit: 'binary' });
+const nonEmpty = fc.string({ minLength: 1, unit: character });
 const number = fc.oneof(fc.bigInt().map(String), fc.double({ noNaN: true, noDefaultInfinity: true }).map(String));
 const { value: attribute } = fc.letrec<{ value: Record<string, unknown> }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 2 },
-    fc.record({ S: fc.string({ unit: 'binary' }) }),
+    fc.record({ S: text }),
     fc.record({ N: number }),
     fc.record({ BOOL: fc.boolean() }),
     fc.record({ NULL: fc.constant(true) }),
-    fc.record({ SS: fc.array(text, { minLength: 1 }) }),
+    fc.record({ SS: fc.array(nonEmpty, { minLength: 1 }) }),
     fc.record({ NS: fc.array(number, { minLength: 1 }) }),
     fc.record({ L: fc.array(tie('value')) }),
-    fc.record({ M: fc.dictionary(text, tie('value')) }),
+    fc.record({ M: fc.dictionary(nonEmpty, tie('value')) }),
   ),
 }));
 const TableName = fc.stringMatching(/^[\w.-]{3,30}$/);
-const item = fc.dictionary(text, attribute);
+const item = fc.dictionary(nonEmpty, attribute);
 const put = fc.record(
-  { TableName, Item: item, ConditionExpression: text, ExpressionAttributeValues: item },
+  { TableName, Item: item, ConditionExpression: nonEmpty, ExpressionAttributeValues: item },
   { requiredKeys: ['TableName', 'Item'] },
 );
-const key = fc.record({ TableName, Key: item, ExpressionAttributeNames: fc.dictionary(text, text) });
+const key = fc.record({ TableName, Key: item, ExpressionAttributeNames: fc.dictionary(nonEmpty, nonEmpty) });
 
 /** Random inputs of each action. */
 const INPUTS: Record<Action, fc.Arbitrary<unknown>> = {
@@ -243,13 +243,13 @@ const INPUTS: Record<Action, fc.Arbitrary<unknown>> = {
   PutItem: put,
   DeleteItem: key,
   UpdateItem: key,
-  Query: fc.record({ TableName, KeyConditionExpression: text, Limit: fc.nat(), ScanIndexForward: fc.boolean() }),
-  Scan: fc.record({ TableName, FilterExpression: text, ExclusiveStartKey: item }),
+  Query: fc.record({ TableName, KeyConditionExpression: nonEmpty, Limit: fc.nat(), ScanIndexForward: fc.boolean() }),
+  Scan: fc.record({ TableName, FilterExpression: nonEmpty, ExclusiveStartKey: item }),
   BatchGetItem: fc.record({ RequestItems: fc.dictionary(TableName, fc.record({ Keys: fc.array(item) })) }),
   BatchWriteItem: put.map(({ TableName, Item }) => ({ RequestItems: { [TableName]: [{ PutRequest: { Item } }] } })),
   TransactGetItems: fc.record({ TransactItems: fc.array(fc.record({ Get: key })) }),
   // With a token, because otherwise the SDK adds a random one.
-  TransactWriteItems: fc.record({ TransactItems: fc.array(fc.record({ Put: put })), ClientRequestToken: text }),
+  TransactWriteItems: fc.record({ TransactItems: fc.array(fc.record({ Put: put })), ClientRequestToken: nonEmpty }),
 };
 
 function sdkClient(endpoint?: string): sdk.DynamoDBClient {
@@ -338,7 +338,6 @@ test.each(Object.entries(INPUTS) as [Action, fc.Arbitrary<unknown>][])(
         expect(own).toEqual(ofSdk);
         for (const sent of requests) expect(await authorizationOf(sent)).toBe(sent.headers.authorization);
       }),
-      { numRuns: 30 },
     );
     client.destroy();
   },

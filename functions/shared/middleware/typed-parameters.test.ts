@@ -1,7 +1,7 @@
 import middy from '@middy/core';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
+import { fc, int64 } from '../../../test/support/property.ts';
 import { type ParameterType, typedParameters } from './typed-parameters.ts';
 
 /** Converts a path parameter. */
@@ -14,7 +14,7 @@ async function typed(text: string, type: ParameterType): Promise<unknown> {
 
 test('converts every int64 in plain digits exactly', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), async (id) => {
+    fc.asyncProperty(int64, async (id) => {
       expect(await typed(String(id), 'int64')).toBe(id);
     }),
   );

@@ -1,31 +1,31 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checks } from '../checks/all-checks.ts';
-import { HttpClient } from '../cli/http-client.ts';
-import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
-import { synthesize } from '../local/synthesize.ts';
-import { readTemplate } from '../local/template.ts';
-import { type Engine, startEngine } from './support/engine.ts';
-import { startTestService, type TestService } from './support/service.ts';
+import { App } from 'aws-cdk-lib';
+import { beforeAll, expect, test } from 'vitest';
+import { checks } from '../../checks/all-checks.ts';
+import { HttpClient } from '../../cli/http-client.ts';
+import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
+import { readTemplate } from '../../local/template.ts';
+import { sharedTemplate } from '../../test/support/assembly.ts';
+import { startEngine } from '../../test/support/engine.ts';
+import { startTestService, type TestService } from '../../test/support/service.ts';
+import { stackWith } from '../../test/support/stack.ts';
 
 const ORIGIN = 'https://app.example.com';
 const ORIGINS = [ORIGIN, 'http://localhost:5173'];
 
-let assembly: string;
-let engine: Engine;
 let service: TestService;
 beforeAll(async () => {
-  assembly = mkdtempSync(join(tmpdir(), 'plant-store-cors-'));
-  engine = await startEngine();
-  const template = readTemplate(await synthesize(assembly, { allowOrigins: ORIGINS.join() }));
-  service = await startTestService(template, engine);
-});
-afterAll(async () => {
-  await service.close();
-  await engine.close();
-  rmSync(assembly, { recursive: true });
+  const { functions: bundled } = await sharedTemplate();
+  const stack = stackWith({ allowOrigins: ORIGINS.join(), 'aws:cdk:enable-asset-metadata': true });
+  const template = readTemplate(App.of(stack)?.synth().directory ?? '');
+  // The bundles do not depend on the origins.
+  const assetDirectoryOf = (name: string) => bundled.find((each) => each.name === name)?.assetDirectory ?? '';
+  const functions = template.functions.map((each) => ({ ...each, assetDirectory: assetDirectoryOf(each.name) }));
+  const engine = await startEngine(template);
+  service = await startTestService({ ...template, functions }, engine);
+  return async () => {
+    await service.close();
+    await engine.close();
+  };
 });
 
 const send = (origin: string, path: string, method: string, headers = {}) =>

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { synthesize } from '../../local/synthesize.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Responds with the folder of the cloud assembly. */
+    assemblyUrl: string;
+    /** A folder for compiled code that is used only in this run, such as that of bundles in temporary folders. */
+    compileCache: string;
+  }
+}
+
+/** Synthesizes the cloud assembly that all tests share, when the first of them needs it. */
+export default async function setup(project: TestProject): Promise<() => void> {
+  // The tests expect the default settings, whatever infra/stages.ts sets.
+  process.env['IGNORE_STAGES'] = 'true';
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  let assembly: Promise<string> | undefined;
+  project.onTestsRerun(async () => {
+    assembly = undefined;
+  });
+  const server = createServer((_, response) => {
+    assembly ??= synthesize(join(directory, 'cdk.out'));
+    assembly.then(
+      (folder) => response.end(folder),
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  project.provide('compileCache', join(directory, 'node'));
+  project.provide('assemblyUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return () => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(directory, { recursive: true });
+  };
+}
