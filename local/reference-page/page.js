@@ -9,7 +9,10 @@ function followColorScheme() {
 dark.addEventListener('change', followColorScheme);
 followColorScheme();
 
-SwaggerUIBundle({
+const page = document.getElementById('page');
+const { token } = page.dataset;
+
+const ui = SwaggerUIBundle({
   dom_id: '#page',
   url: 'openapi.yaml',
   // By default, Swagger UI sends the URL of the contract to a validator on the internet.
@@ -21,6 +24,7 @@ SwaggerUIBundle({
   syntaxHighlight: { theme: 'monokai' },
   defaultModelsExpandDepth: 10,
   defaultModelExpandDepth: 10,
+  onComplete: () => token && ui.preauthorizeApiKey('bearerToken', token),
 });
 
 /** Names for screen readers, by selector: Swagger UI gives these elements no name, or another one than it shows. */
@@ -37,4 +41,4 @@ new MutationObserver(() => {
   for (const [selector, name] of Object.entries(NAMES)) {
     for (const element of document.querySelectorAll(selector)) element.ariaLabel = name;
   }
-}).observe(document.getElementById('page'), { childList: true, subtree: true });
+}).observe(page, { childList: true, subtree: true });
