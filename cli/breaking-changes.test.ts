@@ -7,7 +7,7 @@ import { findChanges } from './breaking-changes.ts';
 
 const CONTRACT = `
 info: { version: 1.0.0 }
-servers: [{ url: '{base_url}' }]
+servers: [{ url: 'https://plants.example' }]
 security: [{ token: [] }]
 paths:
   /plants:
@@ -50,13 +50,14 @@ test.each([
   ['a new required parameter', 'parameters: [', 'parameters: [{ name: X, in: query, required: true }, '],
   ['another kind of token', 'bearer', 'basic'],
   ['a second key besides the token', '[{ token: [] }]', '[{ token: [], key: [] }]'],
-  ['another address', '{base_url}', '{base_url}/v2'],
+  ['another address', 'https://plants.example', 'https://plants.example/v2'],
 ])('reports that this may break clients: %s', (_, from, to) => {
   expect(findChanges(CONTRACT, edited(from, to)).join()).toContain('MAY BREAK');
 });
 
 test.each([
   ['another description', 'description: Why', 'description: What went wrong'],
+  ['a description of the server', "example' }", "example', description: Ours }"],
   ['another version', '1.0.0', '1.1.0'],
   ['another example', 'example: 7', 'example: 8'],
   ['a new optional member', 'description: {}', 'description: {}, tag: {}'],

@@ -32,17 +32,15 @@ const MEDIA_TYPES: Record<string, string> = {
  * Returns the page's files: a map from name to text.
  *
  * @param baseUrl the base URL of the API, without a slash at the end
- * @param token a token that the page shows to the reader; default: none
+ * @param token a token with which the page is authorized when it opens; default: none
  * @throws if the contract is not valid YAML
  */
-export function referencePage(baseUrl: string, token?: string): Record<string, string> {
+export function referencePage(baseUrl: string, token = ''): Record<string, string> {
   // Without intAsBigInt, ids beyond 2^53 in an example would be rounded.
   const contract = parseDocument(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8'), { intAsBigInt: true });
   const [error] = contract.errors;
   if (error) throw new Error(`The reference page cannot be generated from openapi.yaml: ${error.message}`);
   contract.set('servers', [{ url: baseUrl }]);
-  const description = ['components', 'securitySchemes', 'bearerToken', 'description'];
-  if (token) contract.setIn(description, `The token of the local run, valid nowhere else: \`${token}\``);
 
   const read = (folder: string, names: string[]) =>
     Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
@@ -51,6 +49,7 @@ export function referencePage(baseUrl: string, token?: string): Record<string, s
     ...read(SWAGGER_UI, SWAGGER_UI_FILES),
     'index.html': readFileSync(join(PAGE_FOLDER, 'index.html'), 'utf8')
       .replace('API_ORIGIN', new URL(baseUrl).origin)
+      .replace('TOKEN_OF_LOCAL_RUN', token)
       .replace('API_TITLE', String(contract.getIn(['info', 'title']))),
     'openapi.yaml': contract.toString(),
   };
