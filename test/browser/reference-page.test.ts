@@ -229,6 +229,9 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
     expect(conflict).toMatchObject({ status: '400', response: { error: 409, message: inUse } });
   });
 
+  // The static page differs only in its token and its API.
+  if (place === 'static folder') return;
+
   test('has no accessibility violation in any state, in light and dark mode', async () => {
     await expectAccessible('opened');
     await page.click('.btn.authorize');
@@ -243,6 +246,8 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
 
   test('shows which control has the focus', async () => {
     await send('{"id":1}');
+    await page.click('.btn.authorize');
+    await page.waitForSelector('.modal-ux');
     await page.keyboard.press('Tab');
     expect(await page.evaluate(HIDDEN_FOCUS)).toEqual([]);
   });
@@ -255,7 +260,7 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
 
   test('fits the width of a phone, and nothing overlaps', async () => {
     const expectGoodLayout = async () => {
-      // The smaller is the one of WCAG 2.2, 1.4.10.
+      // 320 is the width of WCAG 2.2, 1.4.10.
       for (const width of [390, 320]) {
         await page.setViewport({ width, height: 844 });
         await expect.poll(() => page.evaluate(MISPLACED), { message: `${width} pixels`, ...TIMEOUT }).toEqual([]);
