@@ -14,7 +14,7 @@ export default {
   coverageAnalysis: 'perTest',
   reporters: ['clear-text', 'progress-append-only'],
   clearTextReporter: { allowColor: false, reportTests: false, logTests: false },
-  ignorePatterns: ['cdk.out', '.local', 'bench/node_modules', 'test/runtime/node_modules'],
+  ignorePatterns: ['cdk.out', '.local', 'bench/node_modules', 'test/node_modules'],
   tempDirName: '.local/stryker',
   // Stryker would parse it with an API that TypeScript 7 does not have.
   tsconfigFile: 'none',

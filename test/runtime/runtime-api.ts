@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-const CLIENT = join(import.meta.dirname, 'node_modules/aws-lambda-ric/index.mjs');
+const CLIENT = join(import.meta.dirname, '../node_modules/aws-lambda-ric/index.mjs');
 
 /**
  * Starts AWS's runtime client with a bundle, and a fake Runtime API that sends it one event at a time ("Using the Lambda

