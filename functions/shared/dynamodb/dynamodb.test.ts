@@ -11,16 +11,15 @@ import { DynamoDb, type Input } from './dynamodb.ts';
 
 const CREDENTIALS = { accessKeyId: 'the-id', secretAccessKey: 'the-secret', sessionToken: 'the-session' };
 
-const VARIABLES = {
+Object.assign(process.env, {
   AWS_REGION: 'eu-west-1',
   AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
   AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
   AWS_SESSION_TOKEN: CREDENTIALS.sessionToken,
-};
+});
 
 const stops: (() => void)[] = [];
 beforeEach(() => {
-  Object.assign(process.env, VARIABLES);
   // The shortest backoff.
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
