@@ -4,25 +4,30 @@ import type { AddressInfo, Socket } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as sdk from '@aws-sdk/client-dynamodb';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { contextWith } from '../../../test/support/event.ts';
 import { character, fc, text } from '../../../test/support/property.ts';
 import { DynamoDb, type Input } from './dynamodb.ts';
 
 const CREDENTIALS = { accessKeyId: 'the-id', secretAccessKey: 'the-secret', sessionToken: 'the-session' };
 
-let stops: (() => void)[] = [];
+Object.assign(process.env, {
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+  AWS_SESSION_TOKEN: CREDENTIALS.sessionToken,
+});
+
+const stops: (() => void)[] = [];
 beforeEach(() => {
-  vi.stubEnv('AWS_REGION', 'eu-west-1');
-  vi.stubEnv('AWS_ACCESS_KEY_ID', CREDENTIALS.accessKeyId);
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', CREDENTIALS.secretAccessKey);
-  vi.stubEnv('AWS_SESSION_TOKEN', CREDENTIALS.sessionToken);
+  // The shortest backoff.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
-  for (const stop of stops) stop();
-  stops = [];
-  vi.restoreAllMocks();
   vi.unstubAllEnvs();
+});
+afterAll(() => {
+  for (const stop of stops) stop();
 });
 
 /** Starts a fake DynamoDB. Returns its endpoint and the number of requests so far. */
@@ -42,7 +47,7 @@ async function startDatabase(listener: RequestListener) {
 }
 
 function clientOf(endpoint: string): DynamoDb {
-  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
   return new DynamoDb();
 }
 
@@ -391,11 +396,14 @@ async function attemptsOfSdk(listener: RequestListener): Promise<number> {
   return attempts();
 }
 
-test.each(RESPONSES)('makes as many attempts as the SDK, with listed exceptions: %s', async (name, listener) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0);
-  const [own, ofSdk] = await Promise.all([readFrom(listener), attemptsOfSdk(listener)]);
-  expect(own.attempts === ofSdk, `${own.attempts} attempts, the SDK makes ${ofSdk}`).toBe(!(name in DIFFERENCES));
-  if (!(name in FAULTS)) return;
-  const message = 'The database failed or did not respond. Repeating the request is safe.';
-  expect(own).toMatchObject({ result: { error: 503, message }, attempts: 3 });
-});
+// Concurrently, because some take three seconds.
+test.concurrent.each(RESPONSES)(
+  'makes as many attempts as the SDK, except where listed: %s',
+  async (name, listener) => {
+    const [own, ofSdk] = await Promise.all([readFrom(listener), attemptsOfSdk(listener)]);
+    expect(own.attempts === ofSdk, `${own.attempts} attempts, the SDK makes ${ofSdk}`).toBe(!(name in DIFFERENCES));
+    if (!(name in FAULTS)) return;
+    const message = 'The database failed or did not respond. Repeating the request is safe.';
+    expect(own).toMatchObject({ result: { error: 503, message }, attempts: 3 });
+  },
+);
