@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { deploy, EventTooLarge, type LogLine, lambdaEnvironment, startFunction } from './lambda.ts';
+import { deploy, EventTooLarge, lambdaEnvironment, startFunction } from './lambda.ts';
+import type { LogLine } from './log.ts';
 import { type FunctionConfiguration, readTemplate } from './template.ts';
 
 /** Writes a function with this handler. A handler can wait with `gate()` until the test calls `write('gate')`. */
@@ -139,14 +140,16 @@ test('sets Lambda’s environment variables and the function’s own, and none o
 });
 
 test('passes on log lines with their level', async () => {
-  const methods = ['debug', 'info', 'log', 'warn', 'error'];
+  const methods = ['trace', 'debug', 'info', 'log', 'warn', 'error'];
   const { invoke, lines } = await start(
     'async ({ methods }) => methods.forEach((each) => console[each]({ plant: 1 }))',
   );
   expect(await invoke({ methods })).toBe(null);
   const timestamp = expect.stringMatching(/^\d{4}-.*Z$/);
   expect(lines).toEqual(
-    ['DEBUG', 'INFO', 'INFO', 'WARN', 'ERROR'].map((level) => ({ timestamp, level, message: { plant: 1 } })),
+    ['TRACE', 'DEBUG', 'INFO', 'INFO', 'WARN', 'ERROR'].map((level) => {
+      return { timestamp, level, message: { plant: 1 }, text: '{ plant: 1 }' };
+    }),
   );
 });
 

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { LOCAL_CREDENTIALS } from './dynamodb.ts';
+import { type LogLine, toText } from './log.ts';
 import {
   type FunctionConfiguration,
   functionOfRoute,
@@ -14,14 +15,10 @@ const MAX_ENVIRONMENTS = 8;
 /** Maximum size of an event, and of a response, as JSON ("Lambda quotas"). */
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
-/** A line of the function's log, in Lambda's JSON log format. */
-export interface LogLine {
-  timestamp: string;
-  level: string;
-  message: unknown;
-}
-
-/** A log line, or the result: an empty response after the init, the response as JSON after an invocation. */
+/**
+ * A log line, or the result: an empty response after the init, the response as JSON after an invocation, or the error
+ * with its stack.
+ */
 export type WorkerMessage = { log: LogLine } | { response: string } | { failure: string };
 
 export class EventTooLarge extends Error {}
@@ -75,7 +72,10 @@ export async function startFunction(configuration: FunctionConfiguration, onLog:
   const environments = Array.from({ length: MAX_ENVIRONMENTS }, () => createEnvironment(configuration, onLog));
   await environments[0]?.start();
   return {
-    /** Returns the handler's response. Throws if it fails or times out, or if the event or response is too large. */
+    /**
+     * Returns the handler's response. Throws if it fails or times out, or if the event or response is too large. The
+     * message of a failure contains its stack.
+     */
     async invoke(event: unknown): Promise<unknown> {
       const json = JSON.stringify(event);
       if (Buffer.byteLength(json) > MAX_PAYLOAD_BYTES) throw new EventTooLarge('The event is larger than 6 MB.');
@@ -120,7 +120,7 @@ function createEnvironment(configuration: FunctionConfiguration, onLog: (line: L
       else if ('response' in message) result.resolve(message.response);
       else result.reject(new Error(message.failure));
     });
-    worker.on('error', (error) => discard(worker, error instanceof Error ? error : new Error(String(error))));
+    worker.on('error', (error) => discard(worker, new Error(toText(error))));
     worker.on('exit', (code) => discard(worker, new Error(`The execution environment exited with status ${code}.`)));
     current = worker;
     result = Promise.withResolvers();

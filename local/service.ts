@@ -12,7 +12,8 @@ import {
   SERVICE_ASSEMBLY,
 } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
-import { type Deployment, deploy, type LogLine } from './lambda.ts';
+import { type Deployment, deploy } from './lambda.ts';
+import { isRequestLine, type LogLine, terminalText } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
 import { LOCAL_REGION, readTemplate } from './template.ts';
@@ -35,7 +36,7 @@ export async function startService(port: number, rebuildOnChange: boolean) {
     if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
     const template = readTemplate(await synthesize(SERVICE_ASSEMBLY));
     await createTables(dynamoDb, template);
-    return await deploy(template, dynamoDb, printProblem);
+    return await deploy(template, dynamoDb, printLine);
   }
 
   let deployment = await build();
@@ -85,9 +86,11 @@ List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
   };
 }
 
-/** Prints a function's warnings and errors. Omits the lines at INFO, because the gateway prints a line for each response. */
-function printProblem(line: LogLine): void {
-  if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
+/** Prints a line of a function's log. Omits that of a request without failure: the gateway prints one for each response. */
+function printLine(line: LogLine): void {
+  if (line.level === 'INFO' && isRequestLine(line)) return;
+  const print = ['WARN', 'ERROR'].includes(line.level) ? console.error : console.log;
+  print(terminalText(line));
 }
 
 /** Calls `rebuild` after a change. One rebuild runs at a time. */

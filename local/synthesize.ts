@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -38,6 +38,6 @@ export async function synthesize(assembly: string, context: Record<string, strin
 
 /** Calls `use` with an assembly in a temporary folder, because two runs in one folder would mix their files. */
 export async function withTemporaryAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
-  await using directory = await mkdtempDisposable(join(tmpdir(), 'plant-store-'));
+  await using directory = await mkdtempDisposable(join(realpathSync(tmpdir()), 'plant-store-'));
   return await use(await synthesize(directory.path));
 }

@@ -1,7 +1,8 @@
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
-import { deploy, type LogLine } from '../local/lambda.ts';
+import { deploy } from '../local/lambda.ts';
+import type { LogLine } from '../local/log.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Fault, type Plan, startFaultProxy } from './support/dynamodb-proxy.ts';

@@ -23,6 +23,9 @@ const POLL = { timeout: 120_000, interval: 20 };
 
 const GENERATED = 'functions/create-plant/contract.generated.d.ts';
 const FUNCTION = 'functions/create-plant/index.ts';
+const OPERATION = 'functions/create-plant/create-plant.ts';
+/** The first line of the operation's code. */
+const FIRST_LINE = /^ +const texts = .*\n/m;
 
 let engine: Engine;
 beforeAll(async () => {
@@ -168,7 +171,7 @@ describe('with the embedded DynamoDB', () => {
     );
     expect(created?.code).toBe(0);
     expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
-    expect(created?.stderr).toMatch(/^\{"timestamp":".+","level":"INFO",/);
+    expect(created?.stderr).toMatch(/^INFO \{\n {2}operation: 'createPlant',$/m);
     expect(rejected?.code).toBe(1);
     expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 409 });
   });
@@ -190,11 +193,13 @@ describe('with another DynamoDB of this machine', () => {
 
   const path = (file: string) => join(project.directory, file);
 
-  /** Changes a file of the project. Returns a function that undoes the change. */
+  /** Changes a file of the project until the test ends. Returns a function that undoes the change earlier. */
   function edit(file: string, change: (source: string) => string): () => void {
     const source = readFileSync(path(file), 'utf8');
+    const undo = () => writeFileSync(path(file), source);
+    onTestFinished(undo);
     writeFileSync(path(file), change(source));
-    return () => writeFileSync(path(file), source);
+    return undo;
   }
 
   test('npm run invoke uses it', async () => {
@@ -202,6 +207,21 @@ describe('with another DynamoDB of this machine', () => {
     expect(code).toBe(0);
     const { Count } = await engine.client.send(new ScanCommand({ TableName: engine.plantsTable }));
     expect(Count).toBe(1);
+  });
+
+  test('npm run invoke prints what the function logs, and stacks with lines of the TypeScript files', async () => {
+    edit(OPERATION, (source) =>
+      source.replace(
+        FIRST_LINE,
+        "$&    console.log('here', plant.name, () => 1);\n    throw new TypeError('inside');\n",
+      ),
+    );
+    const { code, stderr } = await project.run('npm run --silent invoke -- events/create-plant.json', variables);
+    const line = readFileSync(path(OPERATION), 'utf8').split('throw new TypeError')[0]?.split('\n').length;
+    expect(code).toBe(1);
+    expect(stderr).toContain('INFO here Monstera deliciosa [Function (anonymous)]\n');
+    expect(stderr).toMatch(/^ERROR \{\n {2}operation: 'createPlant',$/m);
+    expect(stderr).toMatch(new RegExp(`TypeError: inside\\n +at .*\\(${OPERATION}:${line}:\\d+\\)\\n`));
   });
 
   test('rejects a PORT that is not a port number', async () => {
@@ -264,13 +284,13 @@ describe('with another DynamoDB of this machine', () => {
 
     edit('openapi.yaml', (source) => source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));
     edit(FUNCTION, (source) =>
-      ['info', 'warn', 'error'].reduce((text, level) => `${text}\nconsole.${level}('at ${level}');`, source),
+      ['info', 'warn', 'error'].reduce((text, level) => `${text}\nconsole.${level}('at', '${level}');`, source),
     );
     await expect.poll(() => post(dev.url, '{"id":81,"name":"too long"}'), POLL).toMatchObject({ error: 400 });
-    await expect.poll(dev.output, POLL).toMatch(/"level": "WARN",\s+"message": "at warn"/);
-    expect(dev.output()).toMatch(/"level": "ERROR",\s+"message": "at error"/);
-    expect(dev.output()).not.toContain('at info');
-    expect(dev.output()).toContain('Rebuilt.');
+    for (const text of ['Rebuilt.', 'INFO at info', 'WARN at warn', 'ERROR at error']) {
+      await expect.poll(dev.output, POLL).toContain(`${text}\n`);
+    }
+    expect(dev.output()).not.toContain('outcome');
 
     const put = `PutItem ${engine.plantsTable}`;
     database.plan({ call: put, fault: 'hangs', times: 9, applied: false });
