@@ -115,6 +115,19 @@ test('passes the configuration in the context', async () => {
   expect((await invoke())['awsRequestId']).not.toBe(first['awsRequestId']);
 });
 
+test('closes the other functions if one cannot be started', async () => {
+  const before = countWorkers();
+  const functions = [configurationOf('async () => {}'), configurationOf('x', { name: 'Broken' })];
+  const routes = functions.map(({ name }) => {
+    return { method: 'GET', resource: `/${name}`, integration: { functionName: name, timeoutMs: 60_000 } };
+  });
+  const template = { ...readTemplate(inject('assembly')), functions, routes };
+  await expect(deploy(template, { endpoint: 'http://127.0.0.1:9' }, () => {})).rejects.toThrow(
+    /^ReferenceError: x is not defined\n +at .*index\.mjs:7:/,
+  );
+  await expect.poll(countWorkers, { timeout: 20_000 }).toBe(before);
+});
+
 /** "Using Lambda environment variables". */
 test('sets Lambda’s environment variables and the function’s own, and none of this machine', async () => {
   vi.stubEnv('AWS_PROFILE', 'production');

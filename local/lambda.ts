@@ -31,8 +31,9 @@ export async function deploy(template: Template, { endpoint }: { endpoint: strin
     const variables = { ...lambdaEnvironment(name, endpoint), ...environment };
     return [name, await startFunction({ name, environment: variables, ...configuration }, onLog)] as const;
   };
-  const functions = new Map(await Promise.all(servedFunctions(template).map(start)));
-  return {
+  const starts = await Promise.allSettled(servedFunctions(template).map(start));
+  const functions = new Map(starts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+  const deployment = {
     template,
 
     /** Invokes the function of the event's route, and returns its response. Throws if the stack has no such route. */
@@ -45,6 +46,12 @@ export async function deploy(template: Template, { endpoint }: { endpoint: strin
       await Promise.all([...functions.values()].map((lambda) => lambda.close()));
     },
   };
+  for (const each of starts) {
+    if (each.status === 'fulfilled') continue;
+    await deployment.close();
+    throw each.reason;
+  }
+  return deployment;
 }
 
 /** Lambda's environment variables ("Using Lambda environment variables"), and those that keep the SDK on this machine. */

@@ -1,6 +1,10 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import {
@@ -10,6 +14,7 @@ import {
   openLocalDynamoDb,
   putDevelopmentToken,
   SERVICE_ASSEMBLY,
+  SERVICE_BUILDS,
 } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
 import { type Deployment, deploy } from './lambda.ts';
@@ -31,15 +36,53 @@ const DEBOUNCE_MS = 50;
  */
 export async function startService(port: number, rebuildOnChange: boolean) {
   const dynamoDb = await openLocalDynamoDb({ isService: true });
+  rmSync(SERVICE_BUILDS, { recursive: true, force: true });
 
+  /** Builds in a new folder. The previous deployment uses its own until its requests have ended. */
   async function build(): Promise<Deployment> {
-    if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
-    const template = readTemplate(await synthesize(SERVICE_ASSEMBLY));
-    await createTables(dynamoDb, template);
-    return await deploy(template, dynamoDb, printLine);
+    mkdirSync(SERVICE_BUILDS, { recursive: true });
+    const assembly = await mkdtempDisposable(join(SERVICE_BUILDS, 'build-'));
+    try {
+      if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
+      const template = readTemplate(await synthesize(assembly.path));
+      await createTables(dynamoDb, template);
+      const { close, ...deployment } = await deploy(template, dynamoDb, printLine);
+      rmSync(SERVICE_ASSEMBLY, { recursive: true, force: true });
+      symlinkSync(assembly.path, SERVICE_ASSEMBLY);
+      return { ...deployment, close: () => close().then(assembly.remove) };
+    } catch (error) {
+      await assembly.remove();
+      throw error;
+    }
   }
 
-  let deployment = await build();
+  let typeCheck: ChildProcess | undefined;
+
+  /** Waits for a change and builds. If that fails, prints why and what happens now, and waits for the next change. */
+  async function rebuild(nextChange: () => Promise<void>, now: string): Promise<Deployment> {
+    for (;;) {
+      await nextChange();
+      typeCheck?.kill();
+      console.log('Rebuilding…');
+      const start = performance.now();
+      try {
+        const rebuilt = await build();
+        console.log(`Rebuilt in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
+        typeCheck = checkTypes();
+        return rebuilt;
+      } catch (error) {
+        console.error(`${(error as Error).message}\n\n${now}`);
+      }
+    }
+  }
+
+  const nextChange = rebuildOnChange ? await watchSources() : undefined;
+  let deployment = await build().catch((error: Error) => {
+    if (!nextChange) throw error;
+    const now = 'Waiting for a change.';
+    console.error(`${error.message}\n\n${now}`);
+    return rebuild(nextChange, now);
+  });
   const { outputs } = deployment.template;
   await putDevelopmentToken(dynamoDb, deployment.template);
 
@@ -54,14 +97,14 @@ export async function startService(port: number, rebuildOnChange: boolean) {
     throw new Error(`Port ${port} is in use; set PORT to a free port, or to 0 for any free port.`);
   }
 
-  if (rebuildOnChange) {
-    await rebuildAfterChanges(async () => {
-      const previous = deployment;
-      deployment = await build();
-      console.log('Rebuilt.');
-      await previous.close();
-    });
+  async function rebuildAfterChanges(nextChange: () => Promise<void>): Promise<never> {
+    for (;;) {
+      const rebuilt = await rebuild(nextChange, 'Still serving the last good version.');
+      void deployment.close();
+      deployment = rebuilt;
+    }
   }
+  if (nextChange) void rebuildAfterChanges(nextChange);
 
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const plantsUrl = `${baseUrl}/plants`;
@@ -93,28 +136,29 @@ function printLine(line: LogLine): void {
   print(terminalText(line));
 }
 
-/** Calls `rebuild` after a change. One rebuild runs at a time. */
-async function rebuildAfterChanges(rebuild: () => Promise<void>): Promise<void> {
-  let lastRebuild = Promise.resolve();
-  /** True while a rebuild waits to begin. It will include all changes made until then. */
-  let isScheduled = false;
-
-  async function rebuildSoon(): Promise<void> {
-    await sleep(DEBOUNCE_MS);
-    isScheduled = false;
-    await rebuild().catch((error: Error) => console.error(error.message));
-  }
-
+/**
+ * Watches the contract, the stack and the functions. Returns a function that waits for the next change, or returns
+ * immediately if there was one since its last call.
+ */
+async function watchSources(): Promise<() => Promise<void>> {
+  let change = Promise.withResolvers<void>();
   const watcher = watch(['functions', 'infra', 'openapi.yaml'], {
     cwd: projectRoot,
     ignoreInitial: true,
     // A rebuild writes these files.
     ignored: /\.generated\./,
   });
-  watcher.on('all', () => {
-    if (isScheduled) return;
-    isScheduled = true;
-    lastRebuild = lastRebuild.then(rebuildSoon);
-  });
+  watcher.on('all', () => change.resolve());
   await once(watcher, 'ready');
+  return async () => {
+    await change.promise;
+    await sleep(DEBOUNCE_MS);
+    change = Promise.withResolvers();
+  };
+}
+
+/** Starts `tsc`, which prints the type errors. */
+function checkTypes(): ChildProcess {
+  const args = ['node_modules/.bin/tsc', '--incremental', '--tsBuildInfoFile', '.local/tsc.json'];
+  return spawn(process.execPath, args, { cwd: projectRoot, stdio: 'inherit' });
 }

@@ -31,7 +31,9 @@ export async function synthesize(assembly: string, context: Record<string, strin
     await promisify(execFile)(cdkJson.app, { shell: true, cwd: projectRoot, env });
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`The stack could not be synthesized:\n${(stdout + stderr).trim()}`);
+    // CDK repeats esbuild's command line, of 1,400 characters, after esbuild's message.
+    const output = (stdout + stderr).replaceAll(/^(Bundling|Failed to bundle) asset .*\n?/gm, '');
+    throw new Error(`The stack could not be synthesized:\n${output.trim()}`);
   }
   return assembly;
 }

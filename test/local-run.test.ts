@@ -274,6 +274,18 @@ describe('with another DynamoDB of this machine', () => {
     await expect.poll(dev.output, POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
     undoFinding();
+    const undoSyntax = edit(FUNCTION, (source) => `${source}const x = ;\n`);
+    await expect.poll(dev.output, POLL).toMatch(/ERROR\] Unexpected ";"\s+functions\/create-plant\/index\.ts:\d+:10:/);
+    expect(dev.output()).not.toContain('--bundle');
+    undoSyntax();
+    const undoThrow = edit(FUNCTION, (source) => `${source}throw new TypeError('at load');\n`);
+    await expect
+      .poll(dev.output, POLL)
+      .toMatch(
+        /^TypeError: at load\n +at .*\(functions\/create-plant\/index\.ts:\d+:7\)(.*\n)+\nStill serving the last good version\.$/m,
+      );
+    expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
+    undoThrow();
     const undoContract = edit('openapi.yaml', () => 'openapi: [');
     await expect.poll(dev.output, POLL).toContain('Cannot generate code from openapi.yaml: ');
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
@@ -284,21 +296,38 @@ describe('with another DynamoDB of this machine', () => {
 
     edit('openapi.yaml', (source) => source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));
     edit(FUNCTION, (source) =>
-      ['info', 'warn', 'error'].reduce((text, level) => `${text}\nconsole.${level}('at', '${level}');`, source),
+      ['info', 'warn', 'error'].reduce(
+        (text, level) => `${text}\nconsole.${level}('at', '${level}');`,
+        `${source}\nexport const wrong: number = 'x';`,
+      ),
     );
     await expect.poll(() => post(dev.url, '{"id":81,"name":"too long"}'), POLL).toMatchObject({ error: 400 });
-    for (const text of ['Rebuilt.', 'INFO at info', 'WARN at warn', 'ERROR at error']) {
+    await expect.poll(dev.output, POLL).toMatch(/^Rebuilt in \d+\.\d s\.$/m);
+    for (const text of ['Rebuilding…', 'INFO at info', 'WARN at warn', 'ERROR at error']) {
       await expect.poll(dev.output, POLL).toContain(`${text}\n`);
     }
+    // Type errors do not prevent a build.
+    await expect.poll(dev.output, POLL).toMatch(/^functions\/create-plant\/index\.ts\(\d+,14\): error TS2322: /m);
     expect(dev.output()).not.toContain('outcome');
 
     const put = `PutItem ${engine.plantsTable}`;
+    onTestFinished(() => database.plan());
     database.plan({ call: put, fault: 'hangs', times: 9, applied: false });
     const calls = database.calls.length;
     const response = post(dev.url, '{"id":73,"name":"x"}').catch(() => 'none');
     await expect.poll(() => database.calls.slice(calls), POLL).toContain(put);
     dev.terminate();
     expect(await response).toBe('none');
+    expect(await dev.exit).toBe(0);
+  });
+
+  test('npm run dev waits until code that cannot be built is repaired', async () => {
+    const undo = edit(FUNCTION, (source) => `${source}const x = ;\n`);
+    const dev = await project.start('npm run dev', variables, /\n\nWaiting for a change\.\n/);
+    expect(dev.output()).toContain('Unexpected ";"');
+    undo();
+    await expect.poll(dev.output, POLL).toMatch(/Rebuilt in .*ready at/s);
+    dev.terminate();
     expect(await dev.exit).toBe(0);
   });
 });
