@@ -23,7 +23,9 @@ export const DEVELOPMENT_TOKEN = 'plantstore_LocalDevelopmentTokenValidNowhereEl
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 const dataDirectory = join(projectRoot, '.local');
-/** The running service's cloud assembly. It is not in `cdk.out`, because a deployment may be reading that. */
+/** A folder for each build of the running service. They are not in `cdk.out`, because a deployment may be reading that. */
+export const SERVICE_BUILDS = join(dataDirectory, 'builds');
+/** A link to the running service's cloud assembly, the folder of its last build. */
 export const SERVICE_ASSEMBLY = join(dataDirectory, 'cdk.out');
 /** Contains the endpoint of the running service's DynamoDB, for the other commands. Only the process with the lock changes this file. */
 const serviceFile = join(dataDirectory, 'service.json');

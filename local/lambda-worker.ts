@@ -1,8 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { registerHooks, setSourceMapsSupport } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { WorkerMessage } from './lambda.ts';
+import { logLine, toText } from './log.ts';
 import type { FunctionConfiguration } from './template.ts';
 
 /* A Lambda execution environment: loads the bundle once, then runs one event at a time. */
@@ -12,13 +15,26 @@ const configuration: FunctionConfiguration = workerData;
 const port = parentPort as MessagePort;
 const post = (message: WorkerMessage) => port.postMessage(message);
 
-for (const method of ['debug', 'info', 'log', 'warn', 'error'] as const) {
+for (const method of ['trace', 'debug', 'info', 'log', 'warn', 'error'] as const) {
   const level = method === 'log' ? 'INFO' : method.toUpperCase();
-  console[method] = (message: unknown) => post({ log: { timestamp: new Date().toISOString(), level, message } });
+  console[method] = (...values: unknown[]) => post({ log: logLine(level, values) });
 }
 
 const [file, exported] = configuration.handler.split('.') as [file: string, exported: string];
 const bundle = join(configuration.assetDirectory, `${file}.mjs`);
+
+// Stacks and debuggers show the TypeScript sources. The bundle on disk does not name its source map (local/bin/npx).
+setSourceMapsSupport(true);
+registerHooks({
+  load(url, context, nextLoad) {
+    if (!url.startsWith('file:')) return nextLoad(url, context);
+    const source = readFileSync(new URL(url), 'utf8');
+    const map = join(configuration.assetDirectory, '../source-maps', `${hash('sha256', source)}.map`);
+    const base64 = existsSync(map) ? readFileSync(map, 'base64') : '';
+    const comment = `//# sourceMappingURL=data:application/json;base64,${base64}`;
+    return { format: 'module', source: `${source}\n${comment}`, shortCircuit: true };
+  },
+});
 const handler: unknown = (await import(pathToFileURL(bundle).href))[exported];
 if (typeof handler !== 'function') throw new Error(`${bundle} does not export a function "${exported}".`);
 
@@ -35,7 +51,7 @@ port.on('message', async (event: string) => {
   try {
     post({ response: JSON.stringify(await handler(JSON.parse(event), context)) ?? 'null' });
   } catch (error) {
-    post({ failure: error instanceof Error ? `${error.name}: ${error.message}` : String(error) });
+    post({ failure: toText(error) });
   }
 });
 // Reports the end of the init phase.

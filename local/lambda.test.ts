@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { sharedTemplate } from '../test/support/assembly.ts';
-import { EventTooLarge, type LogLine, lambdaEnvironment, startFunction, startServedFunctions } from './lambda.ts';
+import { EventTooLarge, lambdaEnvironment, startFunction, startServedFunctions } from './lambda.ts';
+import type { LogLine } from './log.ts';
 import type { FunctionConfiguration } from './template.ts';
 
 /** Writes a function with this handler. A handler can wait with `gate()` until the test calls `write('gate')`. */
@@ -115,6 +116,19 @@ test('passes the configuration in the context', async () => {
   expect((await invoke())['awsRequestId']).not.toBe(first['awsRequestId']);
 });
 
+test('closes the other functions if one cannot be started', async () => {
+  const before = countWorkers();
+  const functions = [configurationOf('async () => {}'), configurationOf('x', { name: 'Broken' })];
+  const routes = functions.map(({ name }) => {
+    return { method: 'GET', resource: `/${name}`, integration: { functionName: name, timeoutMs: 60_000 } };
+  });
+  const template = { ...(await sharedTemplate()), functions, routes };
+  await expect(startServedFunctions(template, { endpoint: 'http://127.0.0.1:9' }, () => {})).rejects.toThrow(
+    /^ReferenceError: x is not defined\n +at .*index\.mjs:7:/,
+  );
+  await expect.poll(countWorkers, { timeout: 20_000 }).toBe(before);
+});
+
 /** "Using Lambda environment variables". */
 test('sets Lambda’s environment variables and the function’s own, and none of this machine', async () => {
   vi.stubEnv('AWS_PROFILE', 'production');
@@ -140,14 +154,16 @@ test('sets Lambda’s environment variables and the function’s own, and none o
 });
 
 test('passes on log lines with their level', async () => {
-  const methods = ['debug', 'info', 'log', 'warn', 'error'];
+  const methods = ['trace', 'debug', 'info', 'log', 'warn', 'error'];
   const { invoke, lines } = await start(
     'async ({ methods }) => methods.forEach((each) => console[each]({ plant: 1 }))',
   );
   expect(await invoke({ methods })).toBe(null);
   const timestamp = expect.stringMatching(/^\d{4}-.*Z$/);
   expect(lines).toEqual(
-    ['DEBUG', 'INFO', 'INFO', 'WARN', 'ERROR'].map((level) => ({ timestamp, level, message: { plant: 1 } })),
+    ['TRACE', 'DEBUG', 'INFO', 'INFO', 'WARN', 'ERROR'].map((level) => {
+      return { timestamp, level, message: { plant: 1 }, text: '{ plant: 1 }' };
+    }),
   );
 });
 

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { LOCAL_CREDENTIALS } from './dynamodb.ts';
+import { type LogLine, toText } from './log.ts';
 import {
   type FunctionConfiguration,
   functionOfRoute,
@@ -14,16 +15,12 @@ const MAX_ENVIRONMENTS = 3;
 /** Maximum size of an event, and of a response, as JSON ("Lambda quotas"). */
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
-/** A line of the function's log, in Lambda's JSON log format. */
-export interface LogLine {
-  timestamp: string;
-  level: string;
-  message: unknown;
-}
-
 type OnLog = (line: LogLine) => void;
 
-/** A log line, or the result: an empty response after the init, the response as JSON after an invocation. */
+/**
+ * A log line, or the result: an empty response after the init, the response as JSON after an invocation, or the error
+ * with its stack.
+ */
 export type WorkerMessage = { log: LogLine } | { response: string } | { failure: string };
 
 export class EventTooLarge extends Error {}
@@ -36,8 +33,9 @@ export async function startServedFunctions(template: Template, { endpoint }: { e
     const variables = { ...lambdaEnvironment(name, endpoint), ...environment };
     return [name, await startFunction({ name, environment: variables, ...configuration }, onLog)] as const;
   };
-  const functions = new Map(await Promise.all(servedFunctions(template).map(start)));
-  return {
+  const starts = await Promise.allSettled(servedFunctions(template).map(start));
+  const functions = new Map(starts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+  const deployment = {
     template,
 
     /** Invokes the function of the event's route, and returns its response. Throws if the stack has no such route. */
@@ -50,6 +48,12 @@ export async function startServedFunctions(template: Template, { endpoint }: { e
       await Promise.all([...functions.values()].map((lambda) => lambda.close()));
     },
   };
+  for (const each of starts) {
+    if (each.status === 'fulfilled') continue;
+    await deployment.close();
+    throw each.reason;
+  }
+  return deployment;
 }
 
 /** Lambda's environment variables ("Using Lambda environment variables"), and those that keep the SDK on this machine. */
@@ -77,7 +81,10 @@ export async function startFunction(configuration: FunctionConfiguration, onLog:
   const environments = Array.from({ length: MAX_ENVIRONMENTS }, () => createEnvironment(configuration, onLog));
   await environments[0]?.start();
   return {
-    /** Returns the handler's response. Throws if it fails or times out, or if the event or response is too large. */
+    /**
+     * Returns the handler's response. Throws if it fails or times out, or if the event or response is too large. The
+     * message of a failure contains its stack.
+     */
     async invoke(event: unknown): Promise<unknown> {
       const json = JSON.stringify(event);
       if (Buffer.byteLength(json) > MAX_PAYLOAD_BYTES) throw new EventTooLarge('The event is larger than 6 MB.');
@@ -124,7 +131,7 @@ function createEnvironment(configuration: FunctionConfiguration, onLog: OnLog) {
       else if ('response' in message) result.resolve(message.response);
       else result.reject(new Error(message.failure));
     });
-    worker.on('error', (error) => discard(worker, error instanceof Error ? error : new Error(String(error))));
+    worker.on('error', (error) => discard(worker, new Error(toText(error))));
     worker.on('exit', (code) => discard(worker, new Error(`The execution environment exited with status ${code}.`)));
     current = worker;
     result = Promise.withResolvers();

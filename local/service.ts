@@ -1,6 +1,10 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import {
@@ -10,9 +14,11 @@ import {
   openLocalDynamoDb,
   putDevelopmentToken,
   SERVICE_ASSEMBLY,
+  SERVICE_BUILDS,
 } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
-import { type LogLine, type RunningFunctions, startServedFunctions } from './lambda.ts';
+import { type RunningFunctions, startServedFunctions } from './lambda.ts';
+import { isRequestLine, type LogLine, terminalText } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
 import { LOCAL_REGION, readTemplate } from './template.ts';
@@ -30,15 +36,53 @@ const DEBOUNCE_MS = 50;
  */
 export async function startService(port: number, rebuildOnChange: boolean) {
   const dynamoDb = await openLocalDynamoDb('keep');
+  rmSync(SERVICE_BUILDS, { recursive: true, force: true });
 
+  /** Builds in a new folder. The previous functions use their own until its requests have ended. */
   async function build(): Promise<RunningFunctions> {
-    if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
-    const template = readTemplate(await synthesize(SERVICE_ASSEMBLY));
-    await createTables(dynamoDb, template);
-    return await startServedFunctions(template, dynamoDb, printProblem);
+    mkdirSync(SERVICE_BUILDS, { recursive: true });
+    const assembly = await mkdtempDisposable(join(SERVICE_BUILDS, 'build-'));
+    try {
+      if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
+      const template = readTemplate(await synthesize(assembly.path));
+      await createTables(dynamoDb, template);
+      const { close, ...running } = await startServedFunctions(template, dynamoDb, printLine);
+      rmSync(SERVICE_ASSEMBLY, { recursive: true, force: true });
+      symlinkSync(assembly.path, SERVICE_ASSEMBLY);
+      return { ...running, close: () => close().then(assembly.remove) };
+    } catch (error) {
+      await assembly.remove();
+      throw error;
+    }
   }
 
-  let running = await build();
+  let typeCheck: ChildProcess | undefined;
+
+  /** Waits for a change and builds. If that fails, prints why and what happens now, and waits for the next change. */
+  async function rebuild(nextChange: () => Promise<void>, now: string): Promise<RunningFunctions> {
+    for (;;) {
+      await nextChange();
+      typeCheck?.kill();
+      console.log('Rebuilding…');
+      const start = performance.now();
+      try {
+        const rebuilt = await build();
+        console.log(`Rebuilt in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
+        typeCheck = checkTypes();
+        return rebuilt;
+      } catch (error) {
+        console.error(`${(error as Error).message}\n\n${now}`);
+      }
+    }
+  }
+
+  const nextChange = rebuildOnChange ? await watchSources() : undefined;
+  let running = await build().catch((error: Error) => {
+    if (!nextChange) throw error;
+    const now = 'Waiting for a change.';
+    console.error(`${error.message}\n\n${now}`);
+    return rebuild(nextChange, now);
+  });
   const { outputs } = running.template;
   await putDevelopmentToken(dynamoDb, running.template);
 
@@ -53,14 +97,14 @@ export async function startService(port: number, rebuildOnChange: boolean) {
     throw new Error(`Port ${port} is in use; set PORT to a free port, or to 0 for any free port.`);
   }
 
-  if (rebuildOnChange) {
-    await rebuildAfterChanges(async () => {
-      const previous = running;
-      running = await build();
-      console.log('Rebuilt.');
-      await previous.close();
-    });
+  async function rebuildAfterChanges(nextChange: () => Promise<void>): Promise<never> {
+    for (;;) {
+      const rebuilt = await rebuild(nextChange, 'Still serving the last good version.');
+      void running.close();
+      running = rebuilt;
+    }
   }
+  if (nextChange) void rebuildAfterChanges(nextChange);
 
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const plantsUrl = `${baseUrl}/plants`;
@@ -85,33 +129,36 @@ List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
   };
 }
 
-/** Prints a function's warnings and errors. Omits the lines at INFO, because the gateway prints a line for each response. */
-function printProblem(line: LogLine): void {
-  if (line.level === 'ERROR' || line.level === 'WARN') console.error(JSON.stringify(line, null, 2));
+/** Prints a line of a function's log. Omits that of a request without failure: the gateway prints one for each response. */
+function printLine(line: LogLine): void {
+  if (line.level === 'INFO' && isRequestLine(line)) return;
+  const print = ['WARN', 'ERROR'].includes(line.level) ? console.error : console.log;
+  print(terminalText(line));
 }
 
-/** Calls `rebuild` after a change. One rebuild runs at a time. */
-async function rebuildAfterChanges(rebuild: () => Promise<void>): Promise<void> {
-  let lastRebuild = Promise.resolve();
-  /** True while a rebuild waits to begin. It will include all changes made until then. */
-  let isScheduled = false;
-
-  async function rebuildSoon(): Promise<void> {
-    await sleep(DEBOUNCE_MS);
-    isScheduled = false;
-    await rebuild().catch((error: Error) => console.error(error.message));
-  }
-
+/**
+ * Watches the contract, the stack and the functions. Returns a function that waits for the next change, or returns
+ * immediately if there was one since its last call.
+ */
+async function watchSources(): Promise<() => Promise<void>> {
+  let change = Promise.withResolvers<void>();
   const watcher = watch(['functions', 'infra', 'openapi.yaml'], {
     cwd: projectRoot,
     ignoreInitial: true,
     // A rebuild writes these files.
     ignored: /\.generated\./,
   });
-  watcher.on('all', () => {
-    if (isScheduled) return;
-    isScheduled = true;
-    lastRebuild = lastRebuild.then(rebuildSoon);
-  });
+  watcher.on('all', () => change.resolve());
   await once(watcher, 'ready');
+  return async () => {
+    await change.promise;
+    await sleep(DEBOUNCE_MS);
+    change = Promise.withResolvers();
+  };
+}
+
+/** Starts `tsc`, which prints the type errors. */
+function checkTypes(): ChildProcess {
+  const args = ['node_modules/.bin/tsc', '--incremental', '--tsBuildInfoFile', '.local/tsc.json'];
+  return spawn(process.execPath, args, { cwd: projectRoot, stdio: 'inherit' });
 }

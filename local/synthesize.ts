@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -31,13 +31,15 @@ export async function synthesize(assembly: string, context: Record<string, strin
     await promisify(execFile)(cdkJson.app, { shell: true, cwd: projectRoot, env });
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`The stack could not be synthesized:\n${(stdout + stderr).trim()}`);
+    // CDK repeats esbuild's command line, of 1,400 characters, after esbuild's message.
+    const output = (stdout + stderr).replaceAll(/^(Bundling|Failed to bundle) asset .*\n?/gm, '');
+    throw new Error(`The stack could not be synthesized:\n${output.trim()}`);
   }
   return assembly;
 }
 
 /** Calls `use` with an assembly in a temporary folder, because two runs in one folder would mix their files. */
 export async function withTemporaryAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
-  await using directory = await mkdtempDisposable(join(tmpdir(), 'plant-store-'));
+  await using directory = await mkdtempDisposable(join(realpathSync(tmpdir()), 'plant-store-'));
   return await use(await synthesize(directory.path));
 }

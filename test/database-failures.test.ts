@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
-import { type LogLine, startServedFunctions } from '../local/lambda.ts';
+import { startServedFunctions } from '../local/lambda.ts';
+import type { LogLine } from '../local/log.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { sharedAssembly } from './support/assembly.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';

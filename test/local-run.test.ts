@@ -22,6 +22,9 @@ const POLL = { timeout: 120_000, interval: 20 };
 
 const GENERATED = 'functions/create-plant/contract.generated.d.ts';
 const FUNCTION = 'functions/create-plant/index.ts';
+const OPERATION = 'functions/create-plant/create-plant.ts';
+/** The first line of the operation's code. */
+const FIRST_LINE = /^ +const texts = .*\n/m;
 
 let engine: Engine;
 beforeAll(async () => {
@@ -167,7 +170,7 @@ describe('with the embedded DynamoDB', () => {
     );
     expect(created?.code).toBe(0);
     expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
-    expect(created?.stderr).toMatch(/^\{"timestamp":".+","level":"INFO",/);
+    expect(created?.stderr).toMatch(/^INFO \{\n {2}operation: 'createPlant',$/m);
     expect(rejected?.code).toBe(1);
     expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 409 });
   });
@@ -189,17 +192,34 @@ describe('with another DynamoDB of this machine', () => {
 
   const path = (file: string) => join(project.directory, file);
 
-  /** Changes a file of the project. Returns a function that undoes the change. */
+  /** Changes a file of the project until the test ends. Returns a function that undoes the change earlier. */
   function edit(file: string, change: (source: string) => string): () => void {
     const source = readFileSync(path(file), 'utf8');
+    const undo = () => writeFileSync(path(file), source);
+    onTestFinished(undo);
     writeFileSync(path(file), change(source));
-    return () => writeFileSync(path(file), source);
+    return undo;
   }
 
   test('npm run invoke uses it', async () => {
     const { code } = await project.run('npm run --silent invoke -- events/create-plant.json', variables);
     expect(code).toBe(0);
     expect(await engine.items(engine.plantsTable)).toHaveLength(1);
+  });
+
+  test('npm run invoke prints what the function logs, and stacks with lines of the TypeScript files', async () => {
+    edit(OPERATION, (source) =>
+      source.replace(
+        FIRST_LINE,
+        "$&    console.log('here', plant.name, () => 1);\n    throw new TypeError('inside');\n",
+      ),
+    );
+    const { code, stderr } = await project.run('npm run --silent invoke -- events/create-plant.json', variables);
+    const line = readFileSync(path(OPERATION), 'utf8').split('throw new TypeError')[0]?.split('\n').length;
+    expect(code).toBe(1);
+    expect(stderr).toContain('INFO here Monstera deliciosa [Function (anonymous)]\n');
+    expect(stderr).toMatch(/^ERROR \{\n {2}operation: 'createPlant',$/m);
+    expect(stderr).toMatch(new RegExp(`TypeError: inside\\n +at .*\\(${OPERATION}:${line}:\\d+\\)\\n`));
   });
 
   test('rejects a PORT that is not a port number', async () => {
@@ -252,6 +272,18 @@ describe('with another DynamoDB of this machine', () => {
     await expect.poll(dev.output, POLL).toMatch(/The stack could not be synthesized.*AwsSolutions-IAM5/s);
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
     undoFinding();
+    const undoSyntax = edit(FUNCTION, (source) => `${source}const x = ;\n`);
+    await expect.poll(dev.output, POLL).toMatch(/ERROR\] Unexpected ";"\s+functions\/create-plant\/index\.ts:\d+:10:/);
+    expect(dev.output()).not.toContain('--bundle');
+    undoSyntax();
+    const undoThrow = edit(FUNCTION, (source) => `${source}throw new TypeError('at load');\n`);
+    await expect
+      .poll(dev.output, POLL)
+      .toMatch(
+        /^TypeError: at load\n +at .*\(functions\/create-plant\/index\.ts:\d+:7\)(.*\n)+\nStill serving the last good version\.$/m,
+      );
+    expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
+    undoThrow();
     const undoContract = edit('openapi.yaml', () => 'openapi: [');
     await expect.poll(dev.output, POLL).toContain('Cannot generate code from openapi.yaml: ');
     expect(await post(dev.url, '{"id":80,"name":"x"}')).toEqual({ name: 'x' });
@@ -262,21 +294,38 @@ describe('with another DynamoDB of this machine', () => {
 
     edit('openapi.yaml', (source) => source.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));
     edit(FUNCTION, (source) =>
-      ['info', 'warn', 'error'].reduce((text, level) => `${text}\nconsole.${level}('at ${level}');`, source),
+      ['info', 'warn', 'error'].reduce(
+        (text, level) => `${text}\nconsole.${level}('at', '${level}');`,
+        `${source}\nexport const wrong: number = 'x';`,
+      ),
     );
     await expect.poll(() => post(dev.url, '{"id":81,"name":"too long"}'), POLL).toMatchObject({ error: 400 });
-    await expect.poll(dev.output, POLL).toMatch(/"level": "WARN",\s+"message": "at warn"/);
-    expect(dev.output()).toMatch(/"level": "ERROR",\s+"message": "at error"/);
-    expect(dev.output()).not.toContain('at info');
-    expect(dev.output()).toContain('Rebuilt.');
+    await expect.poll(dev.output, POLL).toMatch(/^Rebuilt in \d+\.\d s\.$/m);
+    for (const text of ['Rebuilding…', 'INFO at info', 'WARN at warn', 'ERROR at error']) {
+      await expect.poll(dev.output, POLL).toContain(`${text}\n`);
+    }
+    // Type errors do not prevent a build.
+    await expect.poll(dev.output, POLL).toMatch(/^functions\/create-plant\/index\.ts\(\d+,14\): error TS2322: /m);
+    expect(dev.output()).not.toContain('outcome');
 
     const put = `PutItem ${engine.plantsTable}`;
+    onTestFinished(() => database.plan());
     database.plan({ call: put, failure: 'hangs', times: 9, applied: false });
     const calls = database.calls.length;
     const response = post(dev.url, '{"id":73,"name":"x"}').catch(() => 'none');
     await expect.poll(() => database.calls.slice(calls), POLL).toContain(put);
     dev.terminate();
     expect(await response).toBe('none');
+    expect(await dev.exit).toBe(0);
+  });
+
+  test('npm run dev waits until code that cannot be built is repaired', async () => {
+    const undo = edit(FUNCTION, (source) => `${source}const x = ;\n`);
+    const dev = await project.start('npm run dev', variables, /\n\nWaiting for a change\.\n/);
+    expect(dev.output()).toContain('Unexpected ";"');
+    undo();
+    await expect.poll(dev.output, POLL).toMatch(/Rebuilt in .*ready at/s);
+    dev.terminate();
     expect(await dev.exit).toBe(0);
   });
 });

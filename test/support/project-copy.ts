@@ -33,8 +33,11 @@ export function copyProject() {
       });
     },
 
-    /** Starts the local run on any free port, and waits until it is ready. Throws its output if it ends before that. */
-    async start(command: string, variables: Record<string, string> = {}) {
+    /**
+     * Starts the local run on any free port, and waits until it is ready or has printed `expected`. Throws its output if
+     * it ends before that.
+     */
+    async start(command: string, variables: Record<string, string> = {}, expected = /aws-sigv4.*\n/) {
       const [file = '', ...args] = command.split(' ');
       // A process group, so that `kill` also ends what npm started.
       const child = spawn(file, args, { ...processOptions({ PORT: '0', ...variables }), detached: true });
@@ -45,7 +48,7 @@ export function copyProject() {
         for (const stream of [child.stdout, child.stderr]) {
           stream.on('data', (chunk) => {
             output += chunk;
-            if (/aws-sigv4.*\n/.test(output)) resolve();
+            if (expected.test(output)) resolve();
           });
         }
         void exit.then(() => reject(new Error(`${command} ended:\n${output}`)));
