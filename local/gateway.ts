@@ -24,8 +24,11 @@ const BODY_TOO_LARGE: HttpResponse = {
  */
 const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
 
-/** Responds as the REST API of the running functions' template. Calls `log` with a line for each response. */
-export function createGateway(running: () => RunningFunctions, log: (line: string) => void): RequestListener {
+/** Responds as the REST API of the running functions' template. Calls `log` for each response, with a line and its `error`. */
+export function createGateway(
+  running: () => RunningFunctions,
+  log: (line: string, error?: number) => void,
+): RequestListener {
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const start = performance.now();
     const request = await readRequest(message);
@@ -37,8 +40,12 @@ export function createGateway(running: () => RunningFunctions, log: (line: strin
       'x-amz-apigw-id': request.ids.extendedRequestId,
     });
     response.end(body);
-    const error = /^\{"error":(\d+)/.exec(body)?.[1] ?? '-';
-    log([request.method, request.path, statusCode, error, `${(performance.now() - start).toFixed(1)} ms`].join('  '));
+    const error = /^\{"error":(\d+)/.exec(body)?.[1];
+    const duration = `${(performance.now() - start).toFixed(1)} ms`;
+    log(
+      [request.method, request.path, statusCode, error ?? '-', duration].join('  '),
+      error ? Number(error) : undefined,
+    );
   }
 
   return (message, response) => {

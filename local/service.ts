@@ -2,26 +2,27 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { styleText } from 'node:util';
 import { watch } from 'chokidar';
 import {
   createTables,
   DEVELOPMENT_TOKEN,
-  LOCAL_CREDENTIALS,
   openLocalDynamoDb,
   putDevelopmentToken,
   SERVICE_ASSEMBLY,
   SERVICE_BUILDS,
+  type Storage,
 } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
 import { type RunningFunctions, startServedFunctions } from './lambda.ts';
 import { isRequestLine, type LogLine, terminalText } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
-import { LOCAL_REGION, readTemplate } from './template.ts';
+import { readTemplate } from './template.ts';
 
 /** Time for requests in progress to end when the service closes. */
 const GRACE_MS = 500;
@@ -33,9 +34,15 @@ const DEBOUNCE_MS = 50;
  *
  * @param port 0 for any free port
  * @param rebuildOnChange true to rebuild after each change to the contract, the stack or a function
+ * @param storage what happens to the data in .local/
  */
-export async function startService(port: number, rebuildOnChange: boolean) {
-  const dynamoDb = await openLocalDynamoDb('keep');
+export async function startService(port: number, rebuildOnChange: boolean, storage: Storage) {
+  const dynamoDb = await openLocalDynamoDb(storage);
+  const handler = Promise.withResolvers<RequestListener>();
+  const server = createServer(async (request, response) => (await handler.promise)(request, response));
+  // Before the stack is synthesized, which takes seconds.
+  await listen(server, port);
+  console.log('Synthesizing the stack…');
   rmSync(SERVICE_BUILDS, { recursive: true, force: true });
 
   /** Builds in a new folder. The previous functions use their own until its requests have ended. */
@@ -83,19 +90,13 @@ export async function startService(port: number, rebuildOnChange: boolean) {
     console.error(`${error.message}\n\n${now}`);
     return rebuild(nextChange, now);
   });
-  const { outputs } = running.template;
   await putDevelopmentToken(dynamoDb, running.template);
 
-  const gateway = createGateway(() => running, console.log);
-  const server = createServer((request, response) => {
+  const gateway = createGateway(() => running, printAccess);
+  handler.resolve((request, response) => {
+    if (request.url === '/') response.setHeader('link', `<${PAGE_PATH}/>; rel="service-doc"`);
     if (!serveReferencePage(request, response, DEVELOPMENT_TOKEN)) gateway(request, response);
   });
-  try {
-    await once(server.listen(port, '127.0.0.1'), 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} is in use; set PORT to a free port, or to 0 for any free port.`);
-  }
 
   async function rebuildAfterChanges(nextChange: () => Promise<void>): Promise<never> {
     for (;;) {
@@ -115,8 +116,7 @@ The plant store is ready at ${plantsUrl}
 Create a plant:
   curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"climber"}'
 
-List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
-  curl ${dynamoDb.endpoint} --aws-sigv4 aws:amz:${LOCAL_REGION}:dynamodb --user ${LOCAL_CREDENTIALS.accessKeyId}:${LOCAL_CREDENTIALS.secretAccessKey} -H 'X-Amz-Target: DynamoDB_20120810.Scan' -H 'Content-Type: application/x-amz-json-1.0' -d '{"TableName":"${outputs['PlantsTableName']}"}'
+List what is stored: npm run plants
 `;
   return {
     instructions,
@@ -127,6 +127,21 @@ List what is stored (DynamoDB listens at ${dynamoDb.endpoint}):
       await Promise.race([once(server, 'close'), sleep(GRACE_MS)]);
     },
   };
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`Port ${port} is in use; set PORT to a free port, or to 0 for any free port.`);
+  }
+}
+
+/** Prints the line of a request. In a terminal, with the time, and with a colour for its result. */
+function printAccess(line: string, error?: number): void {
+  const time = process.stdout.isTTY ? `${new Date().toTimeString().slice(0, 8)}  ` : '';
+  console.log(time + styleText(error === undefined ? 'green' : error < 500 ? 'yellow' : 'red', line));
 }
 
 /** Prints a line of a function's log. Omits that of a request without failure: the gateway prints one for each response. */

@@ -24,7 +24,7 @@ const GENERATED = 'functions/create-plant/contract.generated.d.ts';
 const FUNCTION = 'functions/create-plant/index.ts';
 const OPERATION = 'functions/create-plant/create-plant.ts';
 /** The first line of the operation's code. */
-const FIRST_LINE = /^ +const texts = .*\n/m;
+const FIRST_LINE = /^ +const joinedValues = .*\n/m;
 
 let engine: Engine;
 beforeAll(async () => {
@@ -73,30 +73,24 @@ describe('with the embedded DynamoDB', () => {
 
   const token = (args: string) => project.run(`npm run --silent token -- ${args}`);
 
-  /** Runs the printed curl command that matches. Returns the response's body. */
-  async function runPrinted(pattern: RegExp): Promise<string> {
-    const line = run
-      .output()
-      .split('\n')
-      .find((each) => pattern.test(each));
-    const { stdout } = await promisify(exec)(`${line}`.replace('curl -i', 'curl'));
-    return stdout;
-  }
-
   test('starts only one of two services, and the other one prints what to do', () => {
     expect(secondOutput).toMatch(
       /^Another npm start or npm run dev of this folder is running and has its data, \.local\/, open \(process \d+\)\. End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine\.$/m,
     );
   });
 
-  test('prints curl commands to create and list a plant, and a line for each response', async () => {
-    expect(await runPrinted(/curl -i/)).toBe('{"name":"Monstera deliciosa","tag":"climber"}');
+  test('prints a curl command that creates a plant, a line for its response, and a command that lists it', async () => {
+    const curl = /curl .*/.exec(run.output())?.[0].replace('-i', '-s') ?? '';
+    expect((await promisify(exec)(curl)).stdout).toBe('{"name":"Monstera deliciosa","tag":"climber"}');
     await expect.poll(run.output, POLL).toMatch(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/m);
-    expect(JSON.parse(await runPrinted(/aws-sigv4/)).Items).toContainEqual({
-      id: { N: '1' },
-      name: { S: 'Monstera deliciosa' },
-      tag: { S: 'climber' },
-    });
+    const { stdout } = await project.run(`${/npm run plants$/m.exec(run.output())}`);
+    expect(stdout).toMatch(/^1 +"Monstera deliciosa" "climber"$/m);
+  });
+
+  test('names the reference page in the response for its root', async () => {
+    const response = await fetch(new URL(run.url).origin);
+    expect(response.headers.get('link')).toBe('</docs/>; rel="service-doc"');
+    expect(await response.json()).toMatchObject({ error: 404 });
   });
 
   test('prints the URL of the reference page, and serves the page', async () => {
@@ -104,7 +98,7 @@ describe('with the embedded DynamoDB', () => {
     expect(await fetch(pageUrl)).toMatchObject({ status: 200, url: `${pageUrl}/` });
     const pageContract = await (await fetch(`${pageUrl}/openapi.yaml`)).text();
     expect(pageContract).toContain(`url: ${new URL(pageUrl).origin}\n`);
-    expect(pageContract).toContain(DEVELOPMENT_TOKEN);
+    expect(await (await fetch(pageUrl)).text()).toContain(DEVELOPMENT_TOKEN);
     expect(await (await fetch(`${pageUrl}/none`)).json()).toMatchObject({ error: 404 });
   });
 

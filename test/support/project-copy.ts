@@ -37,7 +37,7 @@ export function copyProject() {
      * Starts the local run on any free port, and waits until it is ready or has printed `expected`. Throws its output if
      * it ends before that.
      */
-    async start(command: string, variables: Record<string, string> = {}, expected = /aws-sigv4.*\n/) {
+    async start(command: string, variables: Record<string, string> = {}, expected = /npm run plants\n/) {
       const [file = '', ...args] = command.split(' ');
       // A process group, so that `kill` also ends what npm started.
       const child = spawn(file, args, { ...processOptions({ PORT: '0', ...variables }), detached: true });
