@@ -1,16 +1,20 @@
 import { startService } from '../local/service.ts';
 import { checkedNumber, command } from './command.ts';
 
-const USAGE = `Usage: npm start, or npm run dev
+const USAGE = `Usage: npm start [-- --inspect], or npm run dev [-- --inspect]
 
 Serves the synthesized stack on this machine until Ctrl-C. npm run dev also rebuilds it after each change to the
-contract, the stack or a function. The environment variable PORT is the port: 3000 by default, 0 for any free port.`;
+contract, the stack or a function. The environment variable PORT is the port: 3000 by default, 0 for any free port.
+With --inspect, a debugger can attach to port 9229, and no request times out.`;
 
-const OPTIONS = { watch: { type: 'boolean', default: false } } as const;
+const OPTIONS = {
+  watch: { type: 'boolean', default: false },
+  inspect: { type: 'boolean', default: false },
+} as const;
 
-await command({ usage: USAGE, options: OPTIONS }, async ({ watch }) => {
+await command({ usage: USAGE, options: OPTIONS }, async ({ watch, inspect }) => {
   const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
-  const { instructions, close } = await startService(port, watch);
+  const { instructions, close } = await startService(port, watch, inspect);
   // On Ctrl-C, the terminal and npm each send a signal. The second one must not interrupt `close`.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => close().then(() => process.exit()));
   // Printed last, because a program that reads it may send a signal immediately.

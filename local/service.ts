@@ -21,7 +21,7 @@ import { type Deployment, deploy } from './lambda.ts';
 import { isRequestLine, type LogLine, terminalText } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
-import { LOCAL_REGION, readTemplate } from './template.ts';
+import { debuggable, LOCAL_REGION, readTemplate } from './template.ts';
 
 /** Time for requests in progress to end when the service closes. */
 const GRACE_MS = 500;
@@ -33,8 +33,9 @@ const DEBOUNCE_MS = 50;
  *
  * @param port 0 for any free port
  * @param rebuildOnChange true to rebuild after each change to the contract, the stack or a function
+ * @param inspect true to open a debugger's port for each function, and to wait for functions without a timeout
  */
-export async function startService(port: number, rebuildOnChange: boolean) {
+export async function startService(port: number, rebuildOnChange: boolean, inspect: boolean) {
   const dynamoDb = await openLocalDynamoDb({ isService: true });
   rmSync(SERVICE_BUILDS, { recursive: true, force: true });
 
@@ -44,7 +45,8 @@ export async function startService(port: number, rebuildOnChange: boolean) {
     const assembly = await mkdtempDisposable(join(SERVICE_BUILDS, 'build-'));
     try {
       if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
-      const template = readTemplate(await synthesize(assembly.path));
+      const synthesized = readTemplate(await synthesize(assembly.path));
+      const template = inspect ? debuggable(synthesized, process.debugPort) : synthesized;
       await createTables(dynamoDb, template);
       const { close, ...deployment } = await deploy(template, dynamoDb, printLine);
       rmSync(SERVICE_ASSEMBLY, { recursive: true, force: true });
