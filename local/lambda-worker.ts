@@ -1,19 +1,25 @@
 import { hash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { open } from 'node:inspector';
 import { registerHooks, setSourceMapsSupport } from 'node:module';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import type { WorkerMessage } from './lambda.ts';
 import { logLine, toText } from './log.ts';
 import type { FunctionConfiguration } from './template.ts';
 
-/* A Lambda execution environment: loads the bundle once, then runs one event at a time. */
+/*
+ * A Lambda execution environment: loads the bundle once, then runs one event at a time. It is a worker thread; or, for a
+ * debugger, a process with the configuration as its argument.
+ */
 
 delete process.env['NODE_COMPILE_CACHE'];
-const configuration: FunctionConfiguration = workerData;
-const port = parentPort as MessagePort;
-const post = (message: WorkerMessage) => port.postMessage(message);
+const configuration: FunctionConfiguration = workerData ?? JSON.parse(String(process.argv[2]));
+const post = (message: WorkerMessage) => (parentPort ? parentPort.postMessage(message) : process.send?.(message));
 
 for (const method of ['trace', 'debug', 'info', 'log', 'warn', 'error'] as const) {
   const level = method === 'log' ? 'INFO' : method.toUpperCase();
@@ -38,7 +44,7 @@ registerHooks({
 const handler: unknown = (await import(pathToFileURL(bundle).href))[exported];
 if (typeof handler !== 'function') throw new Error(`${bundle} does not export a function "${exported}".`);
 
-port.on('message', async (event: string) => {
+(parentPort ?? process).on('message', async (event: string) => {
   const deadline = Date.now() + configuration.timeoutSeconds * 1000;
   const context = {
     functionName: configuration.name,
@@ -56,3 +62,23 @@ port.on('message', async (event: string) => {
 });
 // Reports the end of the init phase.
 post({ response: '' });
+
+const { inspectorPort } = configuration;
+if (inspectorPort !== undefined) {
+  process.on('disconnect', () => process.exit());
+  // The previous build's process uses the port until its requests have ended.
+  for (let tries = 1; !(await isFree(inspectorPort)); tries += 1) {
+    if (tries === 20) console.warn(`The debugger’s port ${inspectorPort} is in use. It opens when it is free.`);
+    await sleep(100);
+  }
+  open(inspectorPort);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  const listens = once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  return await listens.finally(() => server.close());
+}

@@ -22,21 +22,26 @@ import { type RunningFunctions, startServedFunctions } from './lambda.ts';
 import { isRequestLine, type LogLine, terminalText } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
-import { readTemplate } from './template.ts';
+import { debuggable, readTemplate } from './template.ts';
 
 /** Time for requests in progress to end when the service closes. */
 const GRACE_MS = 500;
 /** Time to wait after a change, because an editor can change a file several times when it saves. */
 const DEBOUNCE_MS = 50;
 
-/**
- * Serves the synthesized stack on 127.0.0.1. Returns instructions for the terminal, and a function that closes it.
- *
- * @param port 0 for any free port
- * @param rebuildOnChange true to rebuild after each change to the contract, the stack or a function
- * @param storage what happens to the data in .local/
- */
-export async function startService(port: number, rebuildOnChange: boolean, storage: Storage) {
+interface ServiceOptions {
+  /** 0 for any free port. */
+  port: number;
+  /** True to rebuild after each change to the contract, the stack or a function. */
+  watch: boolean;
+  /** What happens to the data in .local/. */
+  storage: Storage;
+  /** True to open a debugger's port for each function, and to wait for functions without a timeout. */
+  inspect: boolean;
+}
+
+/** Serves the synthesized stack on 127.0.0.1. Returns instructions for the terminal, and a function that closes it. */
+export async function startService({ port, watch: rebuildOnChange, storage, inspect }: ServiceOptions) {
   const dynamoDb = await openLocalDynamoDb(storage);
   const handler = Promise.withResolvers<RequestListener>();
   const server = createServer(async (request, response) => (await handler.promise)(request, response));
@@ -51,7 +56,8 @@ export async function startService(port: number, rebuildOnChange: boolean, stora
     const assembly = await mkdtempDisposable(join(SERVICE_BUILDS, 'build-'));
     try {
       if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
-      const template = readTemplate(await synthesize(assembly.path));
+      const synthesized = readTemplate(await synthesize(assembly.path));
+      const template = inspect ? debuggable(synthesized, process.debugPort) : synthesized;
       await createTables(dynamoDb, template);
       const { close, ...running } = await startServedFunctions(template, dynamoDb, printLine);
       rmSync(SERVICE_ASSEMBLY, { recursive: true, force: true });

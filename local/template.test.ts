@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { sharedAssembly } from '../test/support/assembly.ts';
-import { functionOfRoute, readTemplate, servedFunctions } from './template.ts';
+import { debuggable, functionOfRoute, readTemplate, servedFunctions } from './template.ts';
 
 type Resources = Record<string, { Type: string; Properties: Record<string, object>; Metadata?: object }>;
 
@@ -152,4 +152,20 @@ test('finds the function of each route, and its bundle', () => {
   expect(() => functionOfRoute(template, 'DELETE', '/plants')).toThrow(
     'DELETE /plants is not a route to a function of the stack.',
   );
+});
+
+test('gives each served function a debugger’s port, and all the longest timeout', async () => {
+  const template = readTemplate(await sharedAssembly());
+  const { functions, routes } = debuggable(template, 9229);
+  expect(functions).toEqual(
+    servedFunctions(template).map((each, index) => {
+      return { ...each, timeoutSeconds: 2_147_483, inspectorPort: 9229 + index };
+    }),
+  );
+  expect(routes.map(({ integration, ...route }) => route)).toEqual(
+    template.routes.map(({ integration, ...route }) => route),
+  );
+  for (const { integration } of routes) {
+    if ('functionName' in integration) expect(integration.timeoutMs).toBe(2_147_483_000);
+  }
 });

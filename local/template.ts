@@ -15,6 +15,8 @@ export interface FunctionConfiguration {
   timeoutSeconds: number;
   memoryMegabytes: number;
   environment: Record<string, string>;
+  /** The port for a debugger. Default: none. */
+  inspectorPort?: number;
 }
 
 export interface Route {
@@ -143,6 +145,23 @@ export function readTemplate(assembly: string): Template {
     routes: routes.toSorted((a, b) => sortKey(a).localeCompare(sortKey(b))),
     gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, toHttpResponse(response)])),
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, Value])),
+  };
+}
+
+/** The longest timer of Node.js: 24 days. */
+const MAX_TIMER_SECONDS = 2_147_483;
+
+/** Adds to each served function a port for a debugger. Removes the timeouts, because a debugger pauses the functions. */
+export function debuggable(template: Template, firstPort: number): Template {
+  return {
+    ...template,
+    functions: servedFunctions(template).map((each, index) => {
+      return { ...each, timeoutSeconds: MAX_TIMER_SECONDS, inspectorPort: firstPort + index };
+    }),
+    routes: template.routes.map(({ integration, ...route }) => {
+      if (!('functionName' in integration)) return { ...route, integration };
+      return { ...route, integration: { ...integration, timeoutMs: MAX_TIMER_SECONDS * 1000 } };
+    }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { exec } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { contractBody } from './support/contract.ts';
+import { attachDebugger, debuggerTargets } from './support/debugger.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
@@ -321,5 +322,46 @@ describe('with another DynamoDB of this machine', () => {
     await expect.poll(dev.output, POLL).toMatch(/Rebuilt in .*ready at/s);
     dev.terminate();
     expect(await dev.exit).toBe(0);
+  });
+
+  test('with --inspect, a debugger pauses a function at a TypeScript line without a timeout, also after a rebuild', async () => {
+    edit('infra/functions.ts', (source) => source.replace('Duration.seconds(10)', 'Duration.seconds(1)'));
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const port = String((server.address() as AddressInfo).port);
+    await new Promise((resolve) => server.close(resolve));
+    const line = (readFileSync(path(OPERATION), 'utf8').split(FIRST_LINE)[0] ?? '').split('\n').length;
+
+    const dev = await project.start('npm run dev -- --inspect', {
+      ...variables,
+      NODE_OPTIONS: `--inspect-port=${port}`,
+    });
+    const builds = () => readdirSync(path('.local/builds')).length;
+    const first = await attachDebugger(port);
+    const targets = await debuggerTargets(port);
+    await first.setBreakpoint(OPERATION, line);
+    const response = post(dev.url, '{"id":90,"name":"first"}');
+    expect(await first.evaluate('plant.name')).toBe('first');
+
+    // The previous version finishes the paused request.
+    edit(OPERATION, (source) => source.replace('pick(plant, plantMemberNames)', "{ name: 'edited' }"));
+    await expect.poll(dev.output, POLL).toMatch(/Rebuilt in/);
+    expect(await post(dev.url, '{"id":91,"name":"second"}')).toEqual({ name: 'edited' });
+    expect(builds()).toBe(2);
+    first.resume();
+    expect(await response).toEqual({ name: 'first' });
+    await expect.poll(builds, POLL).toBe(1);
+
+    await expect.poll(() => debuggerTargets(port), POLL).not.toEqual(expect.arrayContaining(targets));
+    const second = await attachDebugger(port);
+    await second.setBreakpoint(OPERATION, line);
+    const paused = post(dev.url, '{"id":92,"name":"third"}');
+    expect(await second.evaluate('plant.name')).toBe('third');
+    // After the debugger has left, the function continues.
+    second.detach();
+    expect(await paused).toEqual({ name: 'edited' });
+    dev.terminate();
+    expect(await dev.exit).toBe(0);
+    expect(await debuggerTargets(port)).toEqual([]);
   });
 });
