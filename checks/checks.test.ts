@@ -1,8 +1,9 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
-import { type Engine, startEngine } from '../test/support/engine.ts';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
+import { startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
 import { runChecks } from './check.ts';
 import { checks, checksOfFunction } from './checks.ts';
@@ -23,19 +24,14 @@ type Handler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 /** Handles an event as a broken version of the function. It may call the correct version and change the response. */
 type BrokenVersion = (event: APIGatewayProxyEvent, correct: Handler) => unknown;
 
-let engine: Engine;
-let correct: Handler;
+for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => {});
+const engine = closedAtEnd(await startEngine());
+await engine.putToken(EXPIRED_TOKEN, 'expired', 1);
+vi.stubEnv('ALLOW_ORIGINS', FACTS.allowedOrigin);
+const { handler } = await import('../functions/create-plant/index.ts');
+const correct: Handler = (event) => handler(structuredClone(event) as never, contextWith());
 /** The token of the newest client. Each client has its own token, and so its own plant ids. */
 let validToken: string;
-beforeAll(async () => {
-  for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => {});
-  engine = await startEngine();
-  await engine.putToken(EXPIRED_TOKEN, 'expired', 1);
-  vi.stubEnv('ALLOW_ORIGINS', FACTS.allowedOrigin);
-  const { handler } = await import('../functions/create-plant/index.ts');
-  correct = (event) => handler(structuredClone(event) as never, contextWith());
-});
-afterAll(() => engine.close());
 
 /** Returns a client of a version of createPlant, with a new token. */
 async function clientOf(version: BrokenVersion): Promise<Client> {

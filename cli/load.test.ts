@@ -1,7 +1,8 @@
-import { beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { sharedAssembly } from '../test/support/assembly.ts';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { type Respond, type Sent, startFakeService } from '../test/support/fake-service.ts';
-import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
+import { startServiceWithEngine } from '../test/support/service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import type { Item } from './table.ts';
 
@@ -11,11 +12,7 @@ vi.mock(import('../local/dynamodb.ts'), async (original) => ({
   SERVICE_ASSEMBLY: await sharedAssembly(),
 }));
 
-let service: ServiceWithEngine;
-beforeAll(async () => {
-  service = await startServiceWithEngine();
-  return service.close;
-});
+const service = closedAtEnd(await startServiceWithEngine());
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ok = (name: string) => ({ status: 200, headers: JSON_TYPE, body: JSON.stringify({ name }) });

@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
 import { plantMembers } from '../functions/create-plant/contract.generated.js';
 import { pick } from '../functions/shared/success.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
-import { type Deployment, deploy } from '../local/lambda.ts';
+import { deploy } from '../local/lambda.ts';
 import { sharedTemplate } from './support/assembly.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
-import { type Engine, startEngine } from './support/engine.ts';
+import { startEngine } from './support/engine.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
 
 const operations = readOperations();
 
-let engine: Engine;
-let deployment: Deployment;
-beforeAll(async () => {
-  const template = await sharedTemplate();
-  engine = await startEngine(template);
-  deployment = await deploy(template, engine, () => {});
-});
-afterAll(async () => {
-  await deployment.close();
-  await engine.close();
-});
+const template = await sharedTemplate();
+const engine = closedAtEnd(await startEngine(template));
+const deployment = closedAtEnd(await deploy(template, engine, () => {}));
 
 test('the bundle’s response to each sample event is the one in the event’s name', async () => {
   for (const name of sampleNames) {

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot } from '../local/synthesize.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
 import { contract, fetchedBody } from './support/contract.ts';
 import { errorOfSample, sampleEvent, sampleNames } from './support/event.ts';
-import { type ServiceWithEngine, startServiceWithEngine } from './support/service.ts';
+import { startServiceWithEngine } from './support/service.ts';
 
 /* The examples of responses in openapi.yaml, and the requests in requests.http that get them. */
 
@@ -60,11 +61,7 @@ function examplesOf(method: string, resource: string, status: number): MediaType
   return contract.paths[resource][method.toLowerCase()].responses[status].content['application/json'];
 }
 
-let service: ServiceWithEngine;
-beforeAll(async () => {
-  service = await startServiceWithEngine();
-  return service.close;
-});
+const service = closedAtEnd(await startServiceWithEngine());
 
 test('each request of requests.http gets the response in the contract’s example with its name', async () => {
   for (const request of [...requests, TOO_LARGE]) {

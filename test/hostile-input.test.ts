@@ -1,14 +1,11 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
 import { fetchedBody } from './support/contract.ts';
 import { fc, int64, text } from './support/property.ts';
-import { type ServiceWithEngine, startServiceWithEngine } from './support/service.ts';
+import { startServiceWithEngine } from './support/service.ts';
 
-let service: ServiceWithEngine;
-beforeAll(async () => {
-  service = await startServiceWithEngine();
-  return service.close;
-});
+const service = closedAtEnd(await startServiceWithEngine());
 
 async function send(
   body: string | Uint8Array,

@@ -9,9 +9,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract.ts';
 import { startFaultProxy } from './support/dynamodb-proxy.ts';
-import { type Engine, startEngine } from './support/engine.ts';
+import { startEngine } from './support/engine.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
 import { post } from './support/service.ts';
 
@@ -23,11 +24,7 @@ const POLL = { timeout: 120_000, interval: 20 };
 const GENERATED = 'functions/create-plant/contract.generated.d.ts';
 const FUNCTION = 'functions/create-plant/index.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-  return engine.close;
-});
+const engine = closedAtEnd(await startEngine());
 
 function temporaryFolder(): string {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));

@@ -1,22 +1,20 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
+import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract.ts';
-import { type Engine, startEngine } from '../../test/support/engine.ts';
+import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
 import { digestOf } from '../shared/access-tokens/token.ts';
 
-let engine: Engine;
-let handler: (event: unknown, context: unknown) => Promise<APIGatewayProxyResult>;
-let log: string[] = [];
+const engine = closedAtEnd(await startEngine());
+// The module reads its environment when it is loaded.
+const { handler } = (await import('./index.ts')) as unknown as {
+  handler: (event: unknown, context: unknown) => Promise<APIGatewayProxyResult>;
+};
 
-beforeAll(async () => {
-  engine = await startEngine();
-  // The module reads its environment when it is loaded.
-  handler = (await import('./index.ts')).handler as unknown as typeof handler;
-});
-afterAll(() => engine.close());
+let log: string[] = [];
 beforeEach(() => {
   log = [];
   for (const level of ['info', 'error'] as const) {

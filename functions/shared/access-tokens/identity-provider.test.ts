@@ -1,19 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../../../test/support/certified-provider.ts';
-import { discovery, type Issuer, newKey, part, published, signed, startIssuer } from '../../../test/support/issuer.ts';
+import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
+import { discovery, newKey, part, published, signed, startIssuer } from '../../../test/support/issuer.ts';
 import { IdentityProvider } from './identity-provider.mjs';
 
 const NOW = Date.UTC(2026, 0, 1);
 const NOW_S = NOW / 1000;
 
-let issuer: Issuer;
+const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
-beforeAll(async () => {
-  issuer = await startIssuer();
-});
-afterAll(() => issuer.close());
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   issuer.publish(key);
