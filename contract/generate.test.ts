@@ -110,7 +110,7 @@ test.each([
   [
     '1',
     { limit: ['2147483648'] },
-    'The parameter limit was "2147483648"; it must be a whole number from 1 to 2147483647.',
+    'The parameter limit was "2147483648"; it must be a whole number from 1 to 2147483647',
   ],
   ['1', { from: ['x'] }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.$'],
   ['1', { limit: ['1.5'] }, 'The parameter limit was "1.5"; it must be a whole number from 1 to 2147483647.$'],
@@ -191,53 +191,38 @@ test.each([
     'oneOf',
     'size: { type: number }',
     'size: { oneOf: [] }',
-    'putPlants.body.spots.*.size is of type undefined; it must be one of',
+    'putPlants.body.spots.*.size is of type undefined; it must',
   ],
   [
     'a minimum of an int64',
     '{ type: integer } }',
     '{ type: integer, minimum: 1 } }',
-    'putPlants.body.spots.*.at.* has the keyword minimum; its type supports only',
+    'at.* has the keyword minimum; its',
   ],
   [
-    'an unknown integer format',
+    'an unknown format',
     '{ type: integer }',
     '{ type: integer, format: int16 }',
-    'spots.*.at.* is of type int16; it must be',
+    'spots.*.at.* is of type int16; it must',
   ],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
-  [
-    'a keyword beside a $ref',
-    'items: { $ref: "#/components/schemas/Spot" }',
-    'items: { $ref: "#/components/schemas/Spot", minProperties: 1 }',
-    '"#/components/schemas/Spot" has minProperties beside it',
-  ],
+  ['a keyword beside a $ref', 'Spot" } }', 'Spot", minProperties: 1 } }', 'schemas/Spot" has minProperties beside it'],
   [
     'a recursive schema',
     '{ type: boolean } }\n    Bed',
     '{ $ref: "#/components/schemas/Spot" } }\n    Bed',
     'The schema Spot contains itself; this is not supported.',
   ],
-  [
-    'a header parameter',
-    'in: query, schema: { type: number',
-    'in: header, schema: { type: number',
-    'The parameter size of listPlants is in header;',
-  ],
+  ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listPlants is in header;'],
   ['an optional body', 'required: true\n', 'required: false\n', 'The request body of putPlants must be required'],
   [
-    'a response with another status',
+    'another status',
     '"200":',
     '"204": {}\n        "200":',
-    'The responses of listPlants are 200 and 204 without a schema and 400; they must be 200 and 400,',
+    'are 200 and 204 without a schema and 400; they must be 200',
   ],
-  [
-    'a body with another media type',
-    'json: { schema: { $ref: "#/components/schemas/Bed',
-    'xml: { schema: { $ref: "#/components/schemas/Bed',
-    'The request body of putPlants must be required',
-  ],
+  ['a body of another media type', /json(?=.*Bed)/, 'xml', 'The request body of putPlants must be required'],
 ])('throws for %s, which is not supported', (_, from, to, message) => {
-  expect(CONTRACT).toContain(from);
+  expect(CONTRACT).toMatch(from);
   expect(() => generate(CONTRACT.replace(from, to))).toThrow(message);
 });
