@@ -1,16 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { sharedAssembly } from '../test/support/assembly.ts';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { type Respond, type Sent, startFakeService } from '../test/support/fake-service.ts';
 import { startServiceWithEngine } from '../test/support/service.ts';
 import { runToolHere } from '../test/support/tool.ts';
 import type { Item } from './table.ts';
-
-// Uses the assembly that all tests share, because synthesizing takes seconds.
-vi.mock(import('../local/dynamodb.ts'), async (original) => ({
-  ...(await original()),
-  SERVICE_ASSEMBLY: await sharedAssembly(),
-}));
 
 const service = closedAtEnd(await startServiceWithEngine());
 

@@ -1,16 +1,9 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ACCESS_TOKEN_PATTERN, digestOf } from '../functions/shared/access-tokens/token.ts';
-import { sharedAssembly } from '../test/support/assembly.ts';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
 import { runToolHere } from '../test/support/tool.ts';
-
-// Uses the assembly that all tests share, because synthesizing takes seconds.
-vi.mock(import('../local/dynamodb.ts'), async (original) => ({
-  ...(await original()),
-  SERVICE_ASSEMBLY: await sharedAssembly(),
-}));
 
 const engine = closedAtEnd(await startEngine());
 beforeEach(async () => {

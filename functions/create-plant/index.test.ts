@@ -29,21 +29,30 @@ async function responseTo(event: unknown) {
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
-/** Any id that no other test of this file uses. */
-const anyId = int64.filter((id) => id < 400_000n || id > 500_000n);
+/** An id that no other test of this file uses, and a JSON number with this value. */
+const writtenId = fc
+  .oneof(
+    int64.map((id) => ({ id, json: `${id}` })),
+    fc.integer().map((id) => ({ id: BigInt(id), json: `${id}.0` })),
+    fc.nat({ max: 9 }).map((id) => ({ id: BigInt(id) * 1000n, json: `${id}e3` })),
+  )
+  .filter(({ id }) => id < 400_000n || id > 500_000n);
+/** A JSON string with each character escaped. */
+const escaped = (content: string) =>
+  `"${Array.from({ length: content.length }, (_, at) => `\\u${content.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
 
-test('stores any NewPlant exactly, and responds with its name and tag', async () => {
+test('stores any NewPlant exactly, in any notation of its JSON, and responds with its name and tag', async () => {
   const stored = new Map<bigint, string>();
   await fc.assert(
-    fc.asyncProperty(anyId, text, fc.option(text, { nil: undefined }), async (id, name, tag) => {
-      const plant = { name, ...(tag !== undefined && { tag }) };
-      const members = JSON.stringify(plant).slice(1);
-      const response = await responseToBody(`{"id":${id},${members}`);
+    fc.asyncProperty(writtenId, text, fc.option(text, { nil: undefined }), async ({ id, json }, name, tag) => {
+      const members = `"name":${JSON.stringify(name)}${tag === undefined ? '' : `\t,\n"tag" : ${escaped(tag)}`}`;
+      const response = await responseToBody(`\n{"id":"overruled","x":[{}],${members},"id": ${json}}`);
       if (stored.has(id) && stored.get(id) !== members) {
         expect(response['error']).toBe(409);
         return;
       }
       stored.set(id, members);
+      const plant = { name, ...(tag !== undefined && { tag }) };
       expect(response).toEqual(plant);
       expect(await engine.stored(id)).toEqual({ id: String(id), ...plant });
     }),

@@ -1,9 +1,15 @@
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
+import { sharedAssembly } from './assembly.ts';
 
 /** Runs a command of cli/ in this process: that takes milliseconds; a process of its own takes a second. */
 export function runToolHere(tool: string, args: string[], variables?: NodeJS.ProcessEnv) {
   vi.resetModules();
+  // Without --stack, it uses the assembly that all tests share, because synthesizing takes seconds.
+  vi.doMock(import('../../local/dynamodb.ts'), async (original) => ({
+    ...(await original()),
+    SERVICE_ASSEMBLY: args.includes('--stack') ? '' : await sharedAssembly(),
+  }));
   return runHere(args, () => import(`../../cli/${tool}.ts`), variables);
 }
 
