@@ -1,8 +1,9 @@
 import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
-import { type Engine, startEngine } from '../test/support/engine.ts';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
+import { startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
 import { checks, checksOfFunction } from './all-checks.ts';
 import { runChecks } from './check.ts';
@@ -23,19 +24,14 @@ type Handler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 /** Handles an event as a broken version of the function. It may call the correct version and change the response. */
 type BrokenVersion = (event: APIGatewayProxyEvent, correct: Handler) => unknown;
 
-let engine: Engine;
-let correct: Handler;
+for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => {});
+const engine = closedAtEnd(await startEngine());
+await engine.putToken(EXPIRED_TOKEN, 'expired', 1);
+vi.stubEnv('ALLOW_ORIGINS', FACTS.allowedOrigin);
+const { handler } = await import('../functions/create-plant/index.ts');
+const correct: Handler = (event) => handler(structuredClone(event) as never, contextWith());
 /** The token of the newest client. Each client has its own token, and so its own plant ids. */
 let validToken: string;
-beforeAll(async () => {
-  for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation(() => {});
-  engine = await startEngine();
-  await engine.putToken(EXPIRED_TOKEN, 'expired', 1);
-  vi.stubEnv('ALLOW_ORIGINS', FACTS.allowedOrigin);
-  const { handler } = await import('../functions/create-plant/index.ts');
-  correct = (event) => handler(structuredClone(event) as never, contextWith());
-});
-afterAll(() => engine.close());
 
 /** Returns a client of a version of createPlant, with a new token. */
 async function clientOf(version: BrokenVersion): Promise<Client> {
@@ -72,28 +68,28 @@ test('a correct version passes all checks; a second run creates no more plants',
 });
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
-const error = (number: number) => ({
-  statusCode: 400,
-  headers: JSON_TYPE,
-  body: JSON.stringify({ error: number, message: 'x' }),
-});
-const plant = (name: string) => ({ statusCode: 200, headers: JSON_TYPE, body: JSON.stringify({ name }) });
+const response = (statusCode: number, body: object) => ({ statusCode, headers: JSON_TYPE, body: JSON.stringify(body) });
+const error = (number: number) => response(400, { error: number, message: 'x' });
+const plant = (name: string) => response(200, { name });
 
 const textOf = ({ body }: APIGatewayProxyEvent) => Buffer.from(body ?? '', 'base64').toString();
 const headerOf = ({ headers }: APIGatewayProxyEvent, name: string) =>
-  Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
+  Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1] ?? '';
 const typeOf = (event: APIGatewayProxyEvent) => headerOf(event, 'content-type');
+const authorizationOf = (event: APIGatewayProxyEvent) => headerOf(event, 'authorization');
+const hasText = (text: string) => (event: APIGatewayProxyEvent) => textOf(event) === text;
+const hasType = (type: string) => (event: APIGatewayProxyEvent) => typeOf(event) === type;
 
 const withBody = (event: APIGatewayProxyEvent, body: string) => ({
   ...event,
   body: Buffer.from(body).toString('base64'),
 });
-const withToken = (event: APIGatewayProxyEvent, token = validToken) => ({
+const withToken = (event: APIGatewayProxyEvent) => ({
   ...event,
   headers: {
-    'content-type': typeOf(event) ?? '',
+    'content-type': typeOf(event),
     ...(headerOf(event, 'origin') && { origin: headerOf(event, 'origin') }),
-    authorization: `Bearer ${token}`,
+    authorization: `Bearer ${validToken}`,
   },
 });
 
@@ -122,13 +118,18 @@ const respondIf =
   (event, correct) =>
     isMatch(event) ? response : correct(event);
 
+/** A version that accepts some events without a valid token. */
+const acceptIf =
+  (isMatch: (event: APIGatewayProxyEvent) => boolean): BrokenVersion =>
+  (event, correct) =>
+    correct(isMatch(event) ? withToken(event) : event);
+
 /** A version that also accepts other tokens. */
-const acceptToken =
-  (accepts: (token: string) => boolean): BrokenVersion =>
-  (event, correct) => {
-    const token = /^Bearer (\S+)$/.exec(headerOf(event, 'authorization') ?? '')?.[1];
-    return correct(token !== undefined && accepts(token) ? withToken(event) : event);
-  };
+const acceptToken = (isMatch: (token: string) => boolean) =>
+  acceptIf((event) => {
+    const token = /^Bearer (\S+)$/.exec(authorizationOf(event))?.[1];
+    return token !== undefined && isMatch(token);
+  });
 
 /** A version that changes the name of a plant before it stores it. */
 const editName =
@@ -150,120 +151,70 @@ const isJwt = (token: string) =>
   claimsOf(token).scope === FACTS.tokenScope;
 
 const CHALLENGE = 'WWW-Authenticate';
-const A_PLANT = 'a plant gets status 200, also when repeated';
-const WITHOUT_TAG = 'a plant without a tag gets status 200, also when repeated';
-const CORS = 'pages of https://app.example.com can read the responses to POST /plants';
-const LARGE_IDS = 'two ids beyond 2^53 that differ by one, positive or negative, belong to different plants';
-const UNICODE_NAME = 'a name with spaces, control characters and Unicode gets status 200 and is stored exactly';
-const LONG_NAME = 'a name of 5,000 characters gets status 200 and is stored exactly';
-const error401 = (condition: string) => `POST /plants ${condition} gets error 401 and a WWW-Authenticate header`;
-const error400 = (subject: string, member: string) => `${subject} gets error 400 with ${member} in the message`;
+const A_PLANT = 'a plant gets status 200';
+const CORS = 'pages of https://app.example.com';
+const LARGE_IDS = 'two ids beyond 2^53';
+const UNICODE_NAME = 'control characters and Unicode';
+const LONG_NAME = 'a name of 5,000 characters';
+const NO_TOKEN = 'without Authorization header';
+const UNKNOWN_TOKEN = 'POST /plants with an unknown token';
 
-type Row = [behaviour: string, check: string, version: BrokenVersion];
+/** `check` is a part of the title that only one check has. */
+type Row = [failure: string, check: string, version: BrokenVersion];
 
 const TOKENS: Row[] = [
-  ['accepts any token', error401('with an unknown token'), acceptToken(() => true)],
-  ['needs no token', error401('without Authorization header'), (event, correct) => correct(withToken(event))],
-  [
-    'accepts a token without its last character',
-    error401('with a valid token without its last character'),
-    acceptToken((token) => validToken.startsWith(token)),
-  ],
-  [
-    'accepts a token with more characters',
-    error401('with a valid token and one more character'),
-    acceptToken((token) => token.startsWith(validToken)),
-  ],
-  [
-    'compares only the start of a token',
-    error401('with a valid token that ends differently'),
-    acceptToken((token) => token.length === validToken.length && token.startsWith(validToken.slice(0, 40))),
-  ],
-  ['accepts an expired token', error401('with an expired token'), acceptToken((token) => token === EXPIRED_TOKEN)],
-  [
-    'accepts an unsigned JWT',
-    error401('with an unsigned JWT'),
-    acceptToken((token) => isJwt(token) && token.endsWith('.')),
-  ],
-  [
-    'does not verify the signature of a JWT',
-    error401('with a JWT signed with an unknown key'),
-    acceptToken((token) => isJwt(token) && !token.endsWith('.')),
-  ],
-  [
-    'accepts another scheme',
-    error401('with the scheme Basic'),
-    (event, correct) => correct(headerOf(event, 'authorization')?.startsWith('Basic') ? withToken(event) : event),
-  ],
+  ['accepts any token', UNKNOWN_TOKEN, acceptToken(() => true)],
+  ['needs no token', NO_TOKEN, acceptIf(() => true)],
+  ['accepts a shorter token', 'without its last character', acceptToken((token) => validToken.startsWith(token))],
+  ['accepts a longer token', 'one more character', acceptToken((token) => token.startsWith(validToken))],
+  ['compares half of a token', 'ends differently', acceptToken((token) => token.startsWith(validToken.slice(0, 30)))],
+  ['accepts an expired token', 'an expired token', acceptToken((token) => token === EXPIRED_TOKEN)],
+  ['accepts an unsigned JWT', 'an unsigned JWT', acceptToken((token) => isJwt(token) && token.endsWith('.'))],
+  ['does not verify a JWT', 'with an unknown key', acceptToken((token) => isJwt(token) && !token.endsWith('.'))],
+  ['accepts another scheme', 'the scheme Basic', acceptIf((event) => authorizationOf(event).startsWith('Basic'))],
   [
     'stores a plant before it checks the token',
-    'a plant with an unknown token gets error 401 and is not stored',
+    'a plant with an unknown token',
     async (event, correct) => {
       await correct(withToken(event));
       return correct(event);
     },
   ],
-  [
-    'validates the body before the token',
-    'POST /plants without a token and with an invalid body gets error 401',
-    respondIf(error(400), (event) => textOf(event) === '{"id":'),
-  ],
-  [
-    'accepts the scheme "Bearer" in one case only',
-    'a plant with the scheme "bearer" in lower case gets status 200, also when repeated',
-    respondIf(error(401), (event) => headerOf(event, 'authorization')?.startsWith('bearer ')),
-  ],
+  ['validates the body before the token', 'and with an invalid body', respondIf(error(400), hasText('{"id":'))],
+  ['accepts only "Bearer"', 'lower case', respondIf(error(401), (event) => /^bearer /.test(authorizationOf(event)))],
   ...[undefined, 'Bearer error="invalid_token"', 'Bearer realm="x"'].map(
     (challenge): Row => [
       `sends the challenge ${challenge}`,
-      error401('with an unknown token'),
+      UNKNOWN_TOKEN,
       editResponse(({ headers }) => ({ headers: { ...headers, [CHALLENGE]: challenge } })),
     ],
   ),
   [
     'has an error in the challenge for a request without a token',
-    error401('without Authorization header'),
+    NO_TOKEN,
     editResponse(({ headers }) => ({
       headers: { ...headers, [CHALLENGE]: 'Bearer realm="x", error="invalid_token"' },
     })),
   ],
-  ...['an empty object gets error 400 with id and name in the message', error401('with an unknown token')].map(
+  ...['an empty object gets error 400', UNKNOWN_TOKEN].map(
     (check): Row => [
       'has the token in its response',
       check,
-      editResponse(({ body }, event) => ({
-        body: body.replace('"message":"', `$&${headerOf(event, 'authorization')} `),
-      })),
+      editResponse(({ body }, event) => ({ body: body.replace('"message":"', `$&${authorizationOf(event)} `) })),
     ],
   ),
 ];
 
 const RESPONSES: Row[] = [
-  [
-    'responds with status 201',
-    A_PLANT,
-    editResponse(({ statusCode }) => ({ statusCode: statusCode === 200 ? 201 : 400 })),
-  ],
+  ['responds with 201', A_PLANT, editResponse(({ statusCode }) => ({ statusCode: statusCode === 200 ? 201 : 400 }))],
   ['has the id in its response', A_PLANT, replaceInResponse('{"name"', '{"id":1,"name"')],
-  ['adds a tag to its response', WITHOUT_TAG, replaceInResponse('{"name":"check"}', '{"name":"check","tag":""}')],
-  [
-    'has unknown members in its errors',
-    'null as body gets error 400',
-    replaceInResponse('{"error"', '{"stack":"x","error"'),
-  ],
-  [
-    'does not have the member’s name in the message',
-    error400('a missing name', 'name'),
-    replaceInResponse(/"message":"[^"]*"/, '"message":"bad"'),
-  ],
+  ['adds a tag', 'a plant without a tag', replaceInResponse('{"name":"check"}', '{"name":"check","tag":""}')],
+  ['has unknown members in its errors', 'null as body', replaceInResponse('{"error"', '{"stack":"x","error"')],
+  ['has no member’s name in the message', 'a missing name', replaceInResponse(/"message":"[^"]*"/, '"message":"bad"')],
   ['responds in HTML', A_PLANT, editResponse(() => ({ headers: { 'Content-Type': 'text/html' } }))],
   ['responds with nothing', A_PLANT, () => null],
   ['sets isBase64Encoded for plain text', A_PLANT, editResponse(() => ({ isBase64Encoded: true }))],
-  [
-    'has a header that is not a string',
-    A_PLANT,
-    editResponse(({ headers }) => ({ headers: { ...headers, 'X-Other': { a: 1 } } })),
-  ],
+  ['has an object as a header', A_PLANT, editResponse(({ headers }) => ({ headers: { ...headers, 'X-Other': {} } }))],
   ['sends no CORS headers', CORS, editResponse(() => ({ headers: JSON_TYPE }))],
   [
     'sends no CORS headers with error 401',
@@ -287,9 +238,9 @@ const HEADERS: Row[] = [
     'APPLICATION/JSON ; charset="utf-8"; version=1',
   ].map(
     (type): Row => [
-      `does not accept the Content-Type ${type}`,
-      `a plant with the Content-Type ${type} gets status 200, also when repeated`,
-      respondIf(error(415), (event) => typeOf(event) === type),
+      `rejects the Content-Type ${type}`,
+      `the Content-Type ${type} gets`,
+      respondIf(error(415), hasType(type)),
     ],
   ),
   ...[
@@ -301,34 +252,22 @@ const HEADERS: Row[] = [
   ].map(
     (type): Row => [
       `accepts the Content-Type ${type}`,
-      `POST /plants with the Content-Type ${type} gets error 415`,
-      respondIf(error(400), (event) => typeOf(event) === type),
+      `the Content-Type ${type} gets`,
+      respondIf(error(400), hasType(type)),
     ],
   ),
-  [
-    'accepts a missing Content-Type',
-    'POST /plants without Content-Type gets error 415',
-    respondIf(error(400), (event) => !typeOf(event)),
-  ],
+  ['accepts a missing Content-Type', 'without Content-Type', respondIf(error(400), hasType(''))],
 ];
 
 const BODIES: Row[] = [
-  ['accepts null', 'null as body gets error 400', respondIf(plant('x'), (event) => textOf(event) === 'null')],
-  ['accepts an array', 'an array gets error 400', replaceInBody(/^\[|\]$/g, '')],
-  [
-    'accepts a body that is not JSON',
-    'POST /plants with a body that is not JSON gets error 400',
-    respondIf(plant('x'), (event) => textOf(event) === '{"id":'),
-  ],
-  [
-    'accepts an empty body',
-    'POST /plants with an empty body gets error 400',
-    respondIf(plant('x'), (event) => !event.body && headerOf(event, 'authorization')),
-  ],
-  ['replaces bytes that are not UTF-8', 'a body that is not UTF-8 gets error 400', editBody((text) => text)],
+  ['accepts null', 'null as body', respondIf(plant('x'), hasText('null'))],
+  ['accepts an array', 'an array', replaceInBody(/^\[|\]$/g, '')],
+  ['accepts a body that is not JSON', 'a body that is not JSON', respondIf(plant('x'), hasText('{"id":'))],
+  ['accepts no body', 'an empty body', respondIf(plant('x'), (event) => !event.body && authorizationOf(event))],
+  ['replaces bytes that are not UTF-8', 'a body that is not UTF-8 gets', editBody((text) => text)],
   [
     'stores a body that it rejects',
-    'a body that is not UTF-8, with the Content-Type application/vnd.api+json, gets error 415 and is not stored',
+    'a body that is not UTF-8, with',
     async (event, correct) => {
       if (typeOf(event) !== 'application/vnd.api+json') return correct(event);
       const headers = { ...withToken(event).headers, 'content-type': 'application/json' };
@@ -336,41 +275,24 @@ const BODIES: Row[] = [
       return correct(event);
     },
   ],
-  [
-    'rejects unknown members',
-    'a plant with unknown members gets status 200, also when repeated',
-    respondIf(error(400), (event) => textOf(event).includes('colour')),
-  ],
-  [
-    'accepts a plant without a name',
-    error400('a missing name', 'name'),
-    replaceInBody(/(?<!"name".*)\}$/, ',"name":""}'),
-  ],
-  ['accepts a lone surrogate', error400('a lone surrogate', 'name'), replaceInBody('\\ud800', '\ufffd')],
-  ['coerces a name', error400('a number as name', 'name'), replaceInBody('"name":7', '"name":"7"')],
-  ['coerces a tag', error400('null as tag', 'tag'), replaceInBody('"tag":null', '"tag":""')],
-  [
-    'accepts plants of more than 400 KB',
-    'a plant of more than 400 KB gets error 413',
-    respondIf(plant('x'), (event) => textOf(event).length > 400_000),
-  ],
+  ['rejects unknown members', 'unknown members', respondIf(error(400), (event) => textOf(event).includes('colour'))],
+  ['accepts a plant without a name', 'a missing name', replaceInBody(/(?<!"name".*)\}$/, ',"name":""}')],
+  ['accepts a lone surrogate', 'a lone surrogate', replaceInBody('\\ud800', '\ufffd')],
+  ['coerces a name', 'a number as name', replaceInBody('"name":7', '"name":"7"')],
+  ['coerces a tag', 'null as tag', replaceInBody('"tag":null', '"tag":""')],
+  ['accepts more than 400 KB', 'than 400 KB', respondIf(plant('x'), (event) => textOf(event).length > 400_000)],
 ];
 
+const roundId = (_: string, id: string) => `"id":${BigInt.asIntN(64, BigInt(Number(id)) - 1024n)}`;
 const IDS: Row[] = [
-  [
-    'rounds ids',
-    LARGE_IDS,
-    editBody((text) =>
-      text.replace(/"id":(-?\d{16,})(?=[,}])/, (_, id) => `"id":${BigInt.asIntN(64, BigInt(Number(id)) - 1024n)}`),
-    ),
-  ],
-  ['uses one id for all plants', WITHOUT_TAG, replaceInBody(/"id":-?\d{16,}(?=[,}])/, '"id":9218868437227405000')],
+  ['rounds ids', LARGE_IDS, editBody((text) => text.replace(/"id":(-?\d{16,})(?=[,}])/, roundId))],
+  ['uses one id', 'a plant without a tag', replaceInBody(/"id":-?\d{16,}(?=[,}])/, '"id":9218868437227405000')],
   ['drops the sign of an id', LARGE_IDS, replaceInBody('"id":-', '"id":')],
-  ['accepts an id in quotes', error400('an id in quotes', 'id'), replaceInBody(/"id":"(\d+)"/, '"id":$1')],
-  ['truncates an id', error400('an id with a fraction', 'id'), replaceInBody(/("id":-?\d+)\.5/, '$1')],
-  ['clamps an id', error400('an id above the int64 range', 'id'), replaceInBody(/"id":1\d{19}\b/, '"id":1')],
-  ['rejects an id that ends with .0', 'an id in the form 7.0 is accepted', replaceInBody('.0}', '.5}')],
-  ['rejects an id that ends with e2', 'an id in the form 1e2 is accepted', replaceInBody('e2}', '.5}')],
+  ['accepts an id in quotes', 'an id in quotes', replaceInBody(/"id":"(\d+)"/, '"id":$1')],
+  ['truncates an id', 'an id with a fraction', replaceInBody(/("id":-?\d+)\.5/, '$1')],
+  ['clamps an id', 'an id above the int64 range', replaceInBody(/"id":1\d{19}\b/, '"id":1')],
+  ['rejects an id that ends with .0', 'an id in the form 7.0', replaceInBody('.0}', '.5}')],
+  ['rejects an id that ends with e2', 'an id in the form 1e2', replaceInBody('e2}', '.5}')],
 ];
 
 const seen = new Set<string>();
@@ -383,15 +305,11 @@ const isRepeated = (event: APIGatewayProxyEvent) => {
 const PLANTS: Row[] = [
   [
     'overwrites plants',
-    'the first of several plants with the same id gets status 200 and is stored exactly',
+    'the first of several plants with the same id',
     editResponse(({ body }, event) => (body.includes('409') ? plant(String(JSON.parse(textOf(event)).name)) : {})),
   ],
   ['rejects a repeated request', A_PLANT, respondIf(error(409), isRepeated)],
-  [
-    'rejects names of more than 255 characters',
-    LONG_NAME,
-    respondIf(error(400), (event) => /"name":"[^"]{256}/.test(textOf(event))),
-  ],
+  ['rejects long names', LONG_NAME, respondIf(error(400), (event) => /"name":"[^"]{256}/.test(textOf(event)))],
   ['truncates names', LONG_NAME, editName((name) => name.slice(0, 1024))],
   ['trims names', UNICODE_NAME, editName((name) => name.trim())],
   ['normalizes names', UNICODE_NAME, editName((name) => name.normalize())],
@@ -406,12 +324,17 @@ const PLANTS: Row[] = [
 ];
 
 test.each([...TOKENS, ...RESPONSES, ...HEADERS, ...BODIES, ...IDS, ...PLANTS])(
-  'a version that %s fails the check "%s"',
-  async (_, title, version) => {
-    const [first, check] = [A_PLANT, title].map((each) => functionChecks.find(({ title }) => title === each));
-    expect(check, title).toBeDefined();
+  'a version that %s fails the check with "%s" in its title',
+  async (_, part, version) => {
     const client = await clientOf(version);
-    if (check !== first) await first?.run(client).catch(() => {});
+    const [check, ...others] = functionChecks.filter(({ title }) => title.includes(part));
+    expect({ part, others }).toEqual({ part, others: [] });
+    // Stores a plant, because some versions fail only for a second one.
+    if (part !== A_PLANT)
+      await functionChecks
+        .find(({ title }) => title.startsWith(A_PLANT))
+        ?.run(client)
+        .catch(() => {});
     await expect(check?.run(client)).rejects.toThrow();
   },
 );

@@ -108,81 +108,52 @@ test('sends all request variants to unknown paths, with different methods, and o
   expect(new Set(variants.map(([first]) => first)).size).toBe(variants.length);
 });
 
+const preflights = ({ method, path }: ReceivedRequest, isPath = (_: string) => true) =>
+  method === 'OPTIONS' && isPath(path);
+/** The correct response with another request id, if one is given. */
+function withId(sent: ReceivedRequest, id: string | string[] | undefined): FakeResponse {
+  const { headers, ...rest } = twoOperations(sent);
+  return { ...rest, headers: { ...headers, ...(id !== undefined && { 'x-amz-apigw-id': id }) } };
+}
+
+const BELOW_PLANT = notFound('/plants/{id}/none', ALL_METHODS);
 const INVALID_TOKENS = titles.filter((title) => /^GET .+ gets error 401/.test(title));
 const REQUEST_IDS = titles.filter((title) => title.startsWith('each error response has a new request id'));
 const PREFLIGHTS = titles.filter((title) => title.startsWith('OPTIONS '));
 
-test.each<[string, (sent: ReceivedRequest) => FakeResponse | undefined, string[]]>([
-  [
-    'responds to the second operation without a token',
-    (sent) => (getsPlant(sent) ? plant() : undefined),
-    INVALID_TOKENS,
-  ],
+/** The correct service, except where a function returns another response. */
+test.each<[string, (sent: ReceivedRequest) => FakeResponse | false, string[]]>([
+  ['responds to the second operation without a token', (sent) => getsPlant(sent) && plant(), INVALID_TOKENS],
   [
     'has the token in error responses of the second operation',
     (sent) => {
       const { body, ...rest } = twoOperations(sent);
-      return getsPlant(sent) ? { ...rest, body: body.replace('"x"', `"${sent.headers.authorization}"`) } : undefined;
+      return getsPlant(sent) && { ...rest, body: body.replace('"x"', `"${sent.headers.authorization}"`) };
     },
     INVALID_TOKENS.filter((title) => !/without Auth|scheme Basic|malformed/.test(title)),
   ],
-  ['does not have the second operation', (sent) => (getsPlant(sent) ? error(404) : undefined), INVALID_TOKENS],
-  [
-    'deletes plants',
-    ({ method, path }) => (method === 'DELETE' && isPlant(path) ? plant() : undefined),
-    [OTHER_METHODS_OF_PLANT],
-  ],
-  [
-    'does not respond with error 404 below a plant',
-    ({ path }) => (/^\/plants\/\d+\/none$/.test(path) ? error(400) : undefined),
-    [notFound('/plants/{id}/none', ALL_METHODS)],
-  ],
+  ['does not have the second operation', (sent) => getsPlant(sent) && error(404), INVALID_TOKENS],
+  ['deletes plants', (sent) => sent.method === 'DELETE' && isPlant(sent.path) && plant(), [OTHER_METHODS_OF_PLANT]],
+  ['has another error below a plant', ({ path }) => /^\/plants\/\d+\/none$/.test(path) && error(400), [BELOW_PLANT]],
   [
     'allows other origins to send only the first operation',
-    ({ method, path }) =>
-      method === 'OPTIONS' && isPlant(path)
-        ? respond(200, {}, { 'access-control-allow-methods': 'OPTIONS,POST' })
-        : undefined,
+    (sent) => preflights(sent, isPlant) && respond(200, {}, { 'access-control-allow-methods': 'OPTIONS,POST' }),
     PREFLIGHTS.slice(1),
   ],
-  [
-    'allows other origins to send requests, but not to read the responses',
-    (sent) => (sent.method === 'OPTIONS' ? twoOperationsWithCors(sent) : undefined),
-    PREFLIGHTS,
-  ],
-  [
-    'allows a different origin in responses than in preflights',
-    (sent) => twoOperationsWithCors(sent, 'https://b.example'),
-    PREFLIGHTS,
-  ],
+  ['hides its responses from other origins', (sent) => preflights(sent) && twoOperationsWithCors(sent), PREFLIGHTS],
+  ['allows another origin than its preflights', (sent) => twoOperationsWithCors(sent, 'https://b.example'), PREFLIGHTS],
   [
     'responds to a preflight with error 500',
-    ({ method, path }) =>
-      method === 'OPTIONS' && path === '/plants' ? error(500, { 'access-control-allow-methods': 'POST' }) : undefined,
+    (sent) => preflights(sent, (path) => path === '/plants') && error(500, { 'access-control-allow-methods': 'POST' }),
     PREFLIGHTS.slice(0, 1),
   ],
   [
     'has no request id in responses of the second operation',
-    (sent) => {
-      const { headers, ...rest } = twoOperations(sent);
-      return getsPlant(sent) ? { ...rest, headers: { ...headers, 'x-amz-apigw-id': '' } } : undefined;
-    },
+    (sent) => getsPlant(sent) && withId(sent, ''),
     REQUEST_IDS,
   ],
-  [
-    'has no request id in responses to unknown paths',
-    ({ path }) => (path === '/' ? { ...error(404), headers: { 'content-type': 'application/json' } } : undefined),
-    REQUEST_IDS,
-  ],
-  [
-    'uses the request id that a client sends',
-    (sent) => {
-      const { headers, ...rest } = twoOperations(sent);
-      const chosen = sent.headers['x-amz-apigw-id'];
-      return { ...rest, headers: { ...headers, ...(chosen !== undefined && { 'x-amz-apigw-id': chosen }) } };
-    },
-    REQUEST_IDS,
-  ],
+  ['has no request id in responses to unknown paths', (sent) => sent.path === '/' && withId(sent, ''), REQUEST_IDS],
+  ['uses the request id that a client sends', (sent) => withId(sent, sent.headers['x-amz-apigw-id']), REQUEST_IDS],
 ])('checks fail on a service that %s', async (_, change, expected) => {
-  expect(await failedChecks((sent) => change(sent) ?? twoOperations(sent))).toEqual(expected);
+  expect(await failedChecks((sent) => change(sent) || twoOperations(sent))).toEqual(expected);
 });

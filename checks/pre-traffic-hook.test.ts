@@ -1,9 +1,10 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { type Plan, startFailureProxy } from '../test/support/dynamodb-proxy.ts';
-import { type Engine, startEngine } from '../test/support/engine.ts';
+import { startEngine } from '../test/support/engine.ts';
 import { contextWith } from '../test/support/event.ts';
 import { type FakeResponse, type ReceivedRequest, startFakeService } from '../test/support/fake-service.ts';
 import {
@@ -27,14 +28,9 @@ vi.mock(import('./all-checks.ts'), async (original) => {
   return { ...others, checksOfFunction: firstChecks };
 });
 
-let engine: Engine;
-let correctVersion: (event: APIGatewayProxyEvent) => Promise<unknown>;
-beforeAll(async () => {
-  engine = await startEngine();
-  const { handler } = await import('../functions/create-plant/index.ts');
-  correctVersion = (event) => handler(event as never, contextWith());
-});
-afterAll(() => engine.close());
+const engine = closedAtEnd(await startEngine());
+const { handler: createPlant } = await import('../functions/create-plant/index.ts');
+const correctVersion = async (event: APIGatewayProxyEvent) => createPlant(event as never, contextWith());
 beforeEach(() => {
   // The SDK waits for a random time before it repeats a call.
   vi.spyOn(Math, 'random').mockReturnValue(0);

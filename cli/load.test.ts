@@ -1,21 +1,11 @@
-import { beforeAll, expect, test, vi } from 'vitest';
-import { sharedAssembly } from '../test/support/assembly.ts';
+import { expect, test, vi } from 'vitest';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { type ReceivedRequest, type Respond, startFakeService } from '../test/support/fake-service.ts';
-import { type ServiceWithEngine, startServiceWithEngine } from '../test/support/service.ts';
+import { startServiceWithEngine } from '../test/support/service.ts';
 import type { Item } from './table.ts';
 
-// Uses the assembly that all tests share, because synthesizing takes seconds.
-vi.mock(import('../local/dynamodb.ts'), async (original) => ({
-  ...(await original()),
-  SERVICE_ASSEMBLY: await sharedAssembly(),
-}));
-
-let service: ServiceWithEngine;
-beforeAll(async () => {
-  service = await startServiceWithEngine();
-  return service.close;
-});
+const service = closedAtEnd(await startServiceWithEngine());
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ok = (name: string) => ({ status: 200, headers: JSON_TYPE, body: JSON.stringify({ name }) });

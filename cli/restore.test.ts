@@ -1,17 +1,14 @@
 import { BatchWriteItemCommand, CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { runCommand } from '../test/support/command.ts';
 import { type Handle, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
-import { type Engine, startEngine } from '../test/support/engine.ts';
+import { startEngine } from '../test/support/engine.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
 import { TABLE_PROPERTIES, TABLES } from '../test/support/tables.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = closedAtEnd(await startEngine());
 
 /** Plants by id: `name`, or `name#tag`. */
 type Plants = Record<string, string>;

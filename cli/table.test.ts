@@ -1,10 +1,11 @@
 import { BatchWriteItemCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { withTemporaryAssembly } from '../local/synthesize.ts';
 import { sharedAssembly } from '../test/support/assembly.ts';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
-import { type Engine, startEngine } from '../test/support/engine.ts';
+import { startEngine } from '../test/support/engine.ts';
 import { plantsById, withTable } from './table.ts';
 
 /** The local run's assembly. */
@@ -21,11 +22,7 @@ vi.mock(import('../local/synthesize.ts'), async (original) => ({
   withTemporaryAssembly: vi.fn(async (use) => use(await sharedAssembly())),
 }));
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = closedAtEnd(await startEngine());
 
 async function useCloudFormation(outputs: Record<string, string>): Promise<void> {
   vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', await startCloudFormation(outputs));

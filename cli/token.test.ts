@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ACCESS_TOKEN_PATTERN, digestOf } from '../functions/shared/access-tokens/token.ts';
-import { sharedAssembly } from '../test/support/assembly.ts';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
-import { type Engine, startEngine } from '../test/support/engine.ts';
+import { startEngine } from '../test/support/engine.ts';
 
-// Uses the assembly that all tests share, because synthesizing takes seconds.
-vi.mock(import('../local/dynamodb.ts'), async (original) => ({
-  ...(await original()),
-  SERVICE_ASSEMBLY: await sharedAssembly(),
-}));
-
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = closedAtEnd(await startEngine());
 beforeEach(async () => {
   await engine.clear(engine.accessTokensTable);
 });

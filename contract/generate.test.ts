@@ -115,7 +115,7 @@ test.each([
   [
     '1',
     { limit: ['2147483648'] },
-    'The parameter limit was "2147483648"; it must be a whole number from 1 to 2147483647.',
+    'The parameter limit was "2147483648"; it must be a whole number from 1 to 2147483647',
   ],
   ['1', { from: ['x'] }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.$'],
   ['1', { limit: ['1.5'] }, 'The parameter limit was "1.5"; it must be a whole number from 1 to 2147483647.$'],
@@ -201,38 +201,21 @@ test.each([
   [
     'oneOf',
     'size: { type: number }',
-    'size: { oneOf: [{ type: number }] }',
-    'The schema {"oneOf":[{"type":"number"}]} has oneOf; this is not supported.',
+    'size: { oneOf: [] }',
+    'The schema {"oneOf":[]} has oneOf; this is not supported.',
   ],
-  [
-    'anyOf in a response',
-    'Anything: { not: { type: [object, "null"] } }',
-    'Anything: { anyOf: [] }',
-    'The schema {"anyOf":[]} has anyOf; this is not supported.',
-  ],
-  [
-    'a part of allOf that is not an object',
-    '- { $ref: "#/components/schemas/Named" }',
-    '- { $ref: "#/components/schemas/Size" }',
-    'A part of an allOf has the type number; it must be an object with only properties and required.',
-  ],
-  [
-    'another keyword in a part of allOf',
-    '- { $ref: "#/components/schemas/Named" }',
-    '- { description: x, minProperties: 2 }',
-    'A part of an allOf has minProperties; it must be an object with only properties and required.',
-  ],
+  ['a schema without a type', 'size: { type: number }', 'size: {}', 'spots.*.size is of type undefined; it must'],
   [
     'a minimum of an int64',
     '{ type: integer } }',
     '{ type: integer, minimum: 1 } }',
-    'putPlants.body.spots.*.at.* has the keyword minimum; its type supports only',
+    'at.* has the keyword minimum; its',
   ],
   [
-    'an unknown integer format',
+    'an unknown format',
     '{ type: integer }',
     '{ type: integer, format: int16 }',
-    'spots.*.at.* is of type int16; it must be',
+    'spots.*.at.* is of type int16; it must',
   ],
   [
     'a schema name that is not a TypeScript name',
@@ -241,38 +224,23 @@ test.each([
     'The schema name "Plain-name" is also the name of a TypeScript type; it must have only letters, digits and underscores.',
   ],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
-  [
-    'a keyword beside a $ref',
-    'items: { $ref: "#/components/schemas/Spot" }',
-    'items: { $ref: "#/components/schemas/Spot", minProperties: 1 }',
-    '"#/components/schemas/Spot" has minProperties beside it',
-  ],
+  ['a keyword beside a $ref', 'Spot" } }', 'Spot", minProperties: 1 } }', 'schemas/Spot" has minProperties beside it'],
   [
     'a recursive schema',
     'wet: { type: boolean }',
     'wet: { $ref: "#/components/schemas/Spot" }',
     'The schema Spot contains itself; this is not supported.',
   ],
-  [
-    'a header parameter',
-    'in: query, schema: { type: number',
-    'in: header, schema: { type: number',
-    'The parameter size of listPlants is in header;',
-  ],
+  ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listPlants is in header;'],
   ['an optional body', 'required: true\n', 'required: false\n', 'The request body of putPlants must be required'],
   [
-    'a response with another status',
+    'another status',
     '"200":',
     '"204": {}\n        "200":',
-    'The responses of listPlants are 200 and 204 without a schema and 400; they must be 200 and 400,',
+    'are 200 and 204 without a schema and 400; they must be 200',
   ],
-  [
-    'a body with another media type',
-    'json: { schema: { $ref: "#/components/schemas/Bed',
-    'xml: { schema: { $ref: "#/components/schemas/Bed',
-    'The request body of putPlants must be required',
-  ],
+  ['a body of another media type', /json(?=.*Bed)/, 'xml', 'The request body of putPlants must be required'],
 ])('throws for %s, which is not supported', (_, from, to, message) => {
-  expect(CONTRACT).toContain(from);
+  expect(CONTRACT).toMatch(from);
   expect(() => generate(CONTRACT.replace(from, to))).toThrow(message);
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { sharedTemplate } from '../test/support/assembly.ts';
 import { contractBody } from '../test/support/contract.ts';
 import { sampleEvent } from '../test/support/event.ts';
+import { listen } from '../test/support/listen.ts';
 import { createGateway } from './gateway.ts';
 import { EventTooLarge } from './lambda.ts';
 import type { Route, Template } from './template.ts';
@@ -15,6 +16,7 @@ import type { Route, Template } from './template.ts';
 const OK = { statusCode: 200, headers: { 'x-from': 'function' }, body: '{"name":"x"}' };
 
 let server: Server;
+let port: number;
 let events: APIGatewayProxyEvent[];
 let lines: string[];
 beforeEach(() => {
@@ -40,13 +42,11 @@ async function serve(changes: Partial<Template> = {}, handler: () => unknown = (
     (line) => lines.push(line),
   );
   server = createServer(gateway);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  port = Number((await listen(server)).split(':')[1]);
 }
 
-const port = () => (server.address() as AddressInfo).port;
-
 async function send(path: string, init: RequestInit = {}) {
-  const response = await fetch(`http://127.0.0.1:${port()}${path}`, init);
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
   return { statusCode: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
 }
 const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
@@ -54,7 +54,7 @@ const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
 
 /** Sends a request that fetch cannot send. Returns the response's status line, headers and body. */
 async function sendBytes(bytes: string): Promise<string> {
-  const socket = connect(port(), '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   socket.write(bytes);
   return await text(socket);
 }
@@ -69,7 +69,7 @@ test('invokes the function with the event of API Gateway', async () => {
   await serve();
   const before = Date.now();
   const request = httpRequest({
-    port: port(),
+    port,
     path: '/plants/?a=1&a=2&b=%20&c=+&d&=e&f=%C3%A9&g=x?y&__proto__=z',
     method: 'POST',
     headers: [
@@ -90,7 +90,7 @@ test('invokes the function with the event of API Gateway', async () => {
     'Content-Length': '8',
     'X-Amzn-Trace-Id': expect.stringMatching(/^Root=1-[\da-f]{8}-[\da-f]{24}$/),
     'X-Forwarded-For': '127.0.0.1',
-    'X-Forwarded-Port': String(port()),
+    'X-Forwarded-Port': String(port),
     'X-Forwarded-Proto': 'http',
   };
   const query = { a: '2', b: ' ', c: ' ', d: '', '': 'e', f: 'é', g: 'x?y', ['__proto__']: 'z' };
@@ -305,7 +305,7 @@ test('logs the method, path, status, error and duration of each response', async
 
 test('keeps running if a client disconnects while it sends its body', async () => {
   await serve();
-  const socket = connect(port(), '127.0.0.1');
+  const socket = connect(port, '127.0.0.1');
   socket.write('POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');
   await sleep(50);
   socket.resetAndDestroy();

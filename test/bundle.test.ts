@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type RunningFunctions, startServedFunctions } from '../local/lambda.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { sharedAssembly } from './support/assembly.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';
-import { type Engine, startEngine } from './support/engine.ts';
+import { startEngine } from './support/engine.ts';
 import { eventWith, sampleEvent, sampleNames } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
 
@@ -11,12 +12,8 @@ const assembly = await sharedAssembly();
 const template = readTemplate(assembly);
 const routes = template.routes.filter(({ integration }) => 'functionName' in integration);
 
-let engine: Engine;
+const engine = closedAtEnd(await startEngine(template));
 let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
-beforeAll(async () => {
-  engine = await startEngine(template);
-});
-afterAll(() => engine.close());
 beforeEach(async () => {
   proxy = await startFailureProxy(engine.endpoint);
   return () => proxy.close();

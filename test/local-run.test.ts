@@ -9,10 +9,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract.ts';
 import { attachDebugger, debuggerTargets } from './support/debugger.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';
-import { type Engine, startEngine } from './support/engine.ts';
+import { startEngine } from './support/engine.ts';
 import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
 import { post } from './support/service.ts';
 
@@ -27,11 +28,7 @@ const OPERATION = 'functions/create-plant/create-plant.ts';
 /** The first line of the operation's code. */
 const FIRST_LINE = /^ +const joinedValues = .*\n/m;
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-  return engine.close;
-});
+const engine = closedAtEnd(await startEngine());
 
 function temporaryFolder(): string {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));

@@ -1,12 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checksOfFunction } from '../checks/all-checks.ts';
 import { operations } from '../checks/operations.generated.js';
 import { lambdaEnvironment, startFunction } from '../local/lambda.ts';
 import type { LogLine } from '../local/log.ts';
 import { type FunctionConfiguration, functionOfRoute } from '../local/template.ts';
 import { sharedTemplate } from './support/assembly.ts';
-import { type Engine, startEngine } from './support/engine.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
+import { startEngine } from './support/engine.ts';
 import { startFakeService } from './support/fake-service.ts';
 import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints } from './support/release-endpoints.ts';
 
@@ -17,11 +18,7 @@ import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints } from './support/relea
 
 const template = await sharedTemplate();
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine(template);
-});
-afterAll(() => engine.close());
+const engine = closedAtEnd(await startEngine(template));
 
 /** Environment variables to replace, of the new version and of the hook. */
 type Variables = { version?: Record<string, string>; hook?: Record<string, string> };

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Engine, startEngine } from '../../test/support/engine.ts';
+import { expect, test } from 'vitest';
+import { closedAtEnd } from '../../test/support/closed-at-end.ts';
+import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { fc, text } from '../../test/support/property.ts';
 import { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
 import type { NewPlant } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 
-let engine: Engine;
-let dynamoDb: DynamoDb;
-beforeAll(async () => {
-  engine = await startEngine();
-  dynamoDb = new DynamoDb();
-});
-afterAll(() => engine.close());
+const engine = closedAtEnd(await startEngine());
+const dynamoDb = new DynamoDb();
 
 const create = (body: NewPlant, table = engine.plantsTable) => createPlant(dynamoDb, table)({ body }, contextWith());
 

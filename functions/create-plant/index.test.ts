@@ -1,22 +1,20 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
+import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract.ts';
-import { type Engine, startEngine } from '../../test/support/engine.ts';
+import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
 import { digestOf } from '../shared/access-tokens/token.ts';
 
-let engine: Engine;
-let handler: (event: unknown, context: unknown) => Promise<APIGatewayProxyResult>;
-let log: string[] = [];
+const engine = closedAtEnd(await startEngine());
+// The module reads its environment when it is loaded.
+const { handler } = (await import('./index.ts')) as unknown as {
+  handler: (event: unknown, context: unknown) => Promise<APIGatewayProxyResult>;
+};
 
-beforeAll(async () => {
-  engine = await startEngine();
-  // The module reads its environment when it is loaded.
-  handler = (await import('./index.ts')).handler as unknown as typeof handler;
-});
-afterAll(() => engine.close());
+let log: string[] = [];
 beforeEach(() => {
   log = [];
   for (const level of ['info', 'error'] as const) {
@@ -31,21 +29,30 @@ async function responseTo(event: unknown) {
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
-/** Any id that no other test of this file uses. */
-const anyId = int64.filter((id) => id < 400_000n || id > 500_000n);
+/** An id that no other test of this file uses, and a JSON number with this value. */
+const writtenId = fc
+  .oneof(
+    int64.map((id) => ({ id, json: `${id}` })),
+    fc.integer().map((id) => ({ id: BigInt(id), json: `${id}.0` })),
+    fc.nat({ max: 9 }).map((id) => ({ id: BigInt(id) * 1000n, json: `${id}e3` })),
+  )
+  .filter(({ id }) => id < 400_000n || id > 500_000n);
+/** A JSON string with each character escaped. */
+const escaped = (content: string) =>
+  `"${Array.from({ length: content.length }, (_, at) => `\\u${content.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
 
-test('stores any NewPlant exactly, and responds with its name and tag', async () => {
+test('stores any NewPlant exactly, in any notation of its JSON, and responds with its name and tag', async () => {
   const stored = new Map<bigint, string>();
   await fc.assert(
-    fc.asyncProperty(anyId, text, fc.option(text, { nil: undefined }), async (id, name, tag) => {
-      const plant = { name, ...(tag !== undefined && { tag }) };
-      const members = JSON.stringify(plant).slice(1);
-      const response = await responseToBody(`{"id":${id},${members}`);
+    fc.asyncProperty(writtenId, text, fc.option(text, { nil: undefined }), async ({ id, json }, name, tag) => {
+      const members = `"name":${JSON.stringify(name)}${tag === undefined ? '' : `\t,\n"tag" : ${escaped(tag)}`}`;
+      const response = await responseToBody(`\n{"id":"overruled","x":[{}],${members},"id": ${json}}`);
       if (stored.has(id) && stored.get(id) !== members) {
         expect(response['error']).toBe(409);
         return;
       }
       stored.set(id, members);
+      const plant = { name, ...(tag !== undefined && { tag }) };
       expect(response).toEqual(plant);
       expect(await engine.stored(id)).toEqual({ id: String(id), ...plant });
     }),

@@ -1,24 +1,17 @@
 import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { type Engine, startEngine } from '../../test/support/engine.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { closedAtEnd } from '../../test/support/closed-at-end.ts';
+import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { type Issuer, newKey, signed, startIssuer } from '../../test/support/issuer.ts';
+import { newKey, signed, startIssuer } from '../../test/support/issuer.ts';
 import { bearerAuth } from './middleware/bearer-auth.ts';
 
-let engine: Engine;
-let issuer: Issuer;
+closedAtEnd(await startEngine());
+const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
-beforeAll(async () => {
-  engine = await startEngine();
-  issuer = await startIssuer();
-  issuer.publish(key);
-});
-afterAll(async () => {
-  await issuer.close();
-  await engine.close();
-});
+issuer.publish(key);
 afterEach(() => {
   vi.unstubAllEnvs();
 });

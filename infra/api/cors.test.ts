@@ -1,32 +1,28 @@
 import { App } from 'aws-cdk-lib';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checks } from '../../checks/all-checks.ts';
 import { HttpClient } from '../../cli/http-client.ts';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { readTemplate } from '../../local/template.ts';
 import { sharedTemplate } from '../../test/support/assembly.ts';
+import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
-import { startTestService, type TestService } from '../../test/support/service.ts';
+import { startTestService } from '../../test/support/service.ts';
 import { stackWith } from '../../test/support/stack.ts';
 
 const ORIGIN = 'https://app.example.com';
 const ORIGINS = [ORIGIN, 'http://localhost:5173'];
 
-let service: TestService;
-beforeAll(async () => {
-  const { functions: bundled } = await sharedTemplate();
-  const stack = stackWith({ allowOrigins: ORIGINS.join(), 'aws:cdk:enable-asset-metadata': true });
-  const template = readTemplate(App.of(stack)?.synth().directory ?? '');
-  // The bundles do not depend on the origins.
-  const assetDirectoryOf = (name: string) => bundled.find((each) => each.name === name)?.assetDirectory ?? '';
-  const functions = template.functions.map((each) => ({ ...each, assetDirectory: assetDirectoryOf(each.name) }));
-  const engine = await startEngine(template);
-  service = await startTestService({ ...template, functions }, engine);
-  return async () => {
-    await service.close();
-    await engine.close();
-  };
+const stack = stackWith({ allowOrigins: ORIGINS.join(), 'aws:cdk:enable-asset-metadata': true });
+const template = readTemplate(App.of(stack)?.synth().directory ?? '');
+const { functions: bundled } = await sharedTemplate();
+// The bundles do not depend on the origins.
+const functions = template.functions.map((configuration) => {
+  const { assetDirectory = '' } = bundled.find(({ name }) => name === configuration.name) ?? {};
+  return { ...configuration, assetDirectory };
 });
+const engine = closedAtEnd(await startEngine(template));
+const service = closedAtEnd(await startTestService({ ...template, functions }, engine));
 
 const send = (origin: string, path: string, method: string, headers = {}) =>
   fetch(service.url + path, { method, headers: { ...headers, origin } });

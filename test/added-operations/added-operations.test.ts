@@ -82,7 +82,10 @@ async function send(method: string, path: string, body?: string): Promise<unknow
 }
 const create = (body: string) => send('POST', '/plants', body);
 
-test.each(['npm test', 'npx vitest run --project local-run --project dynamodb-local'])(
+/** The tests that depend on the contract and on the operations. The other tests would only be repeated. */
+const OWN_TESTS = 'test/ checks/ contract/ infra/ functions/create-plant cli/smoke';
+
+test.each([`npm test -- ${OWN_TESTS}`, 'npx vitest run --project dynamodb-local create-plant test/events'])(
   'the copy with three operations passes %s',
   async (command) => {
     const { code, stdout, stderr } = await project.run(command, { VITEST: '', NODE_ENV: '' });

@@ -1,8 +1,6 @@
 import { execSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, launch, type Page } from 'puppeteer-core';
@@ -11,6 +9,7 @@ import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { readTemplate } from '../../local/template.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { listen } from '../support/listen.ts';
 import { copyProject, type ProjectCopy } from '../support/project-copy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -103,9 +102,7 @@ beforeAll(async () => {
   const run = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint });
   pageUrls['local run'] = /http:\S+\/docs$/m.exec(run.output())?.[0] ?? '';
 
-  host.listen(0, '127.0.0.1');
-  await once(host, 'listening');
-  const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+  const origin = `http://${await listen(host)}`;
   const assembly = await synthesize(join(project.directory, 'assembly'), { allowOrigins: origin });
   api = await startTestService(readTemplate(assembly), engine);
   const { code, stderr } = await project.run(`npm run --silent reference-page -- --url ${api.url} --out page`);

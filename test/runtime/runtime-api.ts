@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { listen } from '../support/listen.ts';
 
 const CLIENT = join(import.meta.dirname, '../node_modules/aws-lambda-ric/index.mjs');
 
@@ -30,14 +30,13 @@ export async function startRuntime(
     else result.reject(new Error(`The function failed: ${body}\n${log}`));
     response.writeHead(202).end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const api = await listen(server);
 
   const spawned = performance.now();
   const child = spawn(process.execPath, [CLIENT], {
     env: {
       ...environment,
-      AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_LAMBDA_RUNTIME_API: api,
       AWS_LAMBDA_FUNCTION_NAME: 'local',
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',

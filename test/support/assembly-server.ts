@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { synthesize } from '../../local/synthesize.ts';
+import { listen } from './listen.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -31,10 +30,9 @@ export default async function setup(project: TestProject): Promise<() => void> {
       (folder) => response.end(folder),
       (error: Error) => response.writeHead(500).end(error.message),
     );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   project.provide('compileCache', join(directory, 'node'));
-  project.provide('assemblyUrl', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  project.provide('assemblyUrl', `http://${await listen(server)}`);
   return () => {
     server.closeAllConnections();
     server.close();

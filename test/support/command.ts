@@ -1,9 +1,15 @@
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
+import { sharedAssembly } from './assembly.ts';
 
 /** Runs a command of cli/ in this process, because starting another process takes a second. */
 export function runCommand(name: string, args: string[], variables?: NodeJS.ProcessEnv) {
   vi.resetModules();
+  // Without --stack, it uses the assembly that all tests share, because synthesizing takes seconds.
+  vi.doMock(import('../../local/dynamodb.ts'), async (original) => ({
+    ...(await original()),
+    SERVICE_ASSEMBLY: args.includes('--stack') ? '' : await sharedAssembly(),
+  }));
   return runInProcess(args, () => import(`../../cli/${name}.ts`), variables);
 }
 

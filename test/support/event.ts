@@ -38,7 +38,7 @@ export function eventWith(changes: Partial<APIGatewayProxyEvent> = {}): APIGatew
 }
 
 /** An invocation context with this time left and only the members that the function reads. */
-export function contextWith(remainingMs = 10_000): Context {
+export function contextWith(remainingMs = 60_000): Context {
   const end = Date.now() + remainingMs;
   return {
     awsRequestId: 'the-request-id',

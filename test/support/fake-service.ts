@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { listen } from './listen.ts';
 
 /** A request that the fake service has received. */
 export interface ReceivedRequest {
@@ -31,11 +30,10 @@ export async function startFakeService(respond: Respond): Promise<string> {
     const fake = await respond({ method, path, headers, bytes, body: bytes.toString() });
     if (fake) response.writeHead(fake.status, fake.headers).end(fake.body);
     else response.destroy();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://${await listen(server)}`;
 }

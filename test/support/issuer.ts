@@ -2,9 +2,9 @@ import { createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { generate } from 'selfsigned';
+import { listen } from './listen.ts';
 
 let keyCount = 0;
 
@@ -37,9 +37,7 @@ export async function startIssuer() {
     listener(request, response);
   });
   server.on('secureConnection', (socket) => sockets.push(socket));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `https://${await listen(server)}`;
   const respondWith = (next: RequestListener) => {
     listener = next;
   };

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { createGateway } from '../../local/gateway.ts';
 import { startServedFunctions } from '../../local/lambda.ts';
@@ -8,15 +6,15 @@ import type { Template } from '../../local/template.ts';
 import { sharedTemplate } from './assembly.ts';
 import { contractBody } from './contract.ts';
 import { startEngine } from './engine.ts';
+import { listen } from './listen.ts';
 
 /** Serves the template's routes and functions over HTTP, with the tables of the engine. */
 export async function startTestService(template: Template, engine: { endpoint: string }) {
   const ignore = () => {};
   const functions = await startServedFunctions(template, engine, ignore);
-  const server = createServer(createGateway(() => functions, ignore)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer(createGateway(() => functions, ignore));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${await listen(server)}`,
     close: async () => {
       server.closeAllConnections();
       server.close();

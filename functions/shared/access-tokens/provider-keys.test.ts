@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { discovery, type Issuer, newKey, published, startIssuer } from '../../../test/support/issuer.ts';
 import { type KeySet, ProviderKeys } from './provider-keys.ts';
 
@@ -12,12 +13,8 @@ const UNFINISHED_BODY = 'HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{';
 const SWITCHING_PROTOCOLS = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
 const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </keys>\r\n\r\n';
 
-let issuer: Issuer;
+const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
-beforeAll(async () => {
-  issuer = await startIssuer();
-});
-afterAll(() => issuer.close());
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   issuer.publish(key);

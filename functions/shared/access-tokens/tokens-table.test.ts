@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { type Engine, startEngine } from '../../../test/support/engine.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
+import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
 import { DynamoDb } from '../dynamodb/dynamodb.ts';
 import { digestOf } from './token.ts';
 import { TokensTable } from './tokens-table.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = closedAtEnd(await startEngine());
 
 const START = Date.UTC(2026, 0, 1);
 const IN_A_DAY = START / 1000 + 86_400;

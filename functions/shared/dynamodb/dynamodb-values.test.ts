@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Engine, startEngine } from '../../../test/support/engine.ts';
+import { expect, test } from 'vitest';
+import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
+import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
 import { fc, int64 } from '../../../test/support/property.ts';
 import { success } from '../success.ts';
 import { attributeValue, DynamoDb, type MemberValue, memberValue } from './dynamodb.ts';
 
-let engine: Engine;
-let dynamoDb: DynamoDb;
-beforeAll(async () => {
-  engine = await startEngine();
-  dynamoDb = new DynamoDb();
-});
-afterAll(() => engine.close());
+const engine = closedAtEnd(await startEngine());
+const dynamoDb = new DynamoDb();
 
 /** Stores a member and returns the JSON of a response with it. */
 async function response(value: MemberValue): Promise<string> {

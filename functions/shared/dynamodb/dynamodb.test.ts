@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as sdk from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { contextWith } from '../../../test/support/event.ts';
+import { listen } from '../../../test/support/listen.ts';
 import { character, fc, text } from '../../../test/support/property.ts';
 import { DynamoDb, type Input } from './dynamodb.ts';
 
@@ -18,7 +18,7 @@ Object.assign(process.env, {
   AWS_SESSION_TOKEN: CREDENTIALS.sessionToken,
 });
 
-const stops: (() => void)[] = [];
+const servers: Server[] = [];
 beforeEach(() => {
   // The shortest backoff.
   vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -27,7 +27,10 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 afterAll(() => {
-  for (const stop of stops) stop();
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 /** Starts a fake DynamoDB. Returns its endpoint and the number of requests so far. */
@@ -37,13 +40,8 @@ async function startDatabase(listener: RequestListener) {
     attempts += 1;
     listener(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  stops.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, attempts: () => attempts };
+  servers.push(server);
+  return { endpoint: `http://${await listen(server)}`, attempts: () => attempts };
 }
 
 function clientOf(endpoint: string): DynamoDb {

@@ -1,7 +1,8 @@
 import middy from '@middy/core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../../local/dynamodb.ts';
-import { type Engine, startEngine } from '../../../test/support/engine.ts';
+import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
+import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
 import { TokensTable } from '../access-tokens/tokens-table.ts';
@@ -9,11 +10,7 @@ import { DynamoDb } from '../dynamodb/dynamodb.ts';
 import type { Middleware } from '../request.ts';
 import { bearerAuth } from './bearer-auth.ts';
 
-let engine: Engine;
-beforeAll(async () => {
-  engine = await startEngine();
-});
-afterAll(() => engine.close());
+const engine = closedAtEnd(await startEngine());
 
 const send = vi.spyOn(DynamoDb.prototype, 'send');
 beforeEach(() => {
