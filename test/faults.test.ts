@@ -1,9 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { deploy, type LogLine } from '../local/lambda.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { sharedAssembly } from './support/assembly.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Fault, type Plan, startFaultProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
@@ -37,7 +38,6 @@ const errorByFault: Record<Exclude<Fault, 'denies access'>, number> = {
 const rows = Object.entries(errorByFault) as [Fault, number][];
 
 /** The items of each table that operations write. */
-type Items = Awaited<ReturnType<typeof itemsOf>>;
 async function itemsOf({ items }: Engine) {
   const names = template.tables.map(({ TableName }) => String(TableName));
   const written = names.filter((name) => name !== AccessTokensTableName);
@@ -45,25 +45,20 @@ async function itemsOf({ items }: Engine) {
 }
 
 /** The operations, each with the stored items before and after its sample event. */
-const operations = readOperations().map((operation) => ({
-  ...operation,
-  functionName: functionOfRoute(template, operation.method, operation.path).name,
-  before: [] as Items,
-  after: [] as Items,
-}));
-type Operation = (typeof operations)[number];
-beforeAll(async () => {
-  for (const operation of operations) {
+const operations = await Promise.all(
+  readOperations().map(async ({ operationId, method, path, folder }) => {
     const engine = await startEngine(template);
     const deployment = await deploy(template, engine, () => {});
-    for (const name of namesBefore(operation.folder)) await deployment.invoke(sampleEvent(name));
-    operation.before = await itemsOf(engine);
-    await deployment.invoke(sampleEvent(operation.folder));
-    operation.after = await itemsOf(engine);
+    for (const name of namesBefore(folder)) await deployment.invoke(sampleEvent(name));
+    const before = await itemsOf(engine);
+    await deployment.invoke(sampleEvent(folder));
+    const after = await itemsOf(engine);
     await deployment.close();
     await engine.close();
-  }
-});
+    return { operationId, folder, functionName: functionOfRoute(template, method, path).name, before, after };
+  }),
+);
+type Operation = (typeof operations)[number];
 
 /** Deploys an operation's bundle with its own database. Calls fail as planned during init. */
 async function deployWithFaults({ functionName, folder, before }: Operation, ...initPlans: Plan[]) {
@@ -101,17 +96,18 @@ async function deployWithFaults({ functionName, folder, before }: Operation, ...
       expect(performance.now() - start).toBeLessThan(RESPONSE_WITHIN_MS);
       return body;
     },
-    async [Symbol.asyncDispose]() {
+    async close() {
       await deployment.close();
       proxy.close();
       await engine.close();
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
   await service.plan();
   return service;
 }
-
-type Service = Awaited<ReturnType<typeof deployWithFaults>>;
 
 /** The calls that can fail: each of an operation. A write can fail before or after DynamoDB has carried it out. */
 const failingCalls = operations.flatMap((operation) =>
@@ -128,13 +124,9 @@ const failingCalls = operations.flatMap((operation) =>
   ),
 );
 
-describe.each(failingCalls)('$operationId, each call $call, $when', { concurrent: true }, (failingCall) => {
+describe.each(failingCalls)('$operationId, each call $call, $when', { concurrent: true }, async (failingCall) => {
   const { operation, call, applied, next } = failingCall;
-  let service: Service;
-  beforeAll(async () => {
-    service = await deployWithFaults(operation);
-    return service[Symbol.asyncDispose];
-  });
+  const service = closedAtEnd(await deployWithFaults(operation));
 
   test.for(rows)('error if the database %s (%i), and a repeated request succeeds', IN_ORDER, async ([fault, error]) => {
     await service.plan({ call, fault, applied, times: ALWAYS });
@@ -148,13 +140,9 @@ describe.each(failingCalls)('$operationId, each call $call, $when', { concurrent
   });
 });
 
-describe.each(failingCalls)('$operationId, one call $call, $when', { concurrent: true }, (failingCall) => {
+describe.each(failingCalls)('$operationId, one call $call, $when', { concurrent: true }, async (failingCall) => {
   const { operation, call, applied, next } = failingCall;
-  let service: Service;
-  beforeAll(async () => {
-    service = await deployWithFaults(operation);
-    return service[Symbol.asyncDispose];
-  });
+  const service = closedAtEnd(await deployWithFaults(operation));
 
   // A database that sends a byte at a time leaves no time for another attempt.
   test.for(rows.filter(([fault]) => fault !== 'sends a byte at a time'))(
