@@ -1,14 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../test/support/command.ts';
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'plant-store-docs-'));
+  directory = mkdtempSync(join(tmpdir(), 'page-'));
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 const writePage = (...args: string[]) => runCommand('reference-page', args);
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
 import validator from '@middy/validator';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { errorResponse } from '../functions/shared/middleware/error-response.ts';
 import { jsonBody } from '../functions/shared/middleware/json-body.ts';
 import { typedParameters } from '../functions/shared/middleware/typed-parameters.ts';
@@ -162,7 +162,6 @@ test('the committed files are generated from the committed openapi.yaml (npm run
 
 test('writes each file and creates its folder; writes nothing for an unsupported contract', () => {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-generated-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
   writeFileSync(join(directory, 'openapi.yaml'), CONTRACT);
   writeGenerated(directory);
   const files = Object.entries(generated);

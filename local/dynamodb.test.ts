@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
 import { sharedTemplate } from '../test/support/assembly.ts';
 import {
@@ -23,7 +23,6 @@ vi.mock(import('./synthesize.ts'), async (original) => {
   root.path = mkdtempSync(join(tmpdir(), 'plant-store-'));
   return { ...(await original()), projectRoot: root.path };
 });
-afterAll(() => rmSync(root.path, { recursive: true }));
 afterEach(() => void vi.unstubAllEnvs());
 
 const template = await sharedTemplate();

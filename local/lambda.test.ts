@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
@@ -11,7 +11,6 @@ import type { FunctionConfiguration } from './template.ts';
 /** Writes a function with this handler. A handler can wait with `gate()` until the test calls `write('gate')`. */
 function configurationOf(handler: string, changes: Partial<FunctionConfiguration> = {}): FunctionConfiguration {
   const assetDirectory = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  onTestFinished(() => rmSync(assetDirectory, { recursive: true }));
   const source = `
     import { existsSync } from 'node:fs';
     import { setTimeout as sleep } from 'node:timers/promises';

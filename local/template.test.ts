@@ -1,7 +1,7 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sharedAssembly } from '../test/support/assembly.ts';
 import { debuggable, functionOfRoute, readTemplate, servedFunctions } from './template.ts';
 
@@ -12,7 +12,6 @@ const shared = await sharedAssembly();
 /** Reads the synthesized assembly with changes to one of its files. */
 function templateWith(file: string, change: (content: Record<string, Record<string, unknown>>) => void) {
   const assembly = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  onTestFinished(() => rmSync(assembly, { recursive: true }));
   for (const each of ['manifest.json', 'PlantStore.template.json']) {
     cpSync(join(shared, each), join(assembly, each));
   }

@@ -1,10 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { startServedFunctions } from '../local/lambda.ts';
 import type { LogLine } from '../local/log.ts';
 import { functionOfRoute, readTemplate } from '../local/template.ts';
 import { sharedAssembly } from './support/assembly.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';
 import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
@@ -38,7 +39,6 @@ const errorByFailure: Record<Exclude<Failure, 'denies access'>, number> = {
 const rows = Object.entries(errorByFailure) as [Failure, number][];
 
 /** The items of each table that operations write. */
-type Items = Awaited<ReturnType<typeof itemsOf>>;
 async function itemsOf({ items }: Engine) {
   const names = template.tables.map(({ TableName }) => String(TableName));
   const written = names.filter((name) => name !== AccessTokensTableName);
@@ -46,25 +46,20 @@ async function itemsOf({ items }: Engine) {
 }
 
 /** The operations, each with the stored items before and after its sample event. */
-const operations = readOperations().map((operation) => ({
-  ...operation,
-  functionName: functionOfRoute(template, operation.method, operation.path).name,
-  before: [] as Items,
-  after: [] as Items,
-}));
-type Operation = (typeof operations)[number];
-beforeAll(async () => {
-  for (const operation of operations) {
+const operations = await Promise.all(
+  readOperations().map(async ({ operationId, method, path, folder }) => {
     const engine = await startEngine(template);
     const running = await startServedFunctions(template, engine, () => {});
-    for (const name of namesBefore(operation.folder)) await running.invoke(sampleEvent(name));
-    operation.before = await itemsOf(engine);
-    await running.invoke(sampleEvent(operation.folder));
-    operation.after = await itemsOf(engine);
+    for (const name of namesBefore(folder)) await running.invoke(sampleEvent(name));
+    const before = await itemsOf(engine);
+    await running.invoke(sampleEvent(folder));
+    const after = await itemsOf(engine);
     await running.close();
     await engine.close();
-  }
-});
+    return { operationId, folder, functionName: functionOfRoute(template, method, path).name, before, after };
+  }),
+);
+type Operation = (typeof operations)[number];
 
 /** Starts an operation's bundle with its own database. Calls fail as planned during init. */
 async function startWithFailures({ functionName, folder, before }: Operation, ...initPlans: Plan[]) {
@@ -102,17 +97,18 @@ async function startWithFailures({ functionName, folder, before }: Operation, ..
       expect(performance.now() - start).toBeLessThan(RESPONSE_WITHIN_MS);
       return body;
     },
-    async [Symbol.asyncDispose]() {
+    async close() {
       await running.close();
       proxy.close();
       await engine.close();
+    },
+    [Symbol.asyncDispose]() {
+      return this.close();
     },
   };
   await service.plan();
   return service;
 }
-
-type Service = Awaited<ReturnType<typeof startWithFailures>>;
 
 /** The calls that can fail: each of an operation. A write can fail before or after DynamoDB has carried it out. */
 const failingCalls = operations.flatMap((operation) =>
@@ -129,13 +125,9 @@ const failingCalls = operations.flatMap((operation) =>
   ),
 );
 
-describe.each(failingCalls)('$operationId, each call $call, $when', { concurrent: true }, (failingCall) => {
+describe.each(failingCalls)('$operationId, each call $call, $when', { concurrent: true }, async (failingCall) => {
   const { operation, call, applied, next } = failingCall;
-  let service: Service;
-  beforeAll(async () => {
-    service = await startWithFailures(operation);
-    return service[Symbol.asyncDispose];
-  });
+  const service = closedAtEnd(await startWithFailures(operation));
 
   test.for(rows)(
     'error if the database %s (%i), and a repeated request succeeds',
@@ -153,13 +145,9 @@ describe.each(failingCalls)('$operationId, each call $call, $when', { concurrent
   );
 });
 
-describe.each(failingCalls)('$operationId, one call $call, $when', { concurrent: true }, (failingCall) => {
+describe.each(failingCalls)('$operationId, one call $call, $when', { concurrent: true }, async (failingCall) => {
   const { operation, call, applied, next } = failingCall;
-  let service: Service;
-  beforeAll(async () => {
-    service = await startWithFailures(operation);
-    return service[Symbol.asyncDispose];
-  });
+  const service = closedAtEnd(await startWithFailures(operation));
 
   // A database that sends a byte at a time leaves no time for another attempt.
   test.for(rows.filter(([failure]) => failure !== 'sends a byte at a time'))(

@@ -1,12 +1,12 @@
 import { exec } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { projectRoot, synthesize } from '../local/synthesize.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
@@ -14,7 +14,7 @@ import { contractBody } from './support/contract.ts';
 import { attachDebugger, debuggerTargets } from './support/debugger.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';
-import { copyProject, type LocalRun, type ProjectCopy } from './support/project-copy.ts';
+import { copyProject, type LocalRun } from './support/project-copy.ts';
 import { post } from './support/service.ts';
 
 /* Runs the commands of the local run as a user does, in a copy of the project. */
@@ -29,12 +29,9 @@ const OPERATION = 'functions/create-plant/create-plant.ts';
 const FIRST_LINE = /^ +const joinedValues = .*\n/m;
 
 const engine = closedAtEnd(await startEngine());
+const database = closedAtEnd(await startFailureProxy(engine.endpoint));
 
-function temporaryFolder(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
+const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'plant-store-'));
 
 test('synthesize fails with the output of the app', async () => {
   await expect(synthesize(temporaryFolder(), { ephemeral: 'yes' })).rejects.toThrow(
@@ -55,19 +52,17 @@ test('synthesize makes the same template as cdk synth', async () => {
 });
 
 describe('with the embedded DynamoDB', () => {
-  let project: ProjectCopy;
+  const project = closedAtEnd(copyProject());
   let run: LocalRun;
   /** The output of the other one of two services that are started at the same time. */
   let secondOutput: string;
   beforeAll(async () => {
-    project = copyProject();
     const both = await Promise.allSettled([project.start('npm start'), project.start('npm start')]);
     const [first, ...others] = both.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
     if (!first || others.length > 0) throw new Error(`${others.length + (first ? 1 : 0)} of two services are ready.`);
     run = first;
     secondOutput = String(both.find((start) => start.status === 'rejected')?.reason);
   });
-  afterAll(() => project.remove());
 
   const token = (args: string) => project.run(`npm run --silent token -- ${args}`);
 
@@ -169,18 +164,8 @@ describe('with the embedded DynamoDB', () => {
 });
 
 describe('with another DynamoDB of this machine', () => {
-  let project: ProjectCopy;
-  let database: Awaited<ReturnType<typeof startFailureProxy>>;
-  let variables: Record<string, string>;
-  beforeAll(async () => {
-    project = copyProject();
-    database = await startFailureProxy(engine.endpoint);
-    variables = { AWS_ENDPOINT_URL_DYNAMODB: database.endpoint };
-    return async () => {
-      project.remove();
-      await database.close();
-    };
-  });
+  const project = closedAtEnd(copyProject());
+  const variables = { AWS_ENDPOINT_URL_DYNAMODB: database.endpoint };
 
   const path = (file: string) => join(project.directory, file);
 

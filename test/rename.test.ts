@@ -3,7 +3,7 @@ import { copyProject } from './support/project-copy.ts';
 
 test('npm run rename makes a service of another name and resource, which passes its tests', async () => {
   const project = copyProject();
-  onTestFinished(project.remove);
+  onTestFinished(project.close);
   const run = async (command: string) => {
     const { code, stdout, stderr } = await project.run(command);
     expect(code, `${command}\n${stdout}${stderr}`).toBe(0);

@@ -87,7 +87,6 @@ test('the smoke test runs without installed packages, as in smoke.yml', async ()
   const copy = copyProject();
   rmSync(join(copy.directory, 'node_modules'));
   const { code, stderr } = await copy.run(`${process.execPath} cli/smoke.ts http://127.0.0.1:1 --token any`);
-  copy.remove();
   expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1 does not respond/);
   expect(code).toBe(1);
 });

@@ -1,9 +1,10 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
-import { copyProject, type LocalRun, type ProjectCopy } from '../support/project-copy.ts';
+import { closedAtEnd } from '../support/closed-at-end.ts';
+import { copyProject, type LocalRun } from '../support/project-copy.ts';
 
 /*
  * Adds DELETE /plants/{id}, GET /plants and an optional number `height` of Plant to a copy of the project, as
@@ -12,10 +13,9 @@ import { copyProject, type LocalRun, type ProjectCopy } from '../support/project
 
 const fixture = import.meta.dirname;
 
-let project: ProjectCopy;
+const project = closedAtEnd(copyProject());
 let run: LocalRun;
 beforeAll(async () => {
-  project = copyProject();
   addToContract();
   cpSync(join(fixture, 'project'), project.directory, { recursive: true });
   insertInto('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "deletePlant: { plants: ['DeleteItem'] },\n");
@@ -38,7 +38,6 @@ beforeAll(async () => {
   }
   run = await project.start('npm start');
 });
-afterAll(() => project.remove());
 
 function addToContract(): void {
   const file = join(project.directory, 'openapi.yaml');

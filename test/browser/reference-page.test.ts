@@ -113,7 +113,7 @@ afterAll(async () => {
   await browser?.close();
   await api?.close();
   host.close();
-  project?.remove();
+  project?.close();
   await engine?.close();
 });
 

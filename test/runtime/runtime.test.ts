@@ -110,7 +110,7 @@ test('accepts tokens of an identity provider in the bundle and at the local run,
   const newToken = certifiedProvider(issuer, newKey());
   const project = copyProject();
   onTestFinished(async () => {
-    project.remove();
+    project.close();
     await issuer.close();
   });
   const certificate = join(project.directory, 'issuer.pem');

@@ -10,8 +10,6 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Responds with the folder of the cloud assembly. */
     assemblyUrl: string;
-    /** A folder for compiled code that is used only in this run, such as that of bundles in temporary folders. */
-    compileCache: string;
   }
 }
 
@@ -20,6 +18,8 @@ export default async function setup(project: TestProject): Promise<() => void> {
   // The tests expect the default settings, whatever infra/stages.ts sets.
   process.env['IGNORE_STAGES'] = 'true';
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  // The temporary folders of all tests are in this one, which is deleted in the end.
+  process.env['TMPDIR'] = directory;
   let assembly: Promise<string> | undefined;
   project.onTestsRerun(async () => {
     assembly = undefined;
@@ -31,11 +31,10 @@ export default async function setup(project: TestProject): Promise<() => void> {
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });
-  project.provide('compileCache', join(directory, 'node'));
   project.provide('assemblyUrl', `http://${await listen(server)}`);
   return () => {
     server.closeAllConnections();
     server.close();
-    rmSync(directory, { recursive: true });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 9 });
   };
 }

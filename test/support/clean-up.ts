@@ -1,8 +1,11 @@
-import { afterAll, inject, vi } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, vi } from 'vitest';
 
 /* Undoes what a test file changed in its process: the files of a worker share it, because loading the SDK takes long. */
 
-process.env['NODE_COMPILE_CACHE'] = inject('compileCache');
+// For code in temporary folders, which a later run does not use.
+process.env['NODE_COMPILE_CACHE'] = join(tmpdir(), 'node');
 const variables = { ...process.env };
 
 afterAll(() => {

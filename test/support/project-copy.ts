@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { projectRoot } from '../../local/synthesize.ts';
@@ -64,11 +64,11 @@ export function copyProject() {
       };
     },
 
-    remove(): void {
+    /** Ends what is still running. */
+    close(): void {
       for (const { pid, exitCode, signalCode } of started) {
         if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
       }
-      rmSync(directory, { recursive: true, force: true });
     },
   };
 }
