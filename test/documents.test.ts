@@ -145,10 +145,16 @@ test.each<[statement: RegExp, value: unknown]>([
   expect(new Set(inDocuments(statement).map(([, number]) => number))).toEqual(new Set([String(value)]));
 });
 
-test('the README has the code of createPlant, and figures of the documents that it links to', () => {
+test.each([
+  ['README.md', 'functions/create-plant/index.ts'],
+  ['docs/changing.md', 'test/added-operations/project/functions/delete-plant/index.test.ts'],
+])('%s has the code of %s', (document, file) => {
+  const [code = ''] = captures(read(document), /```ts\n(.*?)```/gs);
+  expect(read(file).replaceAll(/\s/g, '')).toContain(code.replaceAll(/\s/g, ''));
+});
+
+test('the README has figures of the documents that it links to', () => {
   const readme = read('README.md');
-  const [code = ''] = captures(readme, /```ts\n(.*?)```/gs);
-  expect(read('functions/create-plant/index.ts').replaceAll(/\s/g, '')).toContain(code.replaceAll(/\s/g, ''));
   const results = captures(read('docs/performance.md'), /\| (0\.\d\d) \|/g);
   expect(results).toEqual(expect.arrayContaining(captures(readme, /(0\.\d\d) times/g)));
   for (const dollars of captures(readme, /\$([\d.,]+\d)/g)) expect(read('docs/cost-and-scale.md')).toContain(dollars);

@@ -1,18 +1,16 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract.ts';
 import { startEngine } from '../../test/support/engine.ts';
-import { contextWith, eventWith } from '../../test/support/event.ts';
+import { contextWith, eventWith, handlerOf } from '../../test/support/event.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
 import { digestOf } from '../shared/access-tokens/token.ts';
 
 const engine = closedAtEnd(await startEngine());
 // The module reads its environment when it is loaded.
-const { handler } = (await import('./index.ts')) as unknown as {
-  handler: (event: unknown, context: unknown) => Promise<APIGatewayProxyResult>;
-};
+const handler = handlerOf(await import('./index.ts'));
 
 let log: string[] = [];
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { filesBefore, readEvent } from '../../local/event.ts';
 import { projectRoot } from '../../local/synthesize.ts';
 
@@ -45,4 +45,9 @@ export function contextWith(remainingMs = 60_000): Context {
     functionVersion: '7',
     getRemainingTimeInMillis: () => end - Date.now(),
   } as Context;
+}
+
+/** The handler of an operation's index.ts, with a type that accepts any event: its own type is that of a parsed event. */
+export function handlerOf({ handler }: { handler: unknown }) {
+  return handler as (event: unknown, context: Context) => Promise<APIGatewayProxyResult>;
 }
