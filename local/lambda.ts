@@ -110,11 +110,10 @@ function createEnvironment(configuration: FunctionConfiguration, onLog: (line: L
 
   /** Starts the worker and waits for its init. */
   async function start(): Promise<Worker> {
-    const { NODE_COMPILE_CACHE } = process.env;
     const worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
       workerData: configuration,
       // The worker removes the variable. With a compile cache, it starts in half of the time.
-      env: { ...environment, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) },
+      env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '', ...environment },
       resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes },
     });
     worker.on('message', (message: WorkerMessage) => {
