@@ -5,14 +5,7 @@ import { defineConfig } from 'vitest/config';
 const mutated = process.env['MUTATION_FOLDER'];
 
 /** The tests that run on both DynamoDB engines: what is stored and read, its limits, and each operation. */
-const BOTH_ENGINES = [
-  'functions/**/{dynamodb-values,create-plant,tokens-table}.test.ts',
-  'cli/token.test.ts',
-  'test/events.test.ts',
-];
-/** Tests that run the commands in processes of their own. */
-const COMMANDS = ['test/{local-run,rename}.test.ts'];
-const OWN_PROJECT = [...COMMANDS, 'test/{runtime,added-operations,browser,node_modules}/**'];
+const BOTH_ENGINES = ['{functions/**/{dynamodb-values,create-plant,tokens-table},cli/token,test/events}.test.ts'];
 
 // Each worker loads the SDK and CDK; the cache saves compiling them again.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
@@ -36,21 +29,18 @@ export default defineConfig({
     // CDK's own rules take half of the synthesis time; infra/app.test.ts tests with them.
     env: { CDK_VALIDATION: 'false' },
     provide: { engine: 'dynalite' },
-    // The files of a worker share its process: loading the SDK or CDK takes longer than most files. Not for Stryker, whose
-    // mutants in a module's top level would have no effect in a module that is loaded already.
+    // Loading the SDK or CDK takes longer than most files. Stryker needs modules that are loaded for each mutant.
     isolate: Boolean(mutated),
     setupFiles: 'test/support/clean-up.ts',
     ...(mutated
       ? // contract/generate.test.ts tests the generated validators.
-        { include: [`${mutated}/**/*.test.ts`, 'contract/generate.test.ts'], exclude: COMMANDS }
+        { include: [`${mutated}/**/*.test.ts`, 'contract/generate.test.ts'] }
       : {
           projects: [
-            project('dynalite', ['{checks,cli,contract,functions,local,test}/**/*.test.ts'], {
-              exclude: OWN_PROJECT,
-            }),
+            project('dynalite', ['{checks,cli,contract,functions,local}/**/*.test.ts', 'test/*.test.ts']),
             // The files change nothing in their process, and share the templates.
             project('infra', ['infra/**/*.test.ts'], { setupFiles: [] }),
-            project('local-run', COMMANDS),
+            project('local-run', ['test/local-run/*.test.ts']),
             project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
             project('runtime', ['test/runtime/*.test.ts'], order(1)),
             project('browser', ['test/browser/*.test.ts'], order(1)),

@@ -37,9 +37,9 @@ test('sends the members of API Gateway’s event that a function reads, with new
   expect(shapeOf(sampleEvent('create-plant'))).toMatchObject(shapeOf(event));
   expect(event).toMatchObject({ resource: '/plants', path: '/plants', httpMethod: 'POST' });
   expect(event.requestContext).toMatchObject({ resourcePath: '/plants', httpMethod: 'POST' });
-  const ids = [event, next].flatMap(({ requestContext }) => [
-    requestContext.requestId,
-    requestContext.extendedRequestId,
+  const ids = [event, next].flatMap(({ requestContext: { requestId: id, extendedRequestId } }) => [
+    id,
+    extendedRequestId,
   ]);
   expect(new Set(ids).size).toBe(4);
 });

@@ -1,11 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { type ReceivedRequest, type Respond, startFakeService } from '../test/support/fake-service.ts';
 import { startServiceWithEngine } from '../test/support/service.ts';
 import type { Item } from './table.ts';
 
-const service = closedAtEnd(await startServiceWithEngine());
+const service = await startServiceWithEngine();
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ok = (name: string) => ({ status: 200, headers: JSON_TYPE, body: JSON.stringify({ name }) });

@@ -1,17 +1,13 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { checks } from '../checks/all-checks.ts';
 import { runChecks } from '../checks/check.ts';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
 import { startServiceWithEngine } from '../test/support/service.ts';
 import { HttpClient } from './http-client.ts';
 
-// Ends a smoke test that hangs. A complete one takes long on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
-const service = closedAtEnd(await startServiceWithEngine());
+const service = await startServiceWithEngine();
 
 test('all checks pass on a correct service, even in two smoke tests at the same time', async () => {
   const client = new HttpClient(service.url, DEVELOPMENT_TOKEN);

@@ -8,10 +8,7 @@ import type { TableName } from './tables.ts';
 const template = templateWith({});
 const tokenReader: GrantedOperation = { ...waterPlant, grants: { accessTokens: ['GetItem'] } };
 
-const VARIABLES: Record<TableName, string> = {
-  plants: 'PLANTS_TABLE_NAME',
-  accessTokens: 'ACCESS_TOKENS_TABLE_NAME',
-};
+const VARIABLES: Record<TableName, string> = { plants: 'PLANTS_TABLE_NAME', accessTokens: 'ACCESS_TOKENS_TABLE_NAME' };
 
 test('each function has its own role, and its own JSON log, which is kept for one month', () => {
   const functions = Object.values(propertiesOf(template, 'AWS::Lambda::Function'));

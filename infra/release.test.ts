@@ -159,10 +159,7 @@ describe('the version of an operation', () => {
     ['an alarm', { change: (stack) => new Alarm(stack, 'Other', { metric, threshold: 1, evaluationPeriods: 1 }) }],
     // Tags and reserved concurrency belong to the function, not to a version ("Lambda function versions").
     ['a tag', { change: (stack) => Tags.of(stack).add('team', 'plants') }],
-    [
-      'a reserved concurrency',
-      { change: (_, lambda) => lambda.addPropertyOverride('ReservedConcurrentExecutions', 9) },
-    ],
+    ['its concurrency', { change: (_, lambda) => lambda.addPropertyOverride('ReservedConcurrentExecutions', 9) }],
   ])('stays the same, with the same alarms, after adding or changing %s', (_case, change) => {
     expect(releaseIdsOf(operation, change)).toEqual(before);
   });

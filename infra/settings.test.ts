@@ -100,15 +100,12 @@ test('rejects an invalid stage name in infra/stages.ts', () => {
 
 const STAGES: Stages = {
   default: { ...DOMAIN, requestsPerSecond: 500, cloudWatchRole: true },
-  staging: { alarmEmail: 'ops@example.com', allowOrigins: 'https://a.example', cloudWatchRole: false },
+  staging: { alarmEmail: 'ops@a.example', allowOrigins: 'https://a.example', cloudWatchRole: false },
 };
 
 test.each([
   [{}, { ...DOMAIN, requestsPerSecond: 500, cloudWatchRole: true }],
-  [
-    { stage: 'staging' },
-    { alarmEmail: 'ops@example.com', allowOrigins: ['https://a.example'], requestsPerSecond: 100 },
-  ],
+  [{ stage: 'staging' }, { alarmEmail: 'ops@a.example', allowOrigins: ['https://a.example'], requestsPerSecond: 100 }],
   // A context key overrides only its own setting.
   [{ requestsPerSecond: '5' }, { ...DOMAIN, requestsPerSecond: 5, cloudWatchRole: true }],
 ])('with %j returns the settings of the stage', (context, expected) => {

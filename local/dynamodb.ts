@@ -73,10 +73,7 @@ export async function openLocalDynamoDb(storage?: Storage): Promise<LocalDynamoD
 }
 
 /** Creates the tables of the template that do not exist yet. */
-export async function createTables(
-  { client, endpoint }: LocalDynamoDb,
-  { tables }: Pick<Template, 'tables'>,
-): Promise<void> {
+export async function createTables({ client, endpoint }: LocalDynamoDb, { tables }: Pick<Template, 'tables'>) {
   try {
     for (const table of tables) {
       await client.send(new CreateTableCommand(table)).catch((error) => {

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import { listen } from '../test/support/listen.ts';
 import { referencePage, serveReferencePage } from './reference-page.ts';
 import { projectRoot } from './synthesize.ts';
 
@@ -52,10 +52,9 @@ async function serve() {
     if (!serveReferencePage(message, response, 'plantstore_Shown')) response.end('not the page');
   });
   onTestFinished(() => void server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const url = `http://${await listen(server)}`;
   return async (path: string, { method = 'GET', host = 'plants.test:81' } = {}) => {
-    const [response] = await once(request({ port, path, method, headers: { host }, agent: false }).end(), 'response');
+    const [response] = await once(request(url + path, { method, headers: { host }, agent: false }).end(), 'response');
     return { status: response.statusCode, headers: response.headers, text: await text(response) };
   };
 }

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
-import { closedAtEnd } from './support/closed-at-end.ts';
 import { fetchedBody } from './support/contract.ts';
 import { fc } from './support/property.ts';
 import { startServiceWithEngine } from './support/service.ts';
 
-const service = closedAtEnd(await startServiceWithEngine());
+const service = await startServiceWithEngine();
 
 async function send(
   body: string | Uint8Array,

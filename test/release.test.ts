@@ -71,21 +71,16 @@ test.each(operations)('a correct version of $operationId passes the pre-traffic 
 });
 
 test.each<[string, Variables, string, string]>([
+  ['crashes at init', { version: { PLANTS_TABLE_NAME: '' } }, 'without Authorization header', 'the function failed: '],
   [
-    'crashes at init',
-    { version: { PLANTS_TABLE_NAME: '' } },
-    'POST /plants without Authorization header gets error 401 and a WWW-Authenticate header',
-    'the function failed: ',
-  ],
-  [
-    'does not send CORS headers for the stack’s origins',
+    'sends no CORS headers',
     { hook: { ALLOW_ORIGINS: 'https://a.example,https://b.example' } },
-    'pages of https://a.example can read the responses to POST /plants',
-    'Access-Control-Allow-Origin',
+    'pages of https://a.example',
+    'Allow-Origin',
   ],
 ])('a version that %s fails the pre-traffic check', async (_, variables, check, seen) => {
   const { status, lines } = await runHook('createPlant', variables);
   const errors = lines.filter(({ level }) => level === 'ERROR').map(({ message }) => message);
-  expect(errors).toContainEqual({ check, seen: expect.stringContaining(seen) });
+  expect(errors).toContainEqual({ check: expect.stringContaining(check), seen: expect.stringContaining(seen) });
   expect(status).toBe('Failed');
 });

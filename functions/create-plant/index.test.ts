@@ -59,11 +59,7 @@ test('stores any NewPlant exactly, in any notation of its JSON, and responds wit
 
 test('responds with 200 or an Error to any body, and never throws', async () => {
   const nearPlant = fc.record(
-    {
-      id: fc.oneof(fc.integer(), fc.jsonValue()),
-      name: fc.oneof(text, fc.jsonValue()),
-      tag: fc.jsonValue(),
-    },
+    { id: fc.oneof(fc.integer(), fc.jsonValue()), name: fc.oneof(text, fc.jsonValue()), tag: fc.jsonValue() },
     { requiredKeys: [] },
   );
   const body = fc.oneof(

@@ -94,9 +94,8 @@ test('only paths of operations have a preflight, which allows all methods of the
   });
 });
 
-test('all 21 gateway responses have status 400, and the headers of their error', () => {
+test('gateway responses have the headers of their error', () => {
   const responses = gatewayResponsesOf(templateWith({}));
-  expect(Object.values(responses).map(({ statusCode }) => statusCode)).toEqual(new Array(21).fill('400'));
   expect(responses['UNAUTHORIZED']?.responseParameters).toEqual({
     'gatewayresponse.header.WWW-Authenticate': `'Bearer realm="plant-store"'`,
   });

@@ -4,7 +4,8 @@ import { createGateway } from '../../local/gateway.ts';
 import { startServedFunctions } from '../../local/lambda.ts';
 import type { Template } from '../../local/template.ts';
 import { sharedTemplate } from './assembly.ts';
-import { contractBody } from './contract.ts';
+import { closedAtEnd } from './closed-at-end.ts';
+import { fetchedBody } from './contract.ts';
 import { startEngine } from './engine.ts';
 import { listen } from './listen.ts';
 
@@ -25,27 +26,16 @@ export async function startTestService(template: Template, engine: { endpoint: s
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
-/** Starts an engine, and serves the synthesized template with it. */
+/** Serves the synthesized template with an engine, for the tests of a file. */
 export async function startServiceWithEngine() {
   const template = await sharedTemplate();
-  const engine = await startEngine(template);
-  const service = await startTestService(template, engine);
-  return {
-    ...service,
-    engine,
-    close: async () => {
-      await service.close();
-      await engine.close();
-    },
-  };
+  const engine = closedAtEnd(await startEngine(template));
+  const { url } = closedAtEnd(await startTestService(template, engine));
+  return { url, engine };
 }
-
-export type ServiceWithEngine = Awaited<ReturnType<typeof startServiceWithEngine>>;
 
 /** Sends a body to the URL of POST /plants. Returns the response's body. Fails if the contract forbids the response. */
 export async function post(url: string, body: string, token = DEVELOPMENT_TOKEN): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body });
-  const { status: statusCode } = response;
-  return contractBody({ statusCode, headers: Object.fromEntries(response.headers), body: await response.text() });
+  return fetchedBody(await fetch(url, { method: 'POST', headers, body }));
 }

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { copyProject } from './support/project-copy.ts';
+import { copyProject } from '../support/project-copy.ts';
 
 test('npm run rename makes a service of another name and resource, which passes its tests', async () => {
   const project = copyProject();
