@@ -14,6 +14,8 @@ export async function startTestService(template: Template, engine: { endpoint: s
   const ignore = () => {};
   const functions = await startServedFunctions(template, engine, ignore);
   const server = createServer(createGateway(() => functions, ignore));
+  // By default, it closes an idle connection after 5 s, perhaps while a slow machine sends the next request.
+  server.keepAliveTimeout = 0;
   return {
     url: `http://${await listen(server)}`,
     close: async () => {
