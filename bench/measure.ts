@@ -18,9 +18,9 @@ export interface Run {
   coldStartMs: number;
   /** From the first event to its response. */
   firstInvocationMs: number;
-  /** Average CPU time of the measured invocations. NaN if there are none. */
+  /** Average CPU time of the measured invocations. Not a finite number if there are none. */
   warmCpuUs: number;
-  /** Average wall time of the measured invocations. NaN if there are none. */
+  /** Average wall time of the measured invocations. Not a finite number if there are none. */
   warmWallMs: number;
   peakMegabytes: number;
 }

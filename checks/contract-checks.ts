@@ -30,7 +30,7 @@ export interface DeploymentFacts {
 }
 
 export const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
-/** HEAD is last: its response has no body to check, so it needs no variant of its own. */
+/** HEAD is last: its response has no body to check, so it can share a variant with another method. */
 const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'];
 /** Variants of requests to unknown paths and methods. Each method uses one of them, because all would take too long. */
 const REQUEST_VARIANTS: ClientRequest[] = [
@@ -68,7 +68,7 @@ export function contractChecks(operations: SmokeOperation[], facts?: DeploymentF
   ];
 }
 
-/** Returns a request to an operation. It must change no data: no operation may accept the body `{}`. */
+/** Returns a request to an operation. It changes no data: its body is invalid, or nobody uses its ids. */
 export function requestOf(client: Client, operation: SmokeOperation, changes?: ClientRequest): ClientRequest {
   return { method: operation.method, path: pathWithUnusedIds(client, operation.path), body: '{}', ...changes };
 }

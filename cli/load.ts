@@ -27,7 +27,7 @@ const OPTIONS = {
 const FIRST_ID = 8_000_000_000_000_000_000n;
 /** Each run begins at a random multiple of this number, so that two runs hardly ever use the same ids. */
 const IDS_PER_RUN = 1_000_000n;
-/** The number of multiples below 8999999999999999999. */
+/** The number of possible starts. The last one leaves 10^12 ids before 8999999999999999999. */
 const POSSIBLE_STARTS = 999_999_000_000;
 /** Maximum number of failure reasons, and of ids, in the output. */
 const MAX_EXAMPLES = 5;

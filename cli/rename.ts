@@ -7,8 +7,8 @@ const USAGE = `Usage: npm run rename -- --service NAME --resource NAME [--plural
 
 Renames the service and its resource in all files of this clone: package, stack, contract, operation, table, token
 prefix, sample events, tests and documents. For example --service "order desk" --resource order makes a service with
-POST /orders. --plural is by default the resource with an "s". The clone must have no uncommitted changes, so that
-"git restore ." takes the renaming back.`;
+POST /orders. --plural is by default the resource with an "s". It works once, and needs a clone without
+uncommitted changes: "git reset --hard && git clean -fd" undoes it.`;
 
 const OPTIONS = {
   service: { type: 'string', default: '' },
@@ -16,12 +16,12 @@ const OPTIONS = {
   plural: { type: 'string' },
 } as const;
 
-/** The names of this service, in lower case. The command also renames them here, so it can run again. */
+/** The names of this service, in lower case. */
 const SERVICE = 'plant store';
 const RESOURCE = 'plant';
 const PLURAL = 'plants';
 
-/** Returns all spellings of a name, such as `order desk`, `OrderDesk`, `orderDesk`, `order-desk` and `ORDER_DESK`. */
+/** Returns all spellings of a name, always in the same order, such as `order desk`, `OrderDesk`, `orderDesk`, `order-desk` and `ORDER_DESK`. */
 function spellings(name: string): string[] {
   const words = name.split(' ');
   const capitalized = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1));

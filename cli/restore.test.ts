@@ -115,7 +115,7 @@ test('prints why a write failed, and can be run again', async () => {
     action === 'PutItem' && input.Item.id.N === '4' ? { status: 400, headers: {}, body } : await send(input),
   );
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toBe(`${from} could not be restored: Not allowed. It is safe to run this again.\n`);
+  expect(stderr).toBe(`The plants of ${from} could not all be copied: Not allowed. It is safe to run this again.\n`);
   await restore(from, to);
   expect((await restore(from, to)).stdout).toContain('\n9 the same, 0 missing, 0 different.\n');
 });
@@ -155,7 +155,9 @@ test('fails if the source table does not exist or is not given', async () => {
   const to = await createTable({});
   const { code, stderr } = await restore('none', to);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^none could not be restored: .*not found.*\. It is safe to run this again\.\n$/);
+  expect(stderr).toMatch(
+    /^The plants of none could not all be copied: .*not found.*\. It is safe to run this again\.\n$/,
+  );
   expect((await runCommand('restore', [])).stderr).toMatch(
     /^--from is missing; it must be the name of the table to copy from\.\n\nUsage: npm run restore -- --from/,
   );

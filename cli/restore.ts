@@ -32,7 +32,9 @@ await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   await withTable(stack, 'PlantsTableName', async (target) => {
     const source = { client: region === undefined ? target.client : new DynamoDBClient({ region }), tableName: from };
     await restore(source, target, dryRun, overwrite).catch((error: Error) => {
-      throw new Error(`${from} could not be restored: ${error.message || error.name}. It is safe to run this again.`);
+      throw new Error(
+        `The plants of ${from} could not all be copied: ${error.message || error.name}. It is safe to run this again.`,
+      );
     });
   });
 });

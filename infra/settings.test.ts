@@ -50,7 +50,7 @@ const INVALID: [key: string, expected: string, ...values: unknown[]][] = [
   ['ephemeral', 'true or false', 'untrue', '', 'true '],
   ['emulator', 'true or false', 1],
   ['cloudWatchRole', 'true or false', 'True'],
-  ['stage', 'up to 31 letters, digits or hyphens', '', 'a'.repeat(32), 'a b', 'a_b', '1', '-a', 'default'],
+  ['stage', 'a letter and up to 30 letters, digits or hyphens', '', 'a'.repeat(32), 'a b', 'a_b', '1', '-a', 'default'],
   ['alarmEmail', 'an email address', '', 'ops@example', '@example.com', 'a@b@example.com', 'a@e.x b@e.x'],
   ['runbookUrl', 'an https URL', '', 'http://a.x', 'https://', 'https://a.x/#b', 'https://a.x/ b'],
   ['allowOrigins', 'origins such as', '', 'a.example', 'ftp://http.example', 'https://', 'https://A.example'],
@@ -92,6 +92,13 @@ test.each([
 test.each(['alarmMail', 'toString', 'stage'])('rejects the key %s in infra/stages.ts', (key) => {
   const stages = { staging: Object.fromEntries([[key, 'on']]) };
   expect(() => read({}, stages)).toThrow(`In infra/stages.ts, in the stage "staging": Unrecognized key: "${key}"`);
+});
+
+test('rejects a setting in the context that does not exist, but not CDK’s own keys', () => {
+  expect(() => read({ alarmMail: 'on' })).toThrow('The setting "alarmMail" does not exist; it must be one of stage, ');
+  expect(() =>
+    read({ 'aws:cdk:own': true, '@aws-cdk/own:key': true, 'availability-zones:account=1': [] }),
+  ).not.toThrow();
 });
 
 test('rejects an invalid stage name in infra/stages.ts', () => {

@@ -10,7 +10,7 @@ const contextOnlySchema = z.object({
   /** Name of an additional stack, such as `dev`. @default none: the default stack */
   stage: text(
     /^(?!default$)[a-z][a-z0-9-]{0,30}$/i,
-    'up to 31 letters, digits or hyphens that start with a letter, and not "default", the name of the stack without a stage',
+    'a letter and up to 30 letters, digits or hyphens, and not "default", the name of the stack without a stage',
   ),
   /** Makes an ephemeral stack: `cdk destroy` deletes all of it, including the data. @default false */
   ephemeral: flag(),
@@ -97,6 +97,11 @@ export function readSettings(app: App, stages: Stages = {}) {
     parse(stageSchema, settings, prefix);
   }
   const context: Values = app.node.getAllContext();
+  // CDK's own keys contain a colon, an at sign or a slash.
+  const unknown = Object.keys(context).find((key) => /^\w+$/.test(key) && !settingKeys.includes(key));
+  if (unknown !== undefined) {
+    throw new Error(`The setting "${unknown}" does not exist; it must be one of ${settingKeys.join(', ')}.`);
+  }
   const contextOnly = parse(contextOnlySchema, context);
   const { stage = 'default', ephemeral, emulator } = contextOnly;
   const fromStage: Values = ephemeral || emulator ? {} : (stages[stage] ?? {});

@@ -12,7 +12,7 @@ import {
   type Template,
 } from './template.ts';
 
-/** Maximum number of concurrent events for each function. More need 30 MB each and are not faster on a small machine. */
+/** Maximum number of concurrent events for each function. Each needs 30 MB, and more than three are not faster on a small machine. */
 const MAX_ENVIRONMENTS = 3;
 /** Maximum size of an event, and of a response, as JSON ("Lambda quotas"). */
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
@@ -111,7 +111,7 @@ type WorkerOrProcess = EventEmitter & { postMessage(event: string): void; termin
 function startWorker(configuration: FunctionConfiguration): WorkerOrProcess {
   const { environment, memoryMegabytes, inspectorPort } = configuration;
   const { NODE_COMPILE_CACHE } = process.env;
-  // The worker removes the variable. With a compile cache, it starts in half of the time.
+  // The worker starts in half of the time with a compile cache, and removes the variable before the function's code runs.
   const env = { ...environment, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
   const file = new URL('./lambda-worker.ts', import.meta.url);
   if (inspectorPort === undefined) {
@@ -149,6 +149,8 @@ function createEnvironment(configuration: FunctionConfiguration, onLog: OnLog) {
     const worker = startWorker(configuration);
     worker.on('message', (message: WorkerMessage) => {
       if ('log' in message) onLog(message.log);
+      // A worker that timed out may still respond before it has ended.
+      else if (worker !== current) return;
       else if ('response' in message) result.resolve(message.response);
       else result.reject(new Error(message.failure));
     });

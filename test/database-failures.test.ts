@@ -15,7 +15,7 @@ import { databaseCallsOf } from './support/permissions.ts';
 /** Maximum milliseconds until a response: less than the function's timeout, which is less than the gateway's. */
 const RESPONSE_WITHIN_MS = 8000;
 const ALWAYS = Number.POSITIVE_INFINITY;
-/** For tests that share a running; the suites run concurrently. */
+/** The tests of a suite share a service, so they run one after the other. The suites run concurrently. */
 const IN_ORDER = { concurrent: false };
 
 const assembly = await sharedAssembly();

@@ -39,7 +39,7 @@ test('rejects the same plant with a tag instead of without, and the reverse', as
   await create({ id: tagged, name: 'fern', tag: '' });
   await expect(create({ id: tagged, name: 'fern' })).rejects.toMatchObject({
     error: 409,
-    message: `The id ${tagged} is in use by a different plant; it must be a free one.`,
+    message: `The id ${tagged} is in use by a different plant; use another id.`,
   });
   await create({ id: untagged, name: 'fern' });
   await expect(create({ id: untagged, name: 'fern', tag: '' })).rejects.toMatchObject({ error: 409 });

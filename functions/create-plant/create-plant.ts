@@ -26,7 +26,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
     await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
       if (!(error instanceof DynamoDbError)) throw error;
       if (error.name === 'ConditionalCheckFailedException') {
-        throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; it must be a free one.`);
+        throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; use another id.`);
       }
       // The check above is approximate: only DynamoDB computes the exact size of an item.
       throw /item size/i.test(error.message) ? tooLarge() : error;

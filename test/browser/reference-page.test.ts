@@ -222,7 +222,7 @@ describe.each(['local run', 'static folder'] as const)('the page of the %s', (pl
     expect(created.shown).toMatch(/Request duration\s*\d+ ms/);
     expect(await engine.stored(LARGEST)).toEqual({ id: '9223372036854775807', name: 'Sequoia' });
     const conflict = await send(PLANT.replace('Sequoia', 'Ficus'));
-    const inUse = `The id ${LARGEST} is in use by a different plant; it must be a free one.`;
+    const inUse = `The id ${LARGEST} is in use by a different plant; use another id.`;
     expect(conflict).toMatchObject({ status: '400', response: { error: 409, message: inUse } });
   });
 

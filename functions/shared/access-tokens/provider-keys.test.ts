@@ -77,7 +77,7 @@ describe('the keys of a provider', () => {
     expect(issuer.requests).toHaveLength(4);
   });
 
-  test('are fetched at most every five seconds by `latest`', async () => {
+  test('are fetched at most every five seconds by `refetched`', async () => {
     const keys = newKeys();
     await keys.warmUp();
     const next = newKey();

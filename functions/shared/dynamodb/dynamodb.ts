@@ -5,7 +5,7 @@ import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { parseDigits } from '../middleware/exact-numbers.ts';
 import { sign } from './sign.ts';
 
-/** DynamoDB usually responds within 10 ms. An attempt fails if no data arrives for this long. */
+/** An attempt fails if the headers, or later the next data, take longer than this. DynamoDB usually takes 10 ms. */
 const IDLE_TIMEOUT_MS = 1000;
 const MAX_ATTEMPTS = 3;
 /** Maximum wait before the second attempt. It doubles with every further attempt. */
@@ -35,6 +35,7 @@ interface Actions {
   TransactGetItems: [Sdk.TransactGetItemsInput, Sdk.TransactGetItemsOutput];
   /** ClientRequestToken is required, because a retried transaction without it could be applied twice. */
   TransactWriteItems: [Sdk.TransactWriteItemsInput & { ClientRequestToken: string }, Sdk.TransactWriteItemsOutput];
+  /** A retried update must not count twice: set values, or add a condition. */
   UpdateItem: [Sdk.UpdateItemInput, Sdk.UpdateItemOutput];
 }
 
