@@ -39,7 +39,7 @@ async function run(context: Record<string, unknown>) {
 
 test.each([
   ['with every resource that the stack can have', ALL_SETTINGS],
-  ['for an emulator', { emulator: true, throwaway: true }],
+  ['for an emulator', { emulator: true, ephemeral: true }],
 ])('%s, cdk-nag and CDK report no findings', async (_case, context) => {
   vi.stubEnv('CDK_VALIDATION', 'true');
   const { status, stderr, read } = await run(context);
