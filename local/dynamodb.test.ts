@@ -173,6 +173,15 @@ test('--memory neither shows nor changes the stored data, --fresh deletes it', a
   expect(await tablesOf('fresh')).toBe(0);
 });
 
+test('the service warns when its data is deleted', async () => {
+  closedAtEnd(await openService());
+  const print = vi.spyOn(console, 'error').mockReturnValue();
+  onTestFinished(() => print.mockRestore());
+  rmSync(join(root.path, '.local'), { recursive: true });
+  const warning = 'The data of this service, .local/, was deleted. Start it again: until then it may fail.';
+  await expect.poll(() => print.mock.calls, { timeout: 20_000 }).toEqual([[warning]]);
+});
+
 test('rejects --fresh for another DynamoDB, and a folder that cannot be written', async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', UNREACHABLE);
   await expect(openLocalDynamoDb('fresh')).rejects.toThrow(

@@ -82,7 +82,7 @@ async function send(method: string, path: string, body?: string): Promise<unknow
 const create = (body: string) => send('POST', '/plants', body);
 
 /** The tests that depend on the contract and on the operations. The other tests would only be repeated. */
-const OWN_TESTS = 'test/ checks/ contract/ infra/ functions/create-plant functions/delete-plant cli/smoke';
+const OWN_TESTS = 'test/ checks/ contract/ infra/ functions/create-plant functions/delete-plant';
 
 test.each([`npm test -- ${OWN_TESTS}`, 'npx vitest run --project dynamodb-local create-plant test/events'])(
   'the copy with three operations passes %s',
