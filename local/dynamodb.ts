@@ -168,8 +168,8 @@ async function startEmbedded(lock: DatabaseSync, storage?: Storage): Promise<Loc
     client,
     close: async () => {
       client.destroy();
-      const closed = once(server, 'close');
-      server.close();
+      // The event `close` comes before dynalite has closed the data, which the next process could then not open.
+      const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
       lock.close();
