@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, type FSWatcher, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -158,16 +158,15 @@ async function startEmbedded(lock: DatabaseSync, storage?: Storage): Promise<Loc
   server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  if (storage !== undefined) {
-    writeFileSync(serviceFile, JSON.stringify({ endpoint, pid: process.pid }));
-    warnIfDeleted();
-  }
+  if (storage !== undefined) writeFileSync(serviceFile, JSON.stringify({ endpoint, pid: process.pid }));
+  const watcher = storage === undefined ? undefined : warnIfDeleted();
   const { client } = connect(endpoint);
   return {
     endpoint,
     client,
     close: async () => {
       client.destroy();
+      watcher?.close();
       // The event `close` comes before dynalite has closed the data, which the next process could then not open.
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -178,12 +177,13 @@ async function startEmbedded(lock: DatabaseSync, storage?: Storage): Promise<Loc
 }
 
 /** Prints a warning when the data of the running service is deleted. */
-function warnIfDeleted(): void {
+function warnIfDeleted(): FSWatcher {
   const watcher = watch(dataDirectory, { persistent: false }, () => {
     if (existsSync(serviceFile)) return;
     watcher.close();
     console.error('The data of this service, .local/, was deleted. Start it again: until then it may fail.');
   });
+  return watcher;
 }
 
 /** Returns the endpoint and process id of the running service, or undefined if there is none. */
