@@ -8,15 +8,25 @@ const TableName = process.env['ACCESS_TOKENS_TABLE_NAME'] ?? '';
 await dynamoDb.send('GetItem', { TableName, Key: { digest: { S: 'none' } } }, time);
 
 export class DynamoDBClient {
-  send(call: () => Promise<unknown>): Promise<unknown> {
-    return call();
+  send({ action, input }: GetItemCommand | PutItemCommand): Promise<unknown> {
+    return dynamoDb.send(action, input, time);
   }
 }
 
-/** Returns a function in place of a command, because a constructor can return any object. */
-function command<Action extends 'GetItem' | 'PutItem'>(action: Action) {
-  return (input: Input<Action>) => () => dynamoDb.send(action, input, time);
+export class GetItemCommand {
+  readonly action = 'GetItem';
+  readonly input: Input<'GetItem'>;
+
+  constructor(input: Input<'GetItem'>) {
+    this.input = input;
+  }
 }
 
-export const GetItemCommand = command('GetItem');
-export const PutItemCommand = command('PutItem');
+export class PutItemCommand {
+  readonly action = 'PutItem';
+  readonly input: Input<'PutItem'>;
+
+  constructor(input: Input<'PutItem'>) {
+    this.input = input;
+  }
+}
