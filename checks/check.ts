@@ -15,7 +15,7 @@ export interface CheckResult {
   title: string;
   state: 'ok' | 'failed';
   /** The actual and the expected behaviour, if the check failed. */
-  seen?: string;
+  problem?: string;
 }
 
 /** Thrown by a client if checks cannot run because the database is unavailable. */
@@ -26,7 +26,7 @@ export async function* runChecks(checks: Check[], client: Client): AsyncGenerato
   for (const { title, run } of checks) {
     const failure = await run(client).catch((error: Error) => error);
     if (failure instanceof DatabaseUnavailable) throw failure;
-    yield failure ? { title, state: 'failed', seen: failure.message } : { title, state: 'ok' };
+    yield failure ? { title, state: 'failed', problem: failure.message } : { title, state: 'ok' };
   }
 }
 
@@ -62,7 +62,7 @@ export async function runStep(client: Client, [request, expected]: Step): Promis
   const { headers: _, ...withoutHeaders } = response;
   const actual = JSON.stringify(withoutHeaders).slice(0, 300);
   const compared = response.status === 200 ? withoutHeaders : { status: 400, error: response.error };
-  const { names = [], ...exact } = { names: undefined, ...expected };
+  const { names = [], ...exact }: Expected & { names?: string[] } = expected;
   if (!isDeepStrictEqual(compared, exact)) throw new Error(`${actual}; it must be ${JSON.stringify(exact)}`);
   const missing = names.find((name) => !mentions(response, name));
   if (missing !== undefined) throw new Error(`${actual}; the message must contain the name ${missing}`);

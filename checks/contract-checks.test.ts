@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { HttpClient } from '../cli/http-client.ts';
 import { type FakeResponse, type ReceivedRequest, startFakeService } from '../test/support/fake-service.ts';
-import { contractChecks, type SmokeOperation } from './contract-checks.ts';
+import { type CheckedOperation, contractChecks } from './contract-checks.ts';
 
 const TOKEN = `plantstore_${'t'.repeat(43)}`;
 
-const TWO_OPERATIONS: SmokeOperation[] = [
-  { operationId: 'createPlant', method: 'POST', path: '/plants', needsJson: true },
-  { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', needsJson: false },
+const isResponse = (body: unknown): body is object => body instanceof Object;
+const TWO_OPERATIONS: CheckedOperation[] = [
+  { operationId: 'createPlant', method: 'POST', path: '/plants', needsJson: true, isResponse },
+  { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', needsJson: false, isResponse },
 ];
 const titles = contractChecks(TWO_OPERATIONS).map(({ title }) => title);
 

@@ -2,18 +2,14 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { type Check, error, errorCheck, requestIdCheck, runStep } from './check.ts';
 import { type Client, type ClientRequest, isError, matches } from './client.ts';
 
-/** An operation of the contract. */
-export interface SmokeOperation {
+/** An operation of the contract, generated from openapi.yaml (`npm run generate`). */
+export interface CheckedOperation {
   operationId: string;
   method: string;
   /** Path with parameters in braces, such as `/plants/{id}`. */
   path: string;
   /** True if the operation has a request body, which must be `application/json`. */
   needsJson: boolean;
-}
-
-/** An operation with a generated validator (`npm run generate`), so that the smoke test needs no package. */
-export interface CheckedOperation extends SmokeOperation {
   /** True if the body is valid for a response 200, without additional members. */
   isResponse: (body: unknown) => body is object;
 }
@@ -49,7 +45,7 @@ const WRONG_CONTENT_TYPES = [
 ];
 
 /** Returns the checks that apply to every operation, and those of unknown paths and methods. */
-export function contractChecks(operations: SmokeOperation[], facts?: DeploymentFacts): Check[] {
+export function contractChecks(operations: CheckedOperation[], facts?: DeploymentFacts): Check[] {
   const unknown = unknownPaths(operations);
   const known = [...Map.groupBy(operations, ({ path }) => path)];
   return [
@@ -69,7 +65,7 @@ export function contractChecks(operations: SmokeOperation[], facts?: DeploymentF
 }
 
 /** Returns a request to an operation. It changes no data: its body is invalid, or nobody uses its ids. */
-export function requestOf(client: Client, operation: SmokeOperation, changes?: ClientRequest): ClientRequest {
+export function requestOf(client: Client, operation: CheckedOperation, changes?: ClientRequest): ClientRequest {
   return { method: operation.method, path: pathWithUnusedIds(client, operation.path), body: '{}', ...changes };
 }
 
@@ -78,7 +74,7 @@ function pathWithUnusedIds(client: Client, path: string): string {
   return path.replaceAll(/\{.+?\}/g, (parameter) => String(client.id(parameter)));
 }
 
-function operationChecks(operation: SmokeOperation, facts?: DeploymentFacts): Check[] {
+function operationChecks(operation: CheckedOperation, facts?: DeploymentFacts): Check[] {
   const name = `${operation.method} ${operation.path}`;
   const errorFor = (condition: string, changes: ClientRequest, number: number) =>
     errorCheck(`${name} ${condition}`, (client) => requestOf(client, operation, changes), number);
@@ -139,7 +135,11 @@ function signWithUnknownKey(text: string): Buffer {
 }
 
 /** WWW-Authenticate must contain an error only if the request has a bearer token (RFC 6750, 3). */
-function unauthorizedCheck(operation: SmokeOperation, condition: string, headerFor: (token: string) => string): Check {
+function unauthorizedCheck(
+  operation: CheckedOperation,
+  condition: string,
+  headerFor: (token: string) => string,
+): Check {
   return {
     title: `${operation.method} ${operation.path} ${condition} gets error 401 and a WWW-Authenticate header`,
     run: async (client) => {
@@ -161,7 +161,7 @@ function unauthorizedCheck(operation: SmokeOperation, condition: string, headerF
 }
 
 /** Checks the CORS header of the responses to requests with and without a valid token. */
-async function expectReadableResponses(client: Client, operation: SmokeOperation, origin: string): Promise<void> {
+async function expectReadableResponses(client: Client, operation: CheckedOperation, origin: string): Promise<void> {
   for (const authorization of ['', `Bearer ${client.token}`]) {
     const { headers } = await client.sendOnce(requestOf(client, operation, { headers: { origin, authorization } }));
     const allowed = headers['access-control-allow-origin'];
@@ -194,7 +194,7 @@ async function expect400(client: Client, request: ClientRequest): Promise<void> 
   if (status !== 400) throw new Error(`status ${status}; it must be 400`);
 }
 
-function preflightCheck(path: string, operations: SmokeOperation[]): Check {
+function preflightCheck(path: string, operations: CheckedOperation[]): Check {
   const methods = operations.map(({ method }) => method);
   return {
     title: `OPTIONS ${path} allows other origins to send ${methods.join(' and ')} and to read the responses, or gets error 404`,
@@ -220,7 +220,7 @@ function preflightCheck(path: string, operations: SmokeOperation[]): Check {
 }
 
 /** Returns paths that are similar to those of the contract, but not in it. */
-function unknownPaths(operations: SmokeOperation[]): string[] {
+function unknownPaths(operations: CheckedOperation[]): string[] {
   const similar = operations.flatMap(({ path }) => [path.replace(/[^}]$/, ''), `${path}/none`]);
   const isKnown = (path: string) => operations.some((operation) => matches(path, operation.path));
   return [...new Set(['/', '/none/a/b', ...similar])].filter((path) => !isKnown(path));

@@ -172,7 +172,7 @@ test('stops and logs the check when a version fails it', async () => {
     {
       level: 'error',
       check: 'POST /plants with the Content-Type text/plain gets error 415',
-      seen: '200, no Content-Type, x; the Content-Type must be application/json',
+      problem: '200, no Content-Type, x; the Content-Type must be application/json',
     },
   ]);
   expect(Object.values(events.at(-1)?.headers ?? {})).toContain('text/plain');
@@ -203,7 +203,7 @@ test.each<[string, (token: string, event: APIGatewayProxyEvent) => string]>([
 test('a version that does not respond fails early enough to delete the tokens', async () => {
   const { status, log, tokens } = await runHook({ version: () => new Promise(() => {}), remainingMs: 20_500 });
   expect({ status, tokens }).toEqual({ status: 'Failed', tokens: [] });
-  expect(log).toEqual([{ level: 'error', check: FIRST_CHECK, seen: 'the check did not end in time' }]);
+  expect(log).toEqual([{ level: 'error', check: FIRST_CHECK, problem: 'the check did not end in time' }]);
 });
 
 test.each<[string, Setup, string]>([
@@ -224,11 +224,11 @@ test.each<[string, Setup, string]>([
     { deployment: { revision: { string: { content: '{"version":0}' } } } },
     'Error: The deployment has no currentversion in its AppSpec: {"version":0}',
   ],
-])('a hook that %s reports a failure and logs the cause', async (_, setup, seen) => {
+])('a hook that %s reports a failure and logs the cause', async (_, setup, problem) => {
   const { status, log, events, tokens } = await runHook(setup);
   expect({ status, events, tokens }).toEqual({ status: 'Failed', events: [], tokens: [] });
   const message = 'The new version could not be checked.';
-  expect(log).toEqual([{ level: 'error', message, seen: expect.stringContaining(seen) }]);
+  expect(log).toEqual([{ level: 'error', message, problem: expect.stringContaining(problem) }]);
 });
 
 /** Removes the pause before a repeated request. */
@@ -267,7 +267,7 @@ test('a hook that cannot invoke the version reports a failure and logs the cause
       path.endsWith('/invocations') ? lambdaError(403, 'AccessDeniedException', 'not allowed') : undefined,
   });
   expect({ status, tokens }).toEqual({ status: 'Failed', tokens: [] });
-  expect(log).toContainEqual({ level: 'error', check: FIRST_CHECK, seen: 'not allowed' });
+  expect(log).toContainEqual({ level: 'error', check: FIRST_CHECK, problem: 'not allowed' });
 });
 
 test('repeats an invocation that Lambda throttles', async () => {
@@ -291,7 +291,7 @@ test.each(['throttles', 'responds with 500', 'resets the connection'] as const)(
     });
     expect({ status, events, tokens }).toEqual({ status: 'Succeeded', events: [], tokens: [] });
     const message = 'The database is unavailable, so the new version is not checked.';
-    expect(log).toEqual([{ level: 'warn', message, seen: expect.stringContaining('The database') }]);
+    expect(log).toEqual([{ level: 'warn', message, problem: expect.stringContaining('The database') }]);
   },
 );
 
@@ -315,7 +315,7 @@ test.each([429, 503, 504])(
     });
     expect({ status, tokens }).toEqual({ status: 'Succeeded', tokens: [] });
     const message = 'The database is unavailable, so the new version is not checked.';
-    expect(log).toEqual([{ level: 'warn', message, seen: expect.stringContaining('"error"') }]);
+    expect(log).toEqual([{ level: 'warn', message, problem: expect.stringContaining('"error"') }]);
   },
 );
 
@@ -324,7 +324,7 @@ test.each([429, 503, 504])('a version fails if only it responds with error %i', 
     version: (event, version) => (version === TARGET ? unavailable(error) : correctVersion(event)),
   });
   expect(status).toBe('Failed');
-  expect(log).toEqual([{ level: 'error', check: FIRST_CHECK, seen: expect.stringContaining(`"error":${error}`) }]);
+  expect(log).toEqual([{ level: 'error', check: FIRST_CHECK, problem: expect.stringContaining(`"error":${error}`) }]);
 });
 
 test('a version passes if it finds the database available at the fifth attempt', async () => {
@@ -354,7 +354,7 @@ test('logs the name of a token that it cannot delete, and reports the same statu
   await engine.clear(engine.accessTokensTable);
   expect({ status, left: tokens.length }).toEqual({ status: 'Succeeded', left: 2 });
   const message = 'The token release-d-ABCDEF123 could not be deleted; it expires.';
-  expect(log).toContainEqual({ level: 'error', message, seen: expect.any(String) });
+  expect(log).toContainEqual({ level: 'error', message, problem: expect.any(String) });
 });
 
 test('deletes its tokens and throws if it cannot report the status', async () => {

@@ -45,7 +45,7 @@ const codeDeploy = new CodeDeployClient({
 export async function handler(event: LifecycleEvent, context: Context): Promise<void> {
   const { DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId } = event;
   const passed = await mayReceiveTraffic(deploymentId, context).catch((error: Error) => {
-    logError({ message: 'The new version could not be checked.', seen: `${error.name}: ${error.message}` });
+    logError({ message: 'The new version could not be checked.', problem: `${error.name}: ${error.message}` });
     return false;
   });
   const status = passed ? 'Succeeded' : 'Failed';
@@ -98,13 +98,13 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
       (error instanceof PlantStoreError && isUnavailable(await current.sendOnce(requestOf(current, operation))));
     if (!isOutage) throw error;
     const message = 'The database is unavailable, so the new version is not checked.';
-    console.warn({ message, seen: redacted((error as Error).message) });
+    console.warn({ message, problem: redacted((error as Error).message) });
     return true;
   } finally {
     for (const { item } of created) {
       const { digest, name } = item;
       await dynamoDb.send('DeleteItem', { TableName, Key: { digest } }, context).catch((error: Error) => {
-        logError({ message: `The token ${name.S} could not be deleted; it expires.`, seen: error.message });
+        logError({ message: `The token ${name.S} could not be deleted; it expires.`, problem: error.message });
       });
     }
   }
@@ -153,9 +153,9 @@ function retryWhileUnavailable(sendToTarget: Send, sendToCurrent: Send, signal: 
 /** Runs the checks until one fails, and logs it. Returns the number of checks if all pass. */
 async function countPassedChecks(checks: Check[], client: Client, timeout: AbortSignal): Promise<number | undefined> {
   let passed = 0;
-  for await (const { title, state, seen = '' } of runChecks(checks, client)) {
+  for await (const { title, state, problem = '' } of runChecks(checks, client)) {
     if (state === 'failed') {
-      logError({ check: title, seen: timeout.aborted ? 'the check did not end in time' : seen });
+      logError({ check: title, problem: timeout.aborted ? 'the check did not end in time' : problem });
       return undefined;
     }
     passed += 1;
@@ -169,8 +169,8 @@ function isUnavailable({ text }: RawResponse): boolean {
 }
 
 /** Logs an error, without parts of a token that a broken version may have in its response. */
-function logError(line: { check?: string; message?: string; seen: string }): void {
-  console.error({ ...line, seen: redacted(line.seen) });
+function logError(line: { check?: string; message?: string; problem: string }): void {
+  console.error({ ...line, problem: redacted(line.problem) });
 }
 
 /** Replaces texts that may be a token, a part of one, its digest, or an event in base64. */

@@ -29,8 +29,8 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async ({ t
   const results: CheckResult[] = [];
   for await (const result of runChecks(checks, client)) {
     results.push(result);
-    const { title, state, seen } = result;
-    if (!json) console.log(state === 'ok' ? `ok    ${title}` : `FAIL  ${title}: ${seen}`);
+    const { title, state, problem } = result;
+    if (!json) console.log(state === 'ok' ? `ok    ${title}` : `FAIL  ${title}: ${problem}`);
   }
 
   const durationMs = Date.now() - startedAt.getTime();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { sharedTemplate } from '../test/support/assembly.ts';
-import { EventTooLarge, lambdaEnvironment, startFunction, startServedFunctions } from './lambda.ts';
+import { EventTooLarge, lambdaVariables, startFunction, startServedFunctions } from './lambda.ts';
 import type { LogLine } from './log.ts';
 import type { FunctionConfiguration } from './template.ts';
 
@@ -25,7 +25,7 @@ function configurationOf(handler: string, changes: Partial<FunctionConfiguration
     handler: 'index.handler',
     timeoutSeconds: 30,
     memoryMegabytes: 128,
-    environment: {},
+    environmentVariables: {},
     ...changes,
   };
 }
@@ -132,8 +132,8 @@ test('closes the other functions if one cannot be started', async () => {
 test('sets Lambda’s environment variables and the function’s own, and none of this machine', async () => {
   vi.stubEnv('AWS_PROFILE', 'production');
   onTestFinished(() => void vi.unstubAllEnvs());
-  const environment = { OWN: 'x', TZ: 'Europe/Zurich' };
-  const functions = [configurationOf('async () => process.env', { environment })];
+  const environmentVariables = { OWN: 'x', TZ: 'Europe/Zurich' };
+  const functions = [configurationOf('async () => process.env', { environmentVariables })];
   const routes = [{ method: 'GET', resource: '/a', integration: { functionName: 'TheFunction', timeoutMs: 60_000 } }];
   const template = { ...(await sharedTemplate()), functions, routes };
   const { invoke, close } = await startServedFunctions(template, { endpoint: 'http://127.0.0.1:9' }, () => {});
@@ -147,9 +147,9 @@ test('sets Lambda’s environment variables and the function’s own, and none o
     AWS_REGION: 'us-east-1',
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
-    ...environment,
+    ...environmentVariables,
   });
-  expect(lambdaEnvironment('any', 'any')).toMatchObject({ TZ: ':UTC' });
+  expect(lambdaVariables('any', 'any')).toMatchObject({ TZ: ':UTC' });
 });
 
 test('passes on log lines with their level', async () => {

@@ -31,9 +31,9 @@ export type RunningFunctions = Awaited<ReturnType<typeof startServedFunctions>>;
 
 /** Starts the functions of the template's routes. They use the DynamoDB at `endpoint`. */
 export async function startServedFunctions(template: Template, { endpoint }: { endpoint: string }, onLog: OnLog) {
-  const start = async ({ name, environment, ...configuration }: Template['functions'][number]) => {
-    const variables = { ...lambdaEnvironment(name, endpoint), ...environment };
-    return [name, await startFunction({ name, environment: variables, ...configuration }, onLog)] as const;
+  const start = async ({ name, environmentVariables, ...configuration }: Template['functions'][number]) => {
+    const variables = { ...lambdaVariables(name, endpoint), ...environmentVariables };
+    return [name, await startFunction({ name, environmentVariables: variables, ...configuration }, onLog)] as const;
   };
   const starts = await Promise.allSettled(servedFunctions(template).map(start));
   const functions = new Map(starts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
@@ -59,7 +59,7 @@ export async function startServedFunctions(template: Template, { endpoint }: { e
 }
 
 /** Lambda's environment variables ("Using Lambda environment variables"), and those that keep the SDK on this machine. */
-export function lambdaEnvironment(functionName: string, dynamoDbEndpoint: string): Record<string, string> {
+export function lambdaVariables(functionName: string, dynamoDbEndpoint: string): Record<string, string> {
   return {
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
     AWS_LAMBDA_FUNCTION_NAME: functionName,
@@ -109,10 +109,10 @@ type WorkerOrProcess = EventEmitter & { postMessage(event: string): void; termin
 
 /** Starts a worker. A debugger gets a process, because Node.js keeps a worker's breakpoints after the debugger has left. */
 function startWorker(configuration: FunctionConfiguration): WorkerOrProcess {
-  const { environment, memoryMegabytes, inspectorPort } = configuration;
+  const { environmentVariables, memoryMegabytes, inspectorPort } = configuration;
   const { NODE_COMPILE_CACHE } = process.env;
   // The worker starts in half of the time with a compile cache, and removes the variable before the function's code runs.
-  const env = { ...environment, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
+  const env = { ...environmentVariables, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
   const file = new URL('./lambda-worker.ts', import.meta.url);
   if (inspectorPort === undefined) {
     const resourceLimits = { maxOldGenerationSizeMb: memoryMegabytes };

@@ -137,7 +137,7 @@ test('reads a function’s configuration', () => {
     handler: 'own.run',
     timeoutSeconds: 7,
     memoryMegabytes: 256,
-    environment: { TABLE: 'Plants' },
+    environmentVariables: { TABLE: 'Plants' },
   });
 });
 

@@ -14,7 +14,7 @@ export interface FunctionConfiguration {
   handler: string;
   timeoutSeconds: number;
   memoryMegabytes: number;
-  environment: Record<string, string>;
+  environmentVariables: Record<string, string>;
   /** The port for a debugger. Default: none. */
   inspectorPort?: number;
 }
@@ -137,7 +137,7 @@ export function readTemplate(assembly: string): Template {
       handler: Handler,
       timeoutSeconds: Timeout,
       memoryMegabytes: MemorySize,
-      environment: Environment.Variables,
+      environmentVariables: Environment.Variables,
     })),
     tables: tables.map(({ name: TableName, AttributeDefinitions, KeySchema, BillingMode }) => {
       return { TableName, AttributeDefinitions, KeySchema, BillingMode };

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { checksOfFunction } from '../checks/all-checks.ts';
 import { operations } from '../checks/operations.generated.js';
-import { lambdaEnvironment, startFunction } from '../local/lambda.ts';
+import { lambdaVariables, startFunction } from '../local/lambda.ts';
 import type { LogLine } from '../local/log.ts';
 import { type FunctionConfiguration, functionOfRoute } from '../local/template.ts';
 import { sharedTemplate } from './support/assembly.ts';
@@ -26,25 +26,27 @@ type Variables = { version?: Record<string, string>; hook?: Record<string, strin
 /** Runs the hook for a new version. Returns the reported status and the log. Fails if the hook leaves a token behind. */
 async function runHook(operationId: string, variables: Variables = {}) {
   const { operation } = checksOfFunction(operationId, { expiredToken: '' });
-  const hook = template.functions.find(({ environment }) => environment['OPERATION_ID'] === operationId);
+  const hook = template.functions.find(
+    ({ environmentVariables }) => environmentVariables['OPERATION_ID'] === operationId,
+  );
   if (!hook) throw new Error(`The template has no pre-traffic hook for ${operationId}.`);
   const lines: LogLine[] = [];
   const events: APIGatewayProxyEvent[] = [];
 
-  const endpoints = releaseEndpoints(hook.environment['FUNCTION_ARN'] ?? FUNCTION_ARN, async (event) => {
+  const endpoints = releaseEndpoints(hook.environmentVariables['FUNCTION_ARN'] ?? FUNCTION_ARN, async (event) => {
     events.push(event);
     return (await version).invoke(event);
   });
   const aws = await startFakeService((sent) => endpoints.respond(sent));
   const start = (configuration: FunctionConfiguration, changes?: Record<string, string>) => {
-    const environment = {
-      ...lambdaEnvironment(configuration.name, engine.endpoint),
+    const environmentVariables = {
+      ...lambdaVariables(configuration.name, engine.endpoint),
       AWS_ENDPOINT_URL_CODEDEPLOY: aws,
       AWS_ENDPOINT_URL_LAMBDA: aws,
-      ...configuration.environment,
+      ...configuration.environmentVariables,
       ...changes,
     };
-    return startFunction({ ...configuration, environment }, (line) => lines.push(line));
+    return startFunction({ ...configuration, environmentVariables }, (line) => lines.push(line));
   };
   const version = start(functionOfRoute(template, operation.method, operation.path), variables.version);
   // A version that fails at init fails each invocation.
@@ -78,9 +80,9 @@ test.each<[string, Variables, string, string]>([
     'pages of https://a.example',
     'Allow-Origin',
   ],
-])('a version that %s fails the pre-traffic check', async (_, variables, check, seen) => {
+])('a version that %s fails the pre-traffic check', async (_, variables, check, problem) => {
   const { status, lines } = await runHook('createPlant', variables);
   const errors = lines.filter(({ level }) => level === 'ERROR').map(({ message }) => message);
-  expect(errors).toContainEqual({ check: expect.stringContaining(check), seen: expect.stringContaining(seen) });
+  expect(errors).toContainEqual({ check: expect.stringContaining(check), problem: expect.stringContaining(problem) });
   expect(status).toBe('Failed');
 });

@@ -21,6 +21,7 @@ const MAX_ITEM_BYTES = 400 * 1024;
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
+    // Such a plant is not sent to DynamoDB, which computes the exact size of an item.
     const joinedValues = plantMemberNames.map((member) => plant[member]).join('');
     if (Buffer.byteLength(joinedValues) > MAX_ITEM_BYTES) throw tooLarge();
     await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
@@ -28,7 +29,6 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       if (error.name === 'ConditionalCheckFailedException') {
         throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; use another id.`);
       }
-      // The check above is approximate: only DynamoDB computes the exact size of an item.
       throw /item size/i.test(error.message) ? tooLarge() : error;
     });
     return success<Plant>(pick(plant, plantMemberNames));
@@ -39,7 +39,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
  * A conditional write, which succeeds if the id is free or has an identical plant. A repeated write (for example after
  * a lost response) therefore succeeds and changes nothing.
  */
-function putInput(plant: NewPlant, TableName: string): Input<'PutItem'> {
+function putInput(plant: NewPlant, tableName: string): Input<'PutItem'> {
   const Item: Record<string, AttributeValue> = { id: { N: String(plant.id) } };
   const ExpressionAttributeNames: Record<string, string> = {};
   const ExpressionAttributeValues: Record<string, AttributeValue> = {};
@@ -53,7 +53,7 @@ function putInput(plant: NewPlant, TableName: string): Input<'PutItem'> {
     return `${namePlaceholder} = ${valuePlaceholder}`;
   });
   return {
-    TableName,
+    TableName: tableName,
     Item,
     ConditionExpression: `attribute_not_exists(id) OR (${sameMembers.join(' AND ')})`,
     ExpressionAttributeNames,

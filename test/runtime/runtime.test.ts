@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { lambdaEnvironment } from '../../local/lambda.ts';
+import { lambdaVariables } from '../../local/lambda.ts';
 import { synthesize } from '../../local/synthesize.ts';
 import { type FunctionConfiguration, functionOfRoute, readTemplate, servedFunctions } from '../../local/template.ts';
 import { sharedTemplate } from '../support/assembly.ts';
@@ -36,8 +36,8 @@ afterAll(async () => {
   await engine.close();
 });
 
-function start({ name, assetDirectory, environment }: FunctionConfiguration, variables = {}): Promise<Runtime> {
-  return startRuntime(assetDirectory, { ...lambdaEnvironment(name, proxy.endpoint), ...environment, ...variables });
+function start({ name, assetDirectory, environmentVariables }: FunctionConfiguration, others = {}): Promise<Runtime> {
+  return startRuntime(assetDirectory, { ...lambdaVariables(name, proxy.endpoint), ...environmentVariables, ...others });
 }
 
 /** The function behind an event's route. */

@@ -1,4 +1,4 @@
-import { type DynamoDb, ONE_SECOND, type Output, type RemainingTime } from '../dynamodb/dynamodb.ts';
+import { type DynamoDb, INIT_TIME, type Output, type RemainingTime } from '../dynamodb/dynamodb.ts';
 import { digestOf } from './token.ts';
 import { TokenCache } from './token-cache.ts';
 
@@ -36,7 +36,7 @@ export class TokensTable {
    * has, and never throws: if the database is unavailable, the first request fails.
    */
   async warmUp(): Promise<void> {
-    await this.#read('none', ONE_SECOND).catch(() => {});
+    await this.#read('none', INIT_TIME).catch(() => {});
   }
 
   async #read(digest: string, time: RemainingTime): Promise<Output<'GetItem'>['Item']> {

@@ -20,8 +20,8 @@ export interface RemainingTime {
   getRemainingTimeInMillis(): number;
 }
 
-/** Limits a call to one second in total, so that init does not wait longer for an unavailable database. */
-export const ONE_SECOND: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
+/** The time for a call at init: one second in total, so that init does not wait longer for an unavailable database. */
+export const INIT_TIME: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
 
 /** The inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */
 interface Actions {
@@ -78,7 +78,7 @@ export class DynamoDbError extends Error {
   }
 }
 
-/** DynamoDB's errors that need a longer wait before a retry ("Error handling with DynamoDB"). */
+/** The errors that the AWS SDKs treat as throttling, and the one for concurrent writes in two regions. They need a longer wait. */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -147,22 +147,24 @@ export class DynamoDb {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const request = this.#http
-        .request(this.endpoint, { method: 'POST', headers, agent: this.#agent, signal }, (response) => {
-          clearTimeout(timer);
+        .request(this.endpoint, { method: 'POST', headers, agent: this.#agent, signal }, (response) =>
           response
-            .on('data', (chunk: Buffer) => chunks.push(chunk))
+            .on('data', (chunk: Buffer) => {
+              chunks.push(chunk);
+              timer.refresh();
+            })
             .on('end', () => resolve(parseResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString())))
-            .on('error', reject);
-        })
+            .on('error', reject),
+        )
         .on('error', reject)
-        // A 101 response, for example, closes a request without an error.
-        .on('close', () => reject(new Error('The database closed the connection.')));
+        .on('close', () => {
+          clearTimeout(timer);
+          // A 101 response, for example, closes a request without an error.
+          reject(new Error('The database closed the connection.'));
+        })
+        .end(body);
       const giveUp = () => request.destroy(new Error(`The database sent nothing for ${IDLE_TIMEOUT_MS} ms.`));
       const timer = setTimeout(giveUp, IDLE_TIMEOUT_MS);
-      request
-        .on('close', () => clearTimeout(timer))
-        .setTimeout(IDLE_TIMEOUT_MS, giveUp)
-        .end(body);
     });
   }
 }
