@@ -14,8 +14,6 @@ const project = (name: string, include: string[], options = {}) => ({
   extends: true as const,
   test: { name, include, ...options },
 });
-/** Projects with a higher number start after all projects with a lower one have ended. */
-const order = (groupOrder: number) => ({ sequence: { groupOrder } });
 
 export default defineConfig({
   test: {
@@ -42,10 +40,13 @@ export default defineConfig({
             project('infra', ['infra/**/*.test.ts'], { setupFiles: [] }),
             project('local-run', ['test/local-run/*.test.ts']),
             project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
-            project('runtime', ['test/runtime/*.test.ts'], order(1)),
-            project('browser', ['test/browser/*.test.ts'], order(1)),
-            // Runs other Vitest projects in a copy of the project.
-            project('added-operations', ['test/added-operations/*.test.ts'], { testTimeout: 900_000, ...order(2) }),
+            project('runtime', ['test/runtime/*.test.ts']),
+            project('browser', ['test/browser/*.test.ts']),
+            // Runs other Vitest projects in a copy of the project, after all other tests.
+            project('added-operations', ['test/added-operations/*.test.ts'], {
+              testTimeout: 900_000,
+              sequence: { groupOrder: 1 },
+            }),
           ],
         }),
   },

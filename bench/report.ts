@@ -65,7 +65,7 @@ export function markdown(measurements: Measurements): string {
       ),
     ]),
     table(
-      `${PLANT_STORE} | cold start slower by, ms (95 %) | at ${megabytes} MB, ms (95 %) | bundle, KB`,
+      `change of the ${PLANT_STORE} | cold start: ms more (95 %) | at ${megabytes} MB: ms more (95 %) | bundle, KB`,
       alternatives.map(({ name, bundleBytes }) => [
         name,
         difference(delay(cold, name)),

@@ -81,10 +81,11 @@ async function send(method: string, path: string, body?: string): Promise<unknow
 }
 const create = (body: string) => send('POST', '/plants', body);
 
-/** The tests that depend on the contract and on the operations. The other tests would only be repeated. */
-const OWN_TESTS = 'test/ checks/ contract/ infra/ functions/create-plant functions/delete-plant';
+/** The tests that depend on the operations. The other tests would only be repeated. */
+const TESTS =
+  'checks/all-checks checks/contract-checks functions/create-plant functions/delete-plant infra/api infra/monitoring infra/operations infra/stack test/';
 
-test.each([`npm test -- ${OWN_TESTS}`, 'npx vitest run --project dynamodb-local create-plant test/events'])(
+test.each([`npm test -- ${TESTS}`, 'npx vitest run --project dynamodb-local create-plant test/events'])(
   'the copy with three operations passes %s',
   async (command) => {
     const { code, stdout, stderr } = await project.run(command, { VITEST: '', NODE_ENV: '' });

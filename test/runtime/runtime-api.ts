@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { listen } from '../support/listen.ts';
 
 const CLIENT = join(import.meta.dirname, '../node_modules/aws-lambda-ric/index.mjs');
+const RAPID_CLIENT = join(import.meta.dirname, 'rapid-client.cjs');
 
 /**
  * Starts AWS's runtime client with a bundle, and a fake Runtime API that sends it one event at a time ("Using the Lambda
@@ -33,10 +34,12 @@ export async function startRuntime(
   const api = await listen(server);
 
   const spawned = performance.now();
-  const child = spawn(process.execPath, [CLIENT], {
+  const child = spawn(process.execPath, ['--require', RAPID_CLIENT, CLIENT], {
     env: {
       ...environment,
       AWS_LAMBDA_RUNTIME_API: api,
+      // The client receives events over node:http too.
+      AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1: 'true',
       AWS_LAMBDA_FUNCTION_NAME: 'local',
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',

@@ -1,0 +1,137 @@
+import { exec } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
+import { projectRoot, synthesize } from '../../local/synthesize.ts';
+import { closedAtEnd } from '../support/closed-at-end.ts';
+import { contractBody } from '../support/contract.ts';
+import { copyProject, type LocalRun } from '../support/project-copy.ts';
+import { post } from '../support/service.ts';
+
+/* Runs npm start, npm run token and npm run invoke as a user does, in a copy of the project. */
+
+/** Long enough for a slow machine. */
+const POLL = { timeout: 120_000, interval: 20 };
+
+const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'plant-store-'));
+
+test('synthesize fails with the output of the app', async () => {
+  await expect(synthesize(temporaryFolder(), { ephemeral: 'yes' })).rejects.toThrow(
+    'The stack could not be synthesized:\nThe setting "ephemeral" was "yes"; it must be true or false.',
+  );
+});
+
+test('synthesize makes the same template as cdk synth', async () => {
+  const directory = temporaryFolder();
+  const [own] = await Promise.all([
+    synthesize(temporaryFolder()),
+    promisify(exec)(`npx cdk synth --quiet --output ${directory}`, { cwd: projectRoot }),
+  ]);
+  for (const file of ['PlantStore.template.json', 'PlantStore.assets.json', 'manifest.json']) {
+    const read = (assembly: string) => JSON.parse(readFileSync(join(assembly, file), 'utf8'));
+    expect(read(own)).toEqual(read(directory));
+  }
+});
+
+const project = closedAtEnd(copyProject());
+let run: LocalRun;
+/** The output of the other one of two services that are started at the same time. */
+let secondOutput: string;
+beforeAll(async () => {
+  const both = await Promise.allSettled([project.start('npm start'), project.start('npm start')]);
+  const [first, ...others] = both.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
+  if (!first || others.length > 0) throw new Error(`${others.length + (first ? 1 : 0)} of two services are ready.`);
+  run = first;
+  secondOutput = String(both.find((start) => start.status === 'rejected')?.reason);
+});
+
+const token = (args: string) => project.run(`npm run --silent token -- ${args}`);
+
+test('starts only one of two services, and the other one prints what to do', () => {
+  expect(secondOutput).toMatch(
+    /^Another npm start or npm run dev of this folder is running and has its data, \.local\/, open \(process \d+\)\. End it, or set AWS_ENDPOINT_URL_DYNAMODB to another DynamoDB of this machine\.$/m,
+  );
+});
+
+test('prints a curl command that creates a plant, a line for its response, and a command that lists it', async () => {
+  const curl = /curl .*/.exec(run.output())?.[0].replace('-i', '-s') ?? '';
+  expect((await promisify(exec)(curl)).stdout).toBe('{"name":"Monstera deliciosa","tag":"climber"}');
+  await expect.poll(run.output, POLL).toMatch(/^POST {2}\/plants {2}200 {2}- {2}\d+\.\d ms$/m);
+  const { stdout } = await project.run(`${/npm run plants$/m.exec(run.output())}`);
+  expect(stdout).toMatch(/^1 +"Monstera deliciosa" "climber"$/m);
+});
+
+test('names the reference page in the response for its root', async () => {
+  const response = await fetch(new URL(run.url).origin);
+  expect(response.headers.get('link')).toBe('</docs/>; rel="service-doc"');
+  expect(await response.json()).toMatchObject({ error: 404 });
+});
+
+test('prints the URL of the reference page, and serves the page', async () => {
+  const pageUrl = /http:\S+\/docs$/m.exec(run.output())?.[0] ?? '';
+  expect(await fetch(pageUrl)).toMatchObject({ status: 200, url: `${pageUrl}/` });
+  const pageContract = await (await fetch(`${pageUrl}/openapi.yaml`)).text();
+  expect(pageContract).toContain(`url: ${new URL(pageUrl).origin}\n`);
+  expect(await (await fetch(pageUrl)).text()).toContain(DEVELOPMENT_TOKEN);
+  expect(await (await fetch(`${pageUrl}/none`)).json()).toMatchObject({ error: 404 });
+});
+
+test('listens only on 127.0.0.1', async () => {
+  const { port } = new URL(run.url);
+  await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
+});
+
+test('accepts a token that is created while it runs, and rejects it after it is revoked', async () => {
+  const created = await token('create --name visitor --expires 1h');
+  expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^plantstore_\w{43}\n$/) });
+  const visitor = created.stdout.trim();
+  const listed = await token('list');
+  expect(listed.stdout).toMatch(/^visitor\s/m);
+  expect(listed.stdout).not.toContain(visitor);
+  await token('revoke --name visitor');
+  expect(await post(run.url, '{"id":5,"name":"x"}', visitor)).toMatchObject({ error: 401 });
+});
+
+test('keeps its data if it is killed, and stores the development token at each start', async () => {
+  await post(run.url, '{"id":70,"name":"before the kill"}');
+  await token('revoke --name development');
+  expect((await token('list')).stdout).not.toContain('development');
+  run.kill();
+  await run.exit;
+  run = await project.start('npm start');
+  expect(await post(run.url, '{"id":70,"name":"after the kill"}')).toMatchObject({ error: 409 });
+  expect(await post(run.url, '{"id":70,"name":"before the kill"}')).toEqual({ name: 'before the kill' });
+});
+
+test.each([
+  ['events/none.json', undefined, 'The event events/none.json cannot be read: ENOENT'],
+  ['README.md', undefined, 'The event README.md cannot be read: Unexpected token'],
+  ['own.json', '{"httpMethod":"POST"}', 'The event own.json must be a REST proxy event, with httpMethod and resource'],
+  ['own.json', 'null', 'The event own.json must be a REST proxy event, with httpMethod and resource.'],
+  ['', undefined, 'EVENT is missing.'],
+])('npm run invoke rejects the file "%s" with %s', async (file, json, message) => {
+  if (json !== undefined) writeFileSync(join(project.directory, file), json);
+  const { code, stdout, stderr } = await project.run(`npm run --silent invoke -- ${file}`.trim());
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test('npm run invoke runs an event without a server, and exits with status 0 only for a 200', async () => {
+  run.kill();
+  const [created, rejected] = await Promise.all(
+    ['create-plant-without-tag', 'error-409-id-in-use'].map((name) =>
+      project.run(`npm run --silent invoke -- events/${name}.json`),
+    ),
+  );
+  expect(created?.code).toBe(0);
+  expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
+  expect(created?.stderr).toMatch(/^INFO \{\n {2}operation: 'createPlant',$/m);
+  expect(rejected?.code).toBe(1);
+  expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 409 });
+});
