@@ -42,11 +42,7 @@ export default defineConfig({
             project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
             project('runtime', ['test/runtime/*.test.ts']),
             project('browser', ['test/browser/*.test.ts']),
-            // Runs other Vitest projects in a copy of the project, after all other tests.
-            project('added-operations', ['test/added-operations/*.test.ts'], {
-              testTimeout: 900_000,
-              sequence: { groupOrder: 1 },
-            }),
+            project('added-operations', ['test/added-operations/*.test.ts'], { testTimeout: 900_000 }),
           ],
         }),
   },

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { copyProject } from '../support/project-copy.ts';
 
-/** Tests with names of the service or of the resource. The slowest ones, which have few, are left out. */
+/** The tests that depend most on names. */
 const TESTS =
-  'checks/ cli/ contract/ functions/create-order infra/ test/ --exclude **/{pre-traffic-hook,database-failures}.test.ts';
+  'checks/all-checks cli/token contract/ functions/create-order infra/stack test/contract test/documents test/events';
 
 test('npm run rename makes a service of another name and resource, which passes its tests', async () => {
   const project = copyProject();
