@@ -12,7 +12,7 @@ export interface Variant {
   /** The access token of its events. Default: the sample event's. */
   token?: string;
   /** Additional environment variables. */
-  environment?: Record<string, string>;
+  environmentVariables?: Record<string, string>;
 }
 
 /* The names of the handlers in the tables. */
@@ -61,8 +61,8 @@ export async function buildVariants(deployed: string): Promise<Variant[]> {
 /** Returns the bundle of a stack with an identity provider. */
 export async function buildWithJwt(context: Record<string, string>, token: string): Promise<Variant> {
   const template = readTemplate(await synthesize(join(OUTPUT, 'with-provider'), context));
-  const { assetDirectory, environment } = functionOfRoute(template, 'POST', '/plants');
-  return { ...variant(WITH_JWT, assetDirectory), token, environment };
+  const { assetDirectory, environmentVariables } = functionOfRoute(template, 'POST', '/plants');
+  return { ...variant(WITH_JWT, assetDirectory), token, environmentVariables };
 }
 
 /** Bundles the function with alternative esbuild options. */

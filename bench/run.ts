@@ -28,7 +28,7 @@ const options = { rounds: { type: 'string', default: '40' } } as const;
 await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async (values) => {
   const rounds = checkedNumber('--rounds', values.rounds, 4, 1000);
   const halfRounds = Math.max(4, Math.round(rounds / 2));
-  const { assetDirectory, environment, memoryMegabytes } = functionOfRoute(
+  const { assetDirectory, environmentVariables, memoryMegabytes } = functionOfRoute(
     readTemplate(await synthesize(join(projectRoot, 'cdk.out'))),
     'POST',
     '/plants',
@@ -43,7 +43,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     const { directory, token } = variant;
     const headers = { ...sample.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
     return measure(directory, {
-      environment: { ...fakes.environment, ...environment, ...variant.environment },
+      environment: { ...fakes.environment, ...environmentVariables, ...variant.environmentVariables },
       event: (n) => ({ ...sample, headers, body: `{"id":${n},"name":"Monstera","tag":"climber"}` }),
       ...options,
     });

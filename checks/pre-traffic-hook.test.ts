@@ -139,7 +139,9 @@ test('a correct version passes with the hook’s own tokens, which are deleted a
   expect(expired).toMatchObject({ name: { S: 'release-d-ABCDEF123-expired' } });
   expect(Number(expired?.['expiresAt']?.N)).toBeLessThan(startedAt);
   expect({ status, tokens }).toEqual({ status: 'Succeeded', tokens: [] });
-  expect(log).toEqual([{ level: 'info', operation: 'createPlant', version: VERSION_ARN, passed: expect.any(Number) }]);
+  expect(log).toEqual([
+    { level: 'info', operation: 'createPlant', versionArn: VERSION_ARN, passed: expect.any(Number) },
+  ]);
 });
 
 test('plants of clients do not block a correct version, and a broken version does not change them', async () => {
@@ -241,7 +243,7 @@ const versionsIn = (content: string) => ({ revision: { revisionType: 'String', s
 
 test('reads the versions from an AppSpec in YAML', async () => {
   const deployment = versionsIn(`Properties:\n  currentversion: "${CURRENT}"\n  targetversion: ${TARGET}\n`);
-  expect(await runHook({ deployment })).toMatchObject({ status: 'Succeeded', log: [{ version: VERSION_ARN }] });
+  expect(await runHook({ deployment })).toMatchObject({ status: 'Succeeded', log: [{ versionArn: VERSION_ARN }] });
 });
 
 test.each<[string, object]>([

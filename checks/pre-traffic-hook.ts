@@ -9,7 +9,7 @@ import type { Context } from 'aws-lambda';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { DynamoDb } from '../functions/shared/dynamodb/dynamodb.ts';
 import { environmentVariable } from '../functions/shared/environment-variable.ts';
-import { PlantStoreError } from '../functions/shared/errors.ts';
+import { PlantStoreError, PROVIDER_UNAVAILABLE } from '../functions/shared/errors.ts';
 import { checksOfFunction } from './all-checks.ts';
 import { type Check, DatabaseUnavailable, runChecks } from './check.ts';
 import { Client, type RawResponse, type Send } from './client.ts';
@@ -29,14 +29,14 @@ export interface LifecycleEvent {
 
 /** Milliseconds reserved at the end of the invocation to delete the tokens and to report. */
 const REPORT_MS = 20_000;
-/** Attempts of a request, and the pause between them, if the new version responds that the database is unavailable. */
+/** Maximum number of attempts if the new version responds that the database is unavailable. */
 const MAX_ATTEMPTS = 5;
 const PAUSE_MS = 2000;
 
 const dynamoDb = new DynamoDb();
 // Lambda throttles requests beyond the account's concurrency, which may be 10 in a new account ("Lambda quotas").
 const lambda = new LambdaClient({ maxAttempts: 10 });
-// Without timeouts, the client waits forever, and CodeDeploy waits one hour for the report.
+// Without timeouts, the client could wait forever. CodeDeploy would then wait one hour for the report.
 const codeDeploy = new CodeDeployClient({
   requestHandler: { connectionTimeout: 3000, requestTimeout: 3000, throwOnRequestTimeout: true },
 });
@@ -45,7 +45,7 @@ const codeDeploy = new CodeDeployClient({
 export async function handler(event: LifecycleEvent, context: Context): Promise<void> {
   const { DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId } = event;
   const passed = await mayReceiveTraffic(deploymentId, context).catch((error: Error) => {
-    logError({ message: 'The new version could not be checked.', problem: `${error.name}: ${error.message}` });
+    console.error({ message: 'The new version could not be checked.', problem: `${error.name}: ${error.message}` });
     return false;
   });
   const status = passed ? 'Succeeded' : 'Failed';
@@ -55,8 +55,8 @@ export async function handler(event: LifecycleEvent, context: Context): Promise<
 }
 
 /**
- * True if the version passes the checks, if the deployment is a rollback, or if the database is unavailable to the
- * current version too, because an outage must not block a fix.
+ * True if the version passes the checks. Also true for a rollback, and if the database is unavailable to the current
+ * version too: an outage must not block a fix.
  */
 async function mayReceiveTraffic(deploymentId: string, context: Context): Promise<boolean> {
   const versions = await versionsOf(deploymentId);
@@ -66,7 +66,7 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
   }
   const TableName = environmentVariable('ACCESS_TOKENS_TABLE_NAME');
   const now = Math.floor(Date.now() / 1000);
-  // Expires with this invocation, in case it cannot be deleted.
+  // Expires with this invocation, even if it cannot be deleted.
   const valid = newToken(`release-${deploymentId}`, now, now + Math.ceil(context.getRemainingTimeInMillis() / 1000));
   const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
   const { operation, checks } = checksOfFunction(environmentVariable('OPERATION_ID'), {
@@ -80,18 +80,19 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
   const timeout = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
   const sendToCurrent = functionSender(lambda, versions.current, operation.path, timeout);
   const sendToTarget = functionSender(lambda, versions.target, operation.path, timeout);
-  const created: (typeof valid)[] = [];
+  const tokensToDelete: (typeof valid)[] = [];
   try {
     for (const token of [valid, expired]) {
-      created.push(token);
+      tokensToDelete.push(token);
       await dynamoDb.send('PutItem', { TableName, Item: token.item }, context);
     }
     const client = new Client(valid.token, retryWhileUnavailable(sendToTarget, sendToCurrent, timeout));
     const passed = await countPassedChecks(checks, client, timeout);
     if (passed === undefined) return false;
-    console.info({ operation: operation.operationId, version: versions.target, passed });
+    console.info({ operation: operation.operationId, versionArn: versions.target, passed });
     return true;
   } catch (error) {
+    // The hook could not store its token. An unknown one makes the current version read the table too.
     const current = new Client(UNKNOWN_TOKEN, sendToCurrent);
     const isOutage =
       error instanceof DatabaseUnavailable ||
@@ -101,7 +102,7 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
     console.warn({ message, problem: redacted((error as Error).message) });
     return true;
   } finally {
-    for (const { item } of created) {
+    for (const { item } of tokensToDelete) {
       const { digest, name } = item;
       await dynamoDb.send('DeleteItem', { TableName, Key: { digest } }, context).catch((error: Error) => {
         logError({ message: `The token ${name.S} could not be deleted; it expires.`, problem: error.message });
@@ -111,7 +112,7 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
 }
 
 /**
- * Returns the ARNs of the current version and of the version to deploy, or nothing for a rollback.
+ * Returns the ARNs of the current version and of the version to deploy, or undefined for a rollback.
  *
  * Source: "AppSpec 'resources' section for an AWS Lambda deployment".
  */
@@ -121,7 +122,7 @@ async function versionsOf(deploymentId: string): Promise<{ current: string; targ
   const appSpec = appSpecContent?.content ?? string?.content ?? '';
   const current = versionIn(appSpec, 'currentversion');
   const target = versionIn(appSpec, 'targetversion');
-  // Each release publishes a version with a higher number.
+  // Each release publishes a version with a higher number, so a lower target is a rollback.
   if (deploymentInfo?.creator === 'codeDeployRollback' || target <= current) return undefined;
   const functionArn = environmentVariable('FUNCTION_ARN');
   return { current: `${functionArn}:${current}`, target: `${functionArn}:${target}` };
@@ -134,7 +135,7 @@ function versionIn(appSpec: string, name: string): number {
   return Number(version);
 }
 
-/** Repeats requests while the database is unavailable. Throws DatabaseUnavailable if the current version responds the same. */
+/** Repeats requests while the database is unavailable. Throws DatabaseUnavailable if it is to the current version too. */
 function retryWhileUnavailable(sendToTarget: Send, sendToCurrent: Send, signal: AbortSignal): Send {
   return async (request) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -165,7 +166,7 @@ async function countPassedChecks(checks: Check[], client: Client, timeout: Abort
 
 /** True if the database is unavailable. False if only the identity provider is, because most checks do not need it. */
 function isUnavailable({ text }: RawResponse): boolean {
-  return /"error":(429|503|504)\b/.test(text) && !text.includes('identity provider');
+  return /"error":(429|503|504)\b/.test(text) && !text.includes(PROVIDER_UNAVAILABLE);
 }
 
 /** Logs an error, without parts of a token that a broken version may have in its response. */

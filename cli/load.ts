@@ -10,10 +10,11 @@ import { plantsById, type Table, withTable } from './table.ts';
 const USAGE = `Usage: npm run load -- BASE_URL [--token TOKEN] [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
 
 A load test: creates plants for --duration seconds over --connections connections, as fast as the responses come or
-at most N per second in total, and prints the rate, the latency and the failures. TOKEN is by default the environment
-variable PLANT_STORE_TOKEN. Ctrl-C ends the load test early. The exit status is 1 if a request fails with another
-error than 429, or if all fail. With --stack or --local, it then checks that the plants table contains every plant
-whose response was a 200. The plants are not deleted; their ids are from 8000000000000000000 to 8999999999999999999.`;
+at most N per second in total, and prints the rate, the latency and the reasons of failures. TOKEN is by default the
+environment variable PLANT_STORE_TOKEN. Ctrl-C ends the load test early. With --stack or --local, it then checks that
+the plants table contains every plant whose response was a 200. The exit status is 1 if one is missing, if a request
+fails with another error than 429, or if all fail. The plants are not deleted; their ids are from 8000000000000000000
+to 8999999999999999999.`;
 
 const OPTIONS = {
   token: { type: 'string' },
@@ -25,7 +26,7 @@ const OPTIONS = {
 } as const;
 
 const FIRST_ID = 8_000_000_000_000_000_000n;
-/** Each run begins at a random multiple of this number, so that two runs hardly ever use the same ids. */
+/** Each run begins at a random multiple of this number, so that two runs almost never use the same ids. */
 const IDS_PER_RUN = 1_000_000n;
 /** The number of possible starts. The last one leaves 10^12 ids before 8999999999999999999. */
 const POSSIBLE_STARTS = 999_999_000_000;
@@ -44,7 +45,8 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (val
 
   const interruption = new AbortController();
   const interrupt = () => interruption.abort();
-  process.once('SIGINT', interrupt);
+  // npm passes the signal on, so it comes twice.
+  process.on('SIGINT', interrupt);
   const end = AbortSignal.any([AbortSignal.timeout(duration * 1000), interruption.signal]);
   const startedAt = performance.now();
   const latency = createHistogram();

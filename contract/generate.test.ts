@@ -220,7 +220,7 @@ test.each([
     'a schema name that is not a TypeScript name',
     'application/json: { schema: { $ref: "#/components/schemas/Bed" }',
     'application/json: { schema: { $ref: "#/components/schemas/Plain-name" }',
-    'The schema name "Plain-name" is also the name of a TypeScript type; it must have only letters, digits and underscores.',
+    'The schema name "Plain-name" becomes the name of a TypeScript type; it must have only letters, digits and underscores.',
   ],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
   ['a keyword beside a $ref', 'Spot" } }', 'Spot", minProperties: 1 } }', 'schemas/Spot" has minProperties beside it'],

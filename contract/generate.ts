@@ -18,7 +18,7 @@ import {
 /*
  * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in its function's
  * folder; for the smoke test, the list of operations with the validators of their responses. Compiling the schemas at
- * run time would add 72 ms to every cold start.
+ * run time would slow down every cold start (docs/performance.md).
  */
 
 interface Parameter {
@@ -76,7 +76,7 @@ function createCompiler(options: Options = { allErrors: true, verbose: true }): 
     type: 'string',
     code: (context) => context.fail(_`!${context.data}.isWellFormed()`),
   });
-  // Ajv's own keywords would load a file of its package at run time.
+  // The code of Ajv's own keywords imports a file of Ajv, which would be in the bundle.
   for (const [keyword, operator, bound] of [
     ['minLength', _`<`, 'at least'],
     ['maxLength', _`>`, 'at most'],
@@ -148,7 +148,7 @@ function referencedSchemaNames(parts: unknown[]): string[] {
   const invalid = names.find((name) => !/^[a-z_]\w*$/i.test(name));
   if (invalid === undefined) return names;
   const expected = 'it must have only letters, digits and underscores';
-  throw new Error(`The schema name "${invalid}" is also the name of a TypeScript type; ${expected}.`);
+  throw new Error(`The schema name "${invalid}" becomes the name of a TypeScript type; ${expected}.`);
 }
 
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */

@@ -13,23 +13,21 @@ import type { Tables } from './tables.ts';
 const ALIAS = 'live';
 
 interface ReleaseProps extends StackSettings {
-  /** The function that is deployed version by version. */
+  /** The function behind the alias. */
   operationFunction: OperationFunction;
   /** The tables of the stack. The pre-traffic hook writes its access tokens to one of them. */
   tables: Tables;
 }
 
 /**
- * The alias `live` of a function. The alias receives the traffic. A deployment checks the new version, then moves the traffic
- * to it in steps. It rolls back if the new version crashes or responds with error 500 once. Each version has its own
- * alarms, so failures of the current version do not block a fix. Errors 429, 503 and 504 do not count, because a rollback
- * does not repair the database.
- *
- * By default: 10 % of the traffic for 10 minutes, then all of it; in an ephemeral stack all at once
+ * The alias `live` of a function, which receives the traffic. A deployment checks the new version, then moves 10 % of the
+ * traffic to it for 10 minutes, then all of it; in an ephemeral stack all at once. CodeDeploy rolls back after one crash
+ * or one error 500 of the new version. Each version has its own alarms, so that failures of the current version do not
+ * block its repair. Errors 429, 503 and 504 do not count, because a rollback does not repair the database.
  */
 export class Release extends Construct {
   readonly live: IFunction;
-  /** The log of the pre-traffic hook. It contains the check that failed. */
+  /** The log of the pre-traffic hook. If a release fails, it says which check failed. */
   readonly preTrafficLog: LogGroup;
 
   constructor(scope: Construct, id: string, props: ReleaseProps) {
@@ -38,8 +36,8 @@ export class Release extends Construct {
     const { lambda, logGroup, operation } = operationFunction;
     const { currentVersion, functionName } = lambda;
     const { version } = currentVersion;
-    const byVersion = { operation: '$.message.operation', version: '$.message.version' };
-    countLines(logGroup, 'InternalErrors', '$.message.error = 500', byVersion);
+    const dimensions = { operation: '$.message.operation', version: '$.message.version' };
+    countLines(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
     const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions").
     const crashes = lambda.metricErrors({
@@ -66,8 +64,8 @@ export class Release extends Construct {
     );
     // CloudFormation must first deploy the hook's new code, and allow CodeDeploy to invoke it.
     alias.node.addDependency(hook.lambda, deployments.role);
-    acknowledgeVersions(deployments.role, hook);
-    // Without the update policy, CloudFormation moves the alias itself, at once and without CodeDeploy.
+    acknowledgeVersionWildcard(deployments.role, hook);
+    // Without the update policy, CloudFormation moves the alias at once, without CodeDeploy.
     if (skipReleaseChecks) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
     Validations.of(deployments).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
@@ -94,14 +92,14 @@ export class Release extends Construct {
     // Allows published versions only. The ARN without ":*" would be $LATEST.
     const resources = [`${lambda.functionArn}:*`];
     hook.role.addToPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources }));
-    acknowledgeVersions(hook.role, operationFunction);
+    acknowledgeVersionWildcard(hook.role, operationFunction);
     return hook;
   }
 
   /** One alarm per version: an updated alarm would keep the previous version's state. */
   #addAlarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failure: string): IAlarm {
     const alarm = new Alarm(this, id, {
-      alarmDescription: `The newest version of ${operation.operationId} ${failure}. CodeDeploy rolls it back if its release still runs. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
+      alarmDescription: `The newest version of ${operation.operationId} ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
       metric,
       threshold: 1,
       evaluationPeriods: 1,
@@ -119,7 +117,7 @@ export class Release extends Construct {
 }
 
 /** Tells cdk-nag why a role may invoke every version of a function. */
-function acknowledgeVersions(role: IRole, { lambda }: LoggedFunction): void {
+function acknowledgeVersionWildcard(role: IRole, { lambda }: LoggedFunction): void {
   const resource = lambda.node.defaultChild as CfnFunction;
   Validations.of(role).acknowledge({
     id: `AwsSolutions-IAM5[Resource::<${Stack.of(role).resolve(resource.logicalId)}.Arn>:*]`,

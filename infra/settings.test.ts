@@ -132,12 +132,12 @@ test.each([
 
 const overrides = (value: string) =>
   expect.stringMatching(`^The setting "\\w+" is ".+" for this deployment only. The stage "\\w+" has ${value} in `);
-const NO_ROLE = expect.stringMatching(/^The setting cloudWatchRole is missing\. .* aws apigateway get-account /);
+const NO_ROLE = expect.stringMatching(/^The setting "cloudWatchRole" is missing\. .* aws apigateway get-account /);
 const SKIPPED = expect.stringMatching(/^The setting "skipReleaseChecks" is true: .* at once, /);
 
 test.each([
   ['a context key that overrides a setting', { requestsPerSecond: '5' }, { requestsPerSecond: overrides('500') }],
-  ['a context key that the stage does not set', { alarmEmail: 'o@e.x' }, { alarmEmail: overrides('none') }],
+  ['a context key that the stage does not set', { alarmEmail: 'o@e.x' }, { alarmEmail: overrides('no value') }],
   ['a stage without cloudWatchRole', { stage: 'dev' }, { cloudWatchRole: NO_ROLE }],
   ['an ephemeral stack without cloudWatchRole', { ephemeral: true }, { cloudWatchRole: NO_ROLE }],
   ['skipped release checks', { skipReleaseChecks: 'true' }, { skipReleaseChecks: SKIPPED }],

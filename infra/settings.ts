@@ -97,8 +97,8 @@ export function readSettings(app: App, stages: Stages = {}) {
     parse(stageSchema, settings, prefix);
   }
   const context: Values = app.node.getAllContext();
-  // CDK's own keys contain a colon, an at sign or a slash.
-  const unknown = Object.keys(context).find((key) => /^\w+$/.test(key) && !settingKeys.includes(key));
+  // CDK's own keys contain a colon, an at sign or a slash, except this one.
+  const unknown = Object.keys(context).find((key) => !/[:@/]|^cli-telemetry$/.test(key) && !settingKeys.includes(key));
   if (unknown !== undefined) {
     throw new Error(`The setting "${unknown}" does not exist; it must be one of ${settingKeys.join(', ')}.`);
   }
@@ -126,11 +126,11 @@ function warningsOf(
     if (String(value) === String(stageValue)) continue;
     warnings[key] =
       `The setting "${key}" is ${JSON.stringify(value)} for this deployment only. The stage "${stage}" has ` +
-      `${JSON.stringify(stageValue) ?? 'none'} in infra/stages.ts. The next deployment without -c ${key} uses ${stageValue === undefined ? 'the default' : 'that value'}.`;
+      `${JSON.stringify(stageValue) ?? 'no value'} in infra/stages.ts. The next deployment without -c ${key} uses ${stageValue === undefined ? 'the default' : 'that value'}.`;
   }
   if (fromContext['cloudWatchRole'] === undefined && fromStage['cloudWatchRole'] === undefined) {
     warnings['cloudWatchRole'] =
-      'The setting cloudWatchRole is missing. API Gateway needs a role to write logs, one per account and region. ' +
+      'The setting "cloudWatchRole" is missing. API Gateway needs a role to write logs, one per account and region. ' +
       'Without it, the first deployment fails. Run: aws apigateway get-account --query cloudwatchRoleArn. If it ' +
       'prints null, set cloudWatchRole to true, which creates the role. If it prints a role, set it to false, because ' +
       `true replaces that role. Set it with -c${ephemeral ? '' : `, or for the stage "${stage}" in infra/stages.ts`}.`;

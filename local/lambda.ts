@@ -12,7 +12,7 @@ import {
   type Template,
 } from './template.ts';
 
-/** Maximum number of concurrent events for each function. Each needs 30 MB, and more than three are not faster on a small machine. */
+/** Maximum number of concurrent events for each function. Lambda would start more environments. */
 const MAX_ENVIRONMENTS = 3;
 /** Maximum size of an event, and of a response, as JSON ("Lambda quotas"). */
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
@@ -37,7 +37,7 @@ export async function startServedFunctions(template: Template, { endpoint }: { e
   };
   const starts = await Promise.allSettled(servedFunctions(template).map(start));
   const functions = new Map(starts.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
-  const deployment = {
+  const running = {
     template,
 
     /** Invokes the function of the event's route, and returns its response. Throws if the stack has no such route. */
@@ -52,10 +52,10 @@ export async function startServedFunctions(template: Template, { endpoint }: { e
   };
   for (const each of starts) {
     if (each.status === 'fulfilled') continue;
-    await deployment.close();
+    await running.close();
     throw each.reason;
   }
-  return deployment;
+  return running;
 }
 
 /** Lambda's environment variables ("Using Lambda environment variables"), and those that keep the SDK on this machine. */
@@ -74,8 +74,8 @@ export function lambdaVariables(functionName: string, dynamoDbEndpoint: string):
 }
 
 /**
- * Starts a function that runs as on Lambda: in execution environments that have only the function's variables, and
- * that each run one event at a time. Starts the first environment immediately, and the others when they are needed.
+ * Starts a function as on Lambda: its execution environments have only the function's variables, and each runs one
+ * event at a time. Starts the first environment immediately, and the others when they are needed.
  *
  * @throws if the bundle cannot be loaded
  */
@@ -107,11 +107,11 @@ export async function startFunction(configuration: FunctionConfiguration, onLog:
 /** A worker thread, or a process with the same methods. */
 type WorkerOrProcess = EventEmitter & { postMessage(event: string): void; terminate(): Promise<unknown> };
 
-/** Starts a worker. A debugger gets a process, because Node.js keeps a worker's breakpoints after the debugger has left. */
+/** Starts a worker. A debugger gets a process, because a worker would stay paused after the debugger has left. */
 function startWorker(configuration: FunctionConfiguration): WorkerOrProcess {
   const { environmentVariables, memoryMegabytes, inspectorPort } = configuration;
   const { NODE_COMPILE_CACHE } = process.env;
-  // The worker starts in half of the time with a compile cache, and removes the variable before the function's code runs.
+  // The worker starts faster with a compile cache. It removes the variable before the function's code runs.
   const env = { ...environmentVariables, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
   const file = new URL('./lambda-worker.ts', import.meta.url);
   if (inspectorPort === undefined) {

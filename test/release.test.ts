@@ -68,7 +68,7 @@ test.each(operations)('a correct version of $operationId passes the pre-traffic 
   const { status, lines, log } = await runHook(operationId);
   expect(status, log).toBe('Succeeded');
   expect(lines.filter(({ level }) => level === 'ERROR')).toEqual([]);
-  const message = { operation: operationId, version: expect.stringMatching(/:7$/), passed: expect.any(Number) };
+  const message = { operation: operationId, versionArn: expect.stringMatching(/:7$/), passed: expect.any(Number) };
   expect(lines).toContainEqual(expect.objectContaining({ message }));
 });
 

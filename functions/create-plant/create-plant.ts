@@ -21,7 +21,7 @@ const MAX_ITEM_BYTES = 400 * 1024;
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
-    // Such a plant is not sent to DynamoDB, which computes the exact size of an item.
+    // Rejects here what is too large even without the members' names. DynamoDB checks the exact size.
     const joinedValues = plantMemberNames.map((member) => plant[member]).join('');
     if (Buffer.byteLength(joinedValues) > MAX_ITEM_BYTES) throw tooLarge();
     await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
@@ -29,6 +29,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       if (error.name === 'ConditionalCheckFailedException') {
         throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; use another id.`);
       }
+      // DynamoDB has no error name of its own for this.
       throw /item size/i.test(error.message) ? tooLarge() : error;
     });
     return success<Plant>(pick(plant, plantMemberNames));
@@ -36,22 +37,27 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
 }
 
 /**
- * A conditional write, which succeeds if the id is free or has an identical plant. A repeated write (for example after
- * a lost response) therefore succeeds and changes nothing.
+ * A conditional write, which succeeds if the id is free or the stored plant is the same. A repeated write (for example
+ * after a lost response) therefore succeeds and changes nothing.
  */
 function putInput(plant: NewPlant, tableName: string): Input<'PutItem'> {
   const Item: Record<string, AttributeValue> = { id: { N: String(plant.id) } };
   const ExpressionAttributeNames: Record<string, string> = {};
   const ExpressionAttributeValues: Record<string, AttributeValue> = {};
-  const sameMembers = plantMemberNames.map((member, index) => {
+  const sameMembers: string[] = [];
+  for (const [index, member] of plantMemberNames.entries()) {
     // Numbered, because a member's name can contain characters that a placeholder must not.
     const [namePlaceholder, valuePlaceholder] = [`#name${index}`, `:value${index}`];
     ExpressionAttributeNames[namePlaceholder] = member;
     const value = plant[member];
-    if (value === undefined) return `attribute_not_exists(${namePlaceholder})`;
-    Item[member] = ExpressionAttributeValues[valuePlaceholder] = attributeValue(value);
-    return `${namePlaceholder} = ${valuePlaceholder}`;
-  });
+    if (value === undefined) {
+      sameMembers.push(`attribute_not_exists(${namePlaceholder})`);
+      continue;
+    }
+    Item[member] = attributeValue(value);
+    ExpressionAttributeValues[valuePlaceholder] = attributeValue(value);
+    sameMembers.push(`${namePlaceholder} = ${valuePlaceholder}`);
+  }
   return {
     TableName: tableName,
     Item,

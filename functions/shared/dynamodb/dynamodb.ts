@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
 import { environmentVariable } from '../environment-variable.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
-import { parseDigits } from '../middleware/exact-numbers.ts';
+import { parseDigits } from '../exact-numbers.ts';
 import { sign } from './sign.ts';
 
-/** An attempt fails if the headers, or later the next data, take longer than this. DynamoDB usually takes 10 ms. */
+/** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */
 const IDLE_TIMEOUT_MS = 1000;
 const MAX_ATTEMPTS = 3;
 /** Maximum wait before the second attempt. It doubles with every further attempt. */
@@ -15,12 +15,12 @@ const THROTTLING_BACKOFF_MS = 500;
 /** Milliseconds reserved at the end of the invocation to respond and log. */
 const RESERVED_MS = 4000;
 
-/** The part of Lambda's context that limits a call. */
+/** The part of Lambda's context that says how much time the invocation has left. */
 export interface RemainingTime {
   getRemainingTimeInMillis(): number;
 }
 
-/** The time for a call at init: one second in total, so that init does not wait longer for an unavailable database. */
+/** The time of a call at init: one second, so that init does not wait longer for an unavailable database. */
 export const INIT_TIME: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
 
 /** The inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */
@@ -35,7 +35,7 @@ interface Actions {
   TransactGetItems: [Sdk.TransactGetItemsInput, Sdk.TransactGetItemsOutput];
   /** ClientRequestToken is required, because a retried transaction without it could be applied twice. */
   TransactWriteItems: [Sdk.TransactWriteItemsInput & { ClientRequestToken: string }, Sdk.TransactWriteItemsOutput];
-  /** A retried update must not count twice: set values, or add a condition. */
+  /** A retried update can be applied twice: use SET with fixed values instead of ADD, or add a condition. */
   UpdateItem: [Sdk.UpdateItemInput, Sdk.UpdateItemOutput];
 }
 
@@ -78,7 +78,7 @@ export class DynamoDbError extends Error {
   }
 }
 
-/** The errors that the AWS SDKs treat as throttling, and the one for concurrent writes in two regions. They need a longer wait. */
+/** The errors that need a longer wait: those that AWS's SDKs treat as throttling, and that of a global table's conflict. */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -118,29 +118,32 @@ export class DynamoDb {
     const deadline = new AbortController();
     const { signal } = deadline;
     const timer = setTimeout(() => deadline.abort(), Math.max(0, time.getRemainingTimeInMillis() - RESERVED_MS));
-    let failure: Error | undefined;
+    let previous: Error | undefined;
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const result = await this.#post(action, body, signal).catch((error: Error) => error);
-        if (!(result instanceof Error)) return result as Output<Action>;
-        if (signal.aborted) throw retryable(504, 'The database took too long to respond.', failure ?? result);
-        const throttled = THROTTLING_ERRORS.includes(result.name);
-        if (result instanceof DynamoDbError && result.status < 500 && !throttled) throw result;
-        if (attempt === MAX_ATTEMPTS) {
-          if (!throttled) throw retryable(503, 'The database failed or did not respond.', result);
-          throw retryable(429, 'The database is throttled.', result, ' a little later');
+        try {
+          return parseResponse(await this.#post(action, body, signal)) as Output<Action>;
+        } catch (thrown) {
+          const failure = thrown as Error;
+          if (signal.aborted) throw retryable(504, 'The database took too long to respond.', previous ?? failure);
+          const throttled = THROTTLING_ERRORS.includes(failure.name);
+          if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) throw failure;
+          if (attempt === MAX_ATTEMPTS) {
+            if (!throttled) throw retryable(503, 'The database failed or did not respond.', failure);
+            throw retryable(429, 'The database is throttled.', failure, ' a little later');
+          }
+          previous = failure;
+          const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
+          await sleep(Math.random() * maxWait, undefined, { signal }).catch(() => {});
         }
-        failure = result;
-        const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
-        await sleep(Math.random() * maxWait, undefined, { signal }).catch(() => {});
       }
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Makes one attempt. Resolves with the output or the response's error; rejects if there is no complete response. */
-  #post(action: string, body: string, signal: AbortSignal): Promise<object> {
+  /** Makes one attempt. Rejects if there is no complete response. */
+  #post(action: string, body: string, signal: AbortSignal): Promise<HttpResponse> {
     const unsigned = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` };
     // Signs every attempt, because Lambda can freeze the environment between two attempts, and a signature expires.
     const headers = sign(this.endpoint, unsigned, body, this.#credentials);
@@ -153,7 +156,7 @@ export class DynamoDb {
               chunks.push(chunk);
               timer.refresh();
             })
-            .on('end', () => resolve(parseResponse(response.statusCode ?? 0, Buffer.concat(chunks).toString())))
+            .on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
             .on('error', reject),
         )
         .on('error', reject)
@@ -169,16 +172,21 @@ export class DynamoDb {
   }
 }
 
-/** Returns the output of a response, or an error: a DynamoDbError, or another Error if DynamoDB did not send it. */
-function parseResponse(status: number, text: string): object {
-  const { ConsumedCapacity, __type, message, Message = message, ...others } = parseObject(text);
-  // Only DynamoDB returns ConsumedCapacity. Without this check, a proxy's empty 200 would mean "stored" or "no such token".
-  if (status === 200 && ConsumedCapacity) return { ConsumedCapacity, ...others };
-  if (status >= 400 && __type) return new DynamoDbError(String(__type).replace(/.*#/, ''), String(Message), status);
-  return new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
+interface HttpResponse {
+  status: number;
+  text: string;
 }
 
-/** Parses a JSON object; returns an empty one for other text. Does not throw: the error would quote the text, an item. */
+/** Returns the output of a response. Throws a DynamoDbError, or another error if DynamoDB did not send the response. */
+function parseResponse({ status, text }: HttpResponse): object {
+  const { ConsumedCapacity, __type, message, Message = message, ...others } = parseObject(text);
+  // Only DynamoDB returns ConsumedCapacity. A proxy's empty 200 would otherwise mean "stored" or "no such token".
+  if (status === 200 && ConsumedCapacity) return { ConsumedCapacity, ...others };
+  if (status >= 400 && __type) throw new DynamoDbError(String(__type).replace(/.*#/, ''), String(Message), status);
+  throw new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
+}
+
+/** Parses JSON; returns an empty object for other text. Does not throw, because the error would quote the text, an item. */
 function parseObject(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) ?? {};

@@ -1,7 +1,7 @@
 import type { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
 import { ACCESS_TOKEN_PATTERN } from '../access-tokens/token.ts';
 import type { TokensTable } from '../access-tokens/tokens-table.ts';
-import { CHALLENGE, PlantStoreError } from '../errors.ts';
+import { CHALLENGE, PlantStoreError, PROVIDER_UNAVAILABLE } from '../errors.ts';
 import type { Middleware } from '../request.ts';
 
 /** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
@@ -42,7 +42,7 @@ export function bearerAuth({ table, jwtVerifier }: AccessTokens): Middleware {
       } else if (jwtVerifier && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
         internal.tokenName = await verifyJwt(jwtVerifier, token);
       } else {
-        // Malformed tokens end here, without a database read.
+        // Reads no table for a malformed token.
         const message = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${OPAQUE_FORMAT}${jwtFormat}.`;
         throw /^bearer +\S/i.test(authorization) ? invalidToken(message) : new PlantStoreError(401, message);
       }
@@ -53,9 +53,7 @@ export function bearerAuth({ table, jwtVerifier }: AccessTokens): Middleware {
 /** Returns the name for a JWT. Throws 401 if the JWT is not valid, 503 if the provider's keys are not available. */
 async function verifyJwt(jwtVerifier: JwtVerifier, token: string): Promise<string> {
   const result = await jwtVerifier.verify(token).catch((cause) => {
-    throw new PlantStoreError(503, 'The identity provider failed or did not respond. Repeating the request is safe.', {
-      cause,
-    });
+    throw new PlantStoreError(503, PROVIDER_UNAVAILABLE, { cause });
   });
   if ('name' in result) return result.name;
   const { reason, missingScope } = result;

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { character, fc, int64 } from '../../../test/support/property.ts';
-import { InexactNumber } from './exact-numbers.ts';
+import { InexactNumber } from '../exact-numbers.ts';
 import { jsonBody } from './json-body.ts';
 
 const stack = middy()

@@ -1,5 +1,5 @@
+import { parseDigits } from '../exact-numbers.ts';
 import type { Middleware } from '../request.ts';
-import { parseDigits } from './exact-numbers.ts';
 
 export type ParameterType = 'int64' | 'number' | 'boolean' | 'string';
 

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { InexactNumber } from './exact-numbers.ts';
+import { InexactNumber } from '../exact-numbers.ts';
 
 /** The members of a compiled schema that the messages use. */
 interface Schema {
