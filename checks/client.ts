@@ -62,7 +62,7 @@ export class Client {
       const { status, headers, text } = await this.sendOnce(request);
       const response = { ...parseResponse(status, headers['content-type'], text, request), headers };
       if (!isError(response, 429) || retries === MAX_RETRIES) return response;
-      // RFC 9110, 10.2.3. The service does not send dates, so a date counts as one second.
+      // RFC 9110, 10.2.3. Anything else than a number counts as one second.
       const seconds = Number(headers['retry-after']) || 1;
       await sleep(Math.min(seconds, MAX_RETRY_AFTER_SECONDS) * 1000);
     }
@@ -88,7 +88,7 @@ export class Client {
     return LOWEST_ID + this.#hash42Bits(purpose) * 1024n + 1n;
   }
 
-  /** Returns a negative id, made in the same way. It is a safe integer, also when multiplied by 100. */
+  /** Returns a negative id, made in the same way. Also a safe integer if multiplied by 100. */
   safeIntegerId(purpose: string): bigint {
     return -(2n ** 45n) - this.#hash42Bits(purpose);
   }

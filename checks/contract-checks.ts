@@ -14,7 +14,7 @@ export interface CheckedOperation {
   isResponse: (body: unknown) => body is object;
 }
 
-/** Facts about a deployment that only the pre-traffic check knows. */
+/** What the pre-traffic hook knows of a deployment, and the smoke test does not. */
 export interface DeploymentFacts {
   expiredToken: string;
   /** An origin that may call the API from a browser. */
@@ -27,7 +27,7 @@ export interface DeploymentFacts {
 
 export const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
 const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'];
-/** Variants of requests to unknown paths and methods. Each method uses one of them, because all of them take too long. */
+/** Variants of requests to unknown paths and methods. Each method uses one of them, because all take too long. */
 const REQUEST_VARIANTS: ClientRequest[] = [
   { body: '{}' },
   { headers: { authorization: '', 'content-type': 'text/plain' }, body: 'x' },

@@ -135,7 +135,7 @@ function versionIn(appSpec: string, name: string): number {
   return Number(version);
 }
 
-/** Repeats requests while the database is unavailable. Throws DatabaseUnavailable if it is to the current version too. */
+/** Repeats requests while the database is unavailable. Throws DatabaseUnavailable if it is for both versions. */
 function retryWhileUnavailable(sendToTarget: Send, sendToCurrent: Send, signal: AbortSignal): Send {
   return async (request) => {
     for (let attempt = 1; ; attempt += 1) {

@@ -12,8 +12,9 @@ export class HttpClient extends Client {
   readonly baseUrl: string;
 
   /**
-   * The default token is in the environment variable PLANT_STORE_TOKEN, because other users of the machine can see a command's
-   * arguments, but not its variables. Throws a UsageError if there is no token, or the base URL is not valid.
+   * Throws a UsageError if there is no token, or the base URL is not valid.
+   *
+   * @param token default: the variable PLANT_STORE_TOKEN, which other users of the machine cannot see, unlike arguments
    */
   constructor(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']) {
     if (!token) throw new UsageError('There is no token; set --token or the environment variable PLANT_STORE_TOKEN.');

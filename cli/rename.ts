@@ -21,7 +21,7 @@ const SERVICE = 'plant store';
 const RESOURCE = 'plant';
 const PLURAL = 'plants';
 
-/** Returns all spellings of a name, always in the same order, such as `order desk`, `OrderDesk`, `orderDesk`, `order-desk` and `ORDER_DESK`. */
+/** Returns all spellings of a name in the same order: `order desk`, `OrderDesk`, `orderDesk`, `order-desk`, `ORDER_DESK`. */
 function spellings(name: string): string[] {
   const words = name.split(' ');
   const capitalized = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1));

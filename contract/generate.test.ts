@@ -81,11 +81,11 @@ async function list(bed: string, query: Record<string, string[]> = {}): Promise<
 }
 
 async function put(body: string): Promise<unknown> {
-  const { default: validate, int64s, parameters } = await load('put-plants');
+  const { default: validate, int64Paths, parameters } = await load('put-plants');
   const stack = middy()
     .use(errorResponse())
     .use(typedParameters(parameters))
-    .use(jsonBody(int64s))
+    .use(jsonBody(int64Paths))
     .use(validator({ eventSchema: validate }))
     .handler(async (event) => event.body);
   const headers = { 'content-type': 'application/json' };

@@ -202,7 +202,7 @@ function contractConstants(operationId: string, request: Record<string, Schema>,
   };
   const constants: Record<string, { value: unknown; type: string }> = {
     operationId: { value: operationId, type: 'string' },
-    int64s: { value: int64Paths(body), type: 'string[][]' },
+    int64Paths: { value: int64Paths(body), type: 'string[][]' },
     parameters: { value: parameters, type: "import('../shared/middleware/typed-parameters.ts').ParameterTypes" },
   };
   for (const [name, { properties = {} }] of Object.entries(schemas)) {

@@ -80,7 +80,7 @@ export class OperationFunction extends LoggedFunction {
       entry: `functions/${operation.folder}/index.ts`,
       // Calls to DynamoDB end 4 s earlier. API Gateway waits for 29 s.
       timeout: Duration.seconds(10),
-      environment: serviceVariables(props),
+      environment: settingVariables(props),
       tracing: Tracing.ACTIVE,
       bundling: {
         // Without an identity provider, esbuild omits its code (functions/shared/resources.ts).
@@ -103,8 +103,8 @@ export class OperationFunction extends LoggedFunction {
   }
 }
 
-/** The environment variables that all functions have. */
-export function serviceVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
+/** The settings that functions read, as environment variables. */
+export function settingVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
   return {
     ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
     ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),

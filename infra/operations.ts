@@ -25,7 +25,7 @@ export interface GrantedOperation extends Operation {
   grants: Grants;
 }
 
-/** Returns the operations of the contract with their grants. Throws if GRANTS does not have exactly the operations of the contract. */
+/** Returns the operations of the contract with their grants. Throws if GRANTS does not have exactly these operations. */
 export function grantedOperations(operations = readOperations(), grants = GRANTS): GrantedOperation[] {
   const unknown = Object.keys(grants).find((id) => operations.every(({ operationId }) => operationId !== id));
   if (unknown !== undefined) {
@@ -44,7 +44,7 @@ export function grantedOperations(operations = readOperations(), grants = GRANTS
   });
 }
 
-/** Returns the operation id in PascalCase, such as `CreatePlant`. The construct ids of its resources start with it. */
+/** Returns the operation id in PascalCase, such as `CreatePlant`: the start of the construct ids of its resources. */
 export function constructId({ operationId }: Operation): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
 }

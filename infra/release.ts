@@ -5,7 +5,7 @@ import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { LoggedFunction, type OperationFunction, serviceVariables } from './functions.ts';
+import { LoggedFunction, type OperationFunction, settingVariables } from './functions.ts';
 import { countLines, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
 import type { Tables } from './tables.ts';
@@ -85,7 +85,7 @@ export class Release extends Construct {
         OPERATION_ID: operation.operationId,
         FUNCTION_ARN: lambda.functionArn,
         ACCESS_TOKENS_TABLE_NAME: accessTokens.tableName,
-        ...serviceVariables(settings),
+        ...settingVariables(settings),
       },
     });
     accessTokens.grant(hook.role, 'dynamodb:PutItem', 'dynamodb:DeleteItem');

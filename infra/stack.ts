@@ -29,7 +29,7 @@ export class PlantStoreStack extends Stack {
       RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
     // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.
     setRemovalPolicy(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
-    // These are deleted if creating the stack fails: a leftover key costs money, and a leftover version makes the next attempt fail.
+    // Deleted if creating the stack fails: a leftover key costs money, and a leftover version blocks the next attempt.
     setRemovalPolicy(
       RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       'AWS::Logs::LogGroup',

@@ -27,14 +27,14 @@ const dataDirectory = join(projectRoot, '.local');
 export const SERVICE_BUILDS = join(dataDirectory, 'builds');
 /** A link to the running service's cloud assembly, the folder of its last build. */
 export const SERVICE_ASSEMBLY = join(dataDirectory, 'cdk.out');
-/** Contains the endpoint of the running service's DynamoDB, for the other commands. Only the process with the lock changes this file. */
+/** The endpoint of the running service's DynamoDB, for the other commands. Only the process with the lock writes this file. */
 const serviceFile = join(dataDirectory, 'service.json');
 
 /** Maximum time to wait for another command to end. */
 const MAX_WAIT_MS = 15_000;
 const POLL_MS = 50;
 
-/** What happens to the stored data: `keep` uses and keeps it, `fresh` deletes it first, `memory` neither uses nor stores any. */
+/** What happens to the stored data: `keep` uses it, `fresh` deletes it first, `memory` neither uses nor stores any. */
 export type Storage = 'keep' | 'fresh' | 'memory';
 
 export interface LocalDynamoDb {

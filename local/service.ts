@@ -40,12 +40,12 @@ interface ServiceOptions {
   inspect: boolean;
 }
 
-/** Serves the synthesized stack on 127.0.0.1. Returns instructions for the terminal, and a function that closes it. */
+/** Serves the synthesized stack on 127.0.0.1. Returns instructions for the terminal, and a function that ends it. */
 export async function startService({ port, watch: rebuildOnChange, storage, inspect }: ServiceOptions) {
   const dynamoDb = await openLocalDynamoDb(storage);
   const handler = Promise.withResolvers<RequestListener>();
   const server = createServer(async (request, response) => (await handler.promise)(request, response));
-  // Before the stack is synthesized, which takes seconds.
+  // Before the stack is synthesized, so that a port in use fails at once.
   await listen(server, port);
   console.log('Synthesizing the stack…');
   rmSync(SERVICE_BUILDS, { recursive: true, force: true });
@@ -71,8 +71,8 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
 
   let typeCheck: ChildProcess | undefined;
 
-  /** Waits for a change and builds. If that fails, prints why and what happens now, and waits for the next change. */
-  async function rebuild(nextChange: () => Promise<void>, now: string): Promise<RunningFunctions> {
+  /** Waits for a change and builds. If that fails, prints why and what happens meanwhile, and waits for the next change. */
+  async function rebuild(nextChange: () => Promise<void>, meanwhile: string): Promise<RunningFunctions> {
     for (;;) {
       await nextChange();
       typeCheck?.kill();
@@ -84,7 +84,7 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
         typeCheck = checkTypes();
         return rebuilt;
       } catch (error) {
-        console.error(`${(error as Error).message}\n\n${now}`);
+        console.error(`${(error as Error).message}\n\n${meanwhile}`);
       }
     }
   }
@@ -92,9 +92,9 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
   const nextChange = rebuildOnChange ? await watchSources() : undefined;
   let running = await build().catch((error: Error) => {
     if (!nextChange) throw error;
-    const now = 'Waiting for a change.';
-    console.error(`${error.message}\n\n${now}`);
-    return rebuild(nextChange, now);
+    const meanwhile = 'Waiting for a change.';
+    console.error(`${error.message}\n\n${meanwhile}`);
+    return rebuild(nextChange, meanwhile);
   });
   await putDevelopmentToken(dynamoDb, running.template);
 
@@ -127,7 +127,7 @@ List what is stored: npm run plants
   return {
     instructions,
 
-    /** Stops listening, and waits for requests in progress. Then the process must exit, because the database and the functions stay open. */
+    /** Stops listening, and waits for requests in progress. After it, exit: the database and the functions stay open. */
     async close(): Promise<void> {
       server.close();
       await Promise.race([once(server, 'close'), sleep(GRACE_MS)]);
@@ -150,7 +150,7 @@ function printAccess(line: string, error?: number): void {
   console.log(time + styleText(error === undefined ? 'green' : error < 500 ? 'yellow' : 'red', line));
 }
 
-/** Prints a line of a function's log. Omits that of a request without failure: the gateway prints one for each response. */
+/** Prints a line of a function's log. Omits the line of a request that did not fail: `printAccess` prints one. */
 function printLine(line: LogLine): void {
   if (line.level === 'INFO' && isRequestLine(line)) return;
   const print = ['WARN', 'ERROR'].includes(line.level) ? console.error : console.log;

@@ -61,6 +61,9 @@ const operations = await Promise.all(
 );
 type Operation = (typeof operations)[number];
 
+/** In seconds since 1970. */
+const FAR_FUTURE = 2 ** 32;
+
 /** Starts an operation's bundle with its own database. Calls fail as planned during init. */
 async function startWithFailures({ functionName, folder, before }: Operation, ...initPlans: Plan[]) {
   const engine = await startEngine(template);
@@ -76,8 +79,8 @@ async function startWithFailures({ functionName, folder, before }: Operation, ..
     repairDatabase: () => proxy.plan(),
     closeDatabase: proxy.close,
     items: () => itemsOf(engine),
-    /** Starts a test: restores the items, and makes the next calls fail. Later requests have a token that is not cached. */
-    async plan(...plans: Plan[]) {
+    /** Starts a test: restores the items, makes the next calls fail, and uses a new token, which is not cached. */
+    async reset(...plans: Plan[]) {
       proxy.plan();
       lines.length = 0;
       for (const { table, items } of before) {
@@ -85,7 +88,7 @@ async function startWithFailures({ functionName, folder, before }: Operation, ..
         for (const item of items) await engine.put(table, item);
       }
       ({ token } = newToken('', 0, 0));
-      await engine.putToken(token, 'test', 2 ** 32);
+      await engine.putToken(token, 'test', FAR_FUTURE);
       proxy.plan(...plans);
     },
     /** Invokes the function with a sample event. Returns the body of the response. */
@@ -106,7 +109,7 @@ async function startWithFailures({ functionName, folder, before }: Operation, ..
       return this.close();
     },
   };
-  await service.plan();
+  await service.reset();
   return service;
 }
 
@@ -119,42 +122,38 @@ const failingCalls = operations.flatMap((operation) =>
       call,
       applied,
       when: applied ? 'after it is carried out' : 'before it is carried out',
-      // If the write was carried out, the next attempt repeats it.
+      // If the write was carried out, the request gets the response to a repeated one.
       next: applied ? nameOfRepeat(operation.folder) : operation.folder,
     })),
   ),
 );
 
-describe.each(failingCalls)('$operationId, each call $call, $when', { concurrent: true }, async (failingCall) => {
+describe.each(failingCalls)('$operationId, if each $call fails $when', { concurrent: true }, async (failingCall) => {
   const { operation, call, applied, next } = failingCall;
   const service = closedAtEnd(await startWithFailures(operation));
 
-  test.for(rows)(
-    'error if the database %s (%i), and a repeated request succeeds',
-    IN_ORDER,
-    async ([failure, error]) => {
-      await service.plan({ call, failure, applied, times: ALWAYS });
-      const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
-      expect(await service.send()).toMatchObject({ error, message });
-      expect(await service.items()).toEqual(applied ? operation.after : operation.before);
-      expect(service.lines).toHaveLength(1);
-      service.repairDatabase();
-      expect((await service.send())['error']).toBe(errorOfSample(next));
-      expect(await service.items()).toEqual(operation.after);
-    },
-  );
+  test.for(rows)('the database %s: error %i, and a repeated request succeeds', IN_ORDER, async ([failure, error]) => {
+    await service.reset({ call, failure, applied, times: ALWAYS });
+    const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
+    expect(await service.send()).toMatchObject({ error, message });
+    expect(await service.items()).toEqual(applied ? operation.after : operation.before);
+    expect(service.lines).toHaveLength(1);
+    service.repairDatabase();
+    expect((await service.send())['error']).toBe(errorOfSample(next));
+    expect(await service.items()).toEqual(operation.after);
+  });
 });
 
-describe.each(failingCalls)('$operationId, one call $call, $when', { concurrent: true }, async (failingCall) => {
+describe.each(failingCalls)('$operationId, if one $call fails $when', { concurrent: true }, async (failingCall) => {
   const { operation, call, applied, next } = failingCall;
   const service = closedAtEnd(await startWithFailures(operation));
 
   // A database that sends a byte at a time leaves no time for another attempt.
   test.for(rows.filter(([failure]) => failure !== 'sends a byte at a time'))(
-    'no error if the database %s',
+    'the database %s: no error',
     IN_ORDER,
     async ([failure]) => {
-      await service.plan({ call, failure, applied, times: 1 });
+      await service.reset({ call, failure, applied, times: 1 });
       expect((await service.send())['error']).toBe(errorOfSample(next));
       expect(await service.items()).toEqual(operation.after);
     },
@@ -178,26 +177,26 @@ describe.each(operations)('$operationId', { concurrent: true }, (operation) => {
 
   test('succeeds after the first requests failed', async () => {
     await using service = await startWithFailures(operation);
-    await service.plan({ call: READ_TOKEN, failure: 'resets the connection', times: ALWAYS, applied: false });
+    await service.reset({ call: READ_TOKEN, failure: 'resets the connection', times: ALWAYS, applied: false });
     expect(await service.send()).toMatchObject({ error: 503 });
     expect(await service.send()).toMatchObject({ error: 503 });
     service.repairDatabase();
     expect(await service.send()).not.toHaveProperty('error');
   });
 
-  test('succeeds if the database hangs twice at each call', async () => {
+  test('succeeds if the first two attempts of each call hang', async () => {
     const calls = databaseCallsOf(operation.functionName, assembly);
     await using service = await startWithFailures(operation);
-    await service.plan(...calls.map((call): Plan => ({ call, failure: 'hangs', times: 2, applied: false })));
+    await service.reset(...calls.map((call): Plan => ({ call, failure: 'hangs', times: 2, applied: false })));
     expect(await service.send()).not.toHaveProperty('error');
   });
 });
 
-test('error 409 for a different plant with the id of a write whose response was lost', async () => {
+test('returns 409 for a different plant after a write whose response was lost', async () => {
   const createPlant = operations.find(({ operationId }) => operationId === 'createPlant') as Operation;
   await using service = await startWithFailures(createPlant);
   const call = `PutItem ${PlantsTableName}`;
-  await service.plan({ call, failure: 'resets the connection', times: 1, applied: true });
+  await service.reset({ call, failure: 'resets the connection', times: 1, applied: true });
   expect(await service.send()).not.toHaveProperty('error');
   expect(await service.send('error-409-id-in-use')).toMatchObject({ error: 409 });
   expect(await service.items()).toEqual(createPlant.after);

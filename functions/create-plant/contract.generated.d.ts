@@ -8,7 +8,7 @@ export type CreatePlantEvent = { "body": { "id": bigint; "name": string; "tag"?:
 export type CreatePlantResponse = { "name": string; "tag"?: string };
 
 export declare const operationId: string;
-export declare const int64s: string[][];
+export declare const int64Paths: string[][];
 export declare const parameters: import('../shared/middleware/typed-parameters.ts').ParameterTypes;
 export declare const newPlantMemberNames: (keyof NewPlant)[];
 export declare const plantMemberNames: (keyof Plant)[];

@@ -1,6 +1,6 @@
 // Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.
 export const operationId = "createPlant";
-export const int64s = [["id"]];
+export const int64Paths = [["id"]];
 export const parameters = {"pathParameters":{},"queryStringParameters":{}};
 export const newPlantMemberNames = ["id","name","tag"];
 export const plantMemberNames = ["name","tag"];

@@ -10,7 +10,7 @@ export class InexactNumber {
 /** The member names that lead to an int64 of the schema; `*` means every item of an array. */
 export type Int64Path = readonly string[];
 
-/** Replaces the numbers at a path with those of `exact`, the result of `parseExactly`. Keeps all other values. */
+/** Copies the numbers at a path from `exact`, the result of `parseExactly`. Keeps all other values. */
 export function replaceInt64s([member, ...rest]: Int64Path, value: unknown, exact: unknown): void {
   if (!isRecord(value) || !isRecord(exact) || member === undefined) return;
   for (const name of member === '*' ? Object.keys(value) : [member]) {
@@ -27,7 +27,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Parses JSON. A number becomes a bigint or an InexactNumber; beyond 2^53 only plain digits become a bigint. */
+/** Parses JSON. A number becomes a bigint, or an InexactNumber: a fraction, and beyond 2^53 a number such as 1e18. */
 export function parseExactly(text: string): unknown {
   return parseWithSource(text, (_, value, { source }) =>
     typeof value === 'number' ? exactNumber(value, source) : value,

@@ -2,8 +2,6 @@ import { TokensTable } from './access-tokens/tokens-table.ts';
 import { DynamoDb } from './dynamodb/dynamodb.ts';
 import { environmentVariable } from './environment-variable.ts';
 
-/* Shared by all operations; created and warmed up once, at init. */
-
 export const dynamoDb = new DynamoDb();
 
 export const accessTokens = {

@@ -19,7 +19,7 @@ type VerificationResult = { name: string } | { reason: string; missingScope?: st
 const CLOCK_TOLERANCE_S = 60;
 /** RFC 7515, 4.1: with these headers a token would choose its own verification key. */
 const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u'];
-/** RFC 9068, 2.1, and "JWT", which some providers use instead. An ID token can have the type "JWT" too, so its claims are checked. */
+/** RFC 9068, 2.1, and "JWT", which some providers use instead. ID tokens may have it too, so the claims are checked. */
 const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 /**
  * The first three exist only in ID tokens (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to its owner's

@@ -68,7 +68,7 @@ const respond =
 const failure = (status: number, name: string) =>
   respond(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'said' }));
 
-const FAULTS: Record<string, RequestListener> = {
+const FAILURES: Record<string, RequestListener> = {
   'responds with 500': failure(500, 'InternalServerError'),
   'responds with 503 in HTML': respond(503, '<html>busy</html>', { 'content-type': 'text/html' }),
   'resets the connection': (request) => request.socket.destroy(),
@@ -358,7 +358,7 @@ const RESPONSES: [string, RequestListener][] = [
   ['ServiceUnavailable', failure(503, 'ServiceUnavailable')],
   ['a 403 in HTML', respond(403, '<html></html>', { 'content-type': 'text/html' })],
   ['a 502', respond(502, '')],
-  ...Object.entries(FAULTS),
+  ...Object.entries(FAILURES),
 ];
 
 /** The responses for which the number of attempts differs from the SDK's. */
@@ -388,7 +388,7 @@ test.concurrent.each(RESPONSES)(
     expect(own.attempts === ofSdk, `${own.attempts} attempts, the SDK makes ${ofSdk}`).toBe(
       !DIFFERENCES.includes(name),
     );
-    if (!(name in FAULTS)) return;
+    if (!(name in FAILURES)) return;
     const message = 'The database failed or did not respond. Repeating the request is safe.';
     expect(own).toMatchObject({ result: { error: 503, message }, attempts: 3 });
   },

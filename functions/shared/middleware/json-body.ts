@@ -20,7 +20,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, or has the member
  * `__proto__` or `constructor.prototype`.
  */
-export function jsonBody(int64s: readonly Int64Path[]): Middleware {
+export function jsonBody(int64Paths: readonly Int64Path[]): Middleware {
   const parser = httpJsonBodyParser({ disableContentTypeCheck: true });
   return {
     before: (request) => {
@@ -33,7 +33,7 @@ export function jsonBody(int64s: readonly Int64Path[]): Middleware {
       Object.assign(event, { body: text, isBase64Encoded: false });
       parseJson(parser, request);
       const exactBody = parseExactly(text);
-      for (const path of int64s) replaceInt64s(path, event.body, exactBody);
+      for (const path of int64Paths) replaceInt64s(path, event.body, exactBody);
     },
   };
 }

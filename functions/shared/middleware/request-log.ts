@@ -2,10 +2,11 @@ import type { Middleware, Request } from '../request.ts';
 import { toPlantStoreError } from './error-response.ts';
 
 /**
- * Logs one JSON line per request: the operation's id, the function's version, the outcome (`succeeded`, `refused` for a
- * 4xx `error`, `failed` for a 5xx), the `error` number, the gateway's extended request id, which a client cannot choose
- * ("Variables for access logging for API Gateway"), the token's name, and the duration in ms. A failure is logged at
- * level ERROR with its cause and stack. A token, a digest or a body is never logged.
+ * Logs one JSON line per request. It never contains a token, a digest or a body.
+ *
+ * - `outcome`: `succeeded`, `refused` for an `error` below 500, or else `failed`, at level ERROR with its `cause` and stack
+ * - `extendedRequestId`: the gateway's, because a client cannot choose it ("Variables for access logging for API Gateway")
+ * - `operation`, the function's `version`, the `error` number, `tokenName`, and `durationMs`
  */
 export function requestLog(operation: string): Middleware {
   return {
