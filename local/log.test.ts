@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestLine } from '../test/support/log-lines.ts';
-import { isRequestLine, logLine, terminalText } from './log.ts';
+import { accessLine, isRequestLine, logLine, terminalText } from './log.ts';
 import { projectRoot } from './synthesize.ts';
 
 const circular: { self?: object } = {};
@@ -47,3 +47,16 @@ test.each([[['text']], [[{ operation: 'x' }]], [[null]], [[{ operation: 'x', out
     expect(isRequestLine(logLine('INFO', values))).toBe(false);
   },
 );
+
+test.each([
+  ['green', undefined, 32],
+  ['yellow', 409, 33],
+  ['red', 500, 31],
+])('prints the line of a response with the time and in %s for error %s', (_color, error, code) => {
+  vi.stubEnv('NO_COLOR', undefined);
+  vi.stubEnv('FORCE_COLOR', '1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const [time = '', line] = accessLine('POST /plants', error).split('  ');
+  expect(time).toMatch(/^\d\d:\d\d:\d\d$/);
+  expect(line).toBe(`\u001b[${code}mPOST /plants\u001b[39m`);
+});

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { formatWithOptions } from 'node:util';
+import { formatWithOptions, styleText } from 'node:util';
 
 /** A line of a function's log. */
 export interface LogLine {
@@ -49,6 +49,12 @@ export function isRequestLine({ message }: LogLine): boolean {
 export function terminalText(line: LogLine): string {
   const text = isRequestLine(line) ? toText(JSON.parse(JSON.stringify(line.message), reviveError)) : line.text;
   return `${line.level} ${text}`;
+}
+
+/** Returns the line of a response for a terminal: with the time, and with a colour for the result. */
+export function accessLine(line: string, error?: number): string {
+  const color = error === undefined ? 'green' : error < 500 ? 'yellow' : 'red';
+  return `${new Date().toTimeString().slice(0, 8)}  ${styleText(color, line)}`;
 }
 
 /** Makes an error of an object with a stack, because Node.js prints the stack of an error in lines. */

@@ -6,7 +6,6 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { styleText } from 'node:util';
 import { watch } from 'chokidar';
 import {
   createTables,
@@ -19,7 +18,7 @@ import {
 } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
 import { type RunningFunctions, startServedFunctions } from './lambda.ts';
-import { isRequestLine, type LogLine, terminalText } from './log.ts';
+import { accessLine, isRequestLine, type LogLine, terminalText } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
 import { debuggable, readTemplate } from './template.ts';
@@ -144,10 +143,9 @@ async function listen(server: Server, port: number): Promise<void> {
   }
 }
 
-/** Prints the line of a request. In a terminal, with the time, and with a colour for its result. */
+/** Prints the line of a response. */
 function printAccess(line: string, error?: number): void {
-  const time = process.stdout.isTTY ? `${new Date().toTimeString().slice(0, 8)}  ` : '';
-  console.log(time + styleText(error === undefined ? 'green' : error < 500 ? 'yellow' : 'red', line));
+  console.log(process.stdout.isTTY ? accessLine(line, error) : line);
 }
 
 /** Prints a line of a function's log. Omits the line of a request that did not fail: `printAccess` prints one. */

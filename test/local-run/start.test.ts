@@ -108,6 +108,16 @@ test('keeps its data if it is killed, and stores the development token at each s
   expect(await post(run.url, '{"id":70,"name":"before the kill"}')).toEqual({ name: 'before the kill' });
 });
 
+test('uses at most 300 MB after 5,000 requests', async () => {
+  const create = async (firstId: number) => {
+    for (let id = firstId; id < firstId + 500; id += 1) await post(run.url, `{"id":${id},"name":"x"}`);
+  };
+  await Promise.all(Array.from({ length: 10 }, (_, connection) => create(1000 * (connection + 1))));
+  const { pid } = JSON.parse(readFileSync(join(project.directory, '.local/service.json'), 'utf8'));
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  expect(Number(kilobytes) / 1024).toBeLessThan(300);
+});
+
 test.each([
   ['events/none.json', undefined, 'The event events/none.json cannot be read: ENOENT'],
   ['README.md', undefined, 'The event README.md cannot be read: Unexpected token'],
