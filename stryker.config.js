@@ -1,7 +1,6 @@
 /** The folder to mutate. Only its tests run: vitest.config.ts reads this variable too. */
 process.env['MUTATION_FOLDER'] ??= 'functions';
 const folder = process.env['MUTATION_FOLDER'];
-process.env['PROPERTY_RUNS'] ??= '100';
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
