@@ -68,7 +68,7 @@ export async function buildWithJwt(context: Record<string, string>, token: strin
 /** Bundles the function with alternative esbuild options. */
 export async function buildAlternatives(): Promise<Variant[]> {
   return Promise.all([
-    bundle('without the alias of node:http', ENTRY, { ...DEPLOYED_OPTIONS, alias: {} }),
+    bundle('with the original node:http', ENTRY, { ...DEPLOYED_OPTIONS, alias: {} }),
     bundle('minified', ENTRY, { ...DEPLOYED_OPTIONS, minify: true }),
   ]);
 }

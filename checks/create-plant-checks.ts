@@ -13,12 +13,13 @@ const JSON_CONTENT_TYPES = [
   'APPLICATION/JSON ; charset="utf-8"; version=1',
 ];
 
+/** A JSON body with the id, which `JSON.stringify` could not write. There must be another member. */
 const bodyOf = (id: bigint, members: object) => JSON.stringify(members).replace('{', `{"id":${id},`);
 /** A request body that is not valid UTF-8. */
 const notUtf8 = (id: bigint) => Uint8Array.from(Buffer.from(`{"id":${id},"name":"\xff"}`, 'latin1'));
 
-/** Creates a plant and repeats the request. */
-function create(id: bigint, plant: Plant, changes?: ClientRequest): Step[] {
+/** Steps that create a plant, and repeat the request. */
+function createTwice(id: bigint, plant: Plant, changes?: ClientRequest): Step[] {
   const step: Step = [{ body: bodyOf(id, plant), ...changes }, ok(plant)];
   return [step, step];
 }
@@ -26,7 +27,7 @@ function create(id: bigint, plant: Plant, changes?: ClientRequest): Step[] {
 const createdCheck = (subject: string, plant: Plant, changes?: (client: Client, id: bigint) => ClientRequest) =>
   check(`${subject} gets status 200, also when repeated`, (client) => {
     const id = client.id(JSON.stringify(plant));
-    return create(id, plant, changes?.(client, id));
+    return createTwice(id, plant, changes?.(client, id));
   });
 
 /** Checks that a plant is stored exactly: slightly different plants with the same id get error 409. */
@@ -34,14 +35,14 @@ const storedExactlyCheck = (subject: string, plant: Plant, others: Plant[]) =>
   check(`${subject} gets status 200 and is stored exactly`, (client) => {
     const id = client.id(JSON.stringify([subject, plant]));
     const conflicts = others.map((other): Step => [{ body: bodyOf(id, other) }, error(409)]);
-    return [...create(id, plant), ...conflicts, ...create(id, plant)];
+    return [...createTwice(id, plant), ...conflicts, ...createTwice(id, plant)];
   });
 
 /** Checks that a request gets this error and stores nothing: a different plant with the same id can be created. */
 const notStoredCheck = (subject: string, number: number, request: (id: bigint) => ClientRequest) =>
   check(`${subject} gets error ${number} and is not stored`, (client) => {
     const id = client.id(subject);
-    return [[request(id), error(number)], ...create(id, PLANT)];
+    return [[request(id), error(number)], ...createTwice(id, PLANT)];
   });
 
 const invalidMembers = (subject: string, members: object, ...names: string[]) =>
@@ -83,7 +84,7 @@ export const createPlantChecks: Check[] = [
   ]),
   check('two ids beyond 2^53 that differ by one, positive or negative, belong to different plants', (client) => {
     const id = client.id('two ids');
-    const steps = [id, id + 1n, -id, -id - 1n].flatMap((each) => create(each, { name: `plant ${each}` }));
+    const steps = [id, id + 1n, -id, -id - 1n].flatMap((each) => createTwice(each, { name: `plant ${each}` }));
     return [...steps, ...steps];
   }),
   createdCheck('a plant with unknown members', { name: 'others' }, (_, id) => ({

@@ -62,7 +62,7 @@ test.each<[string, ClientRequest, string | null]>([
 
 test.each([
   ['/plants/{id}', '/plants/7', { id: '7' }, null, null],
-  ['/beds/{bed-id}/plants/{id}', '/beds/a/plants/7', { 'bed-id': 'a', id: '7' }, null, null],
+  ['/beds/{bed_id}/plants/{id}', '/beds/a/plants/7', { bed_id: 'a', id: '7' }, null, null],
   ['/plants', '/plants', null, null, null],
   ['/plants', '/plants?tag=a%20b&tag=c&n=1', null, { tag: 'c', n: '1' }, { tag: ['a b', 'c'], n: ['1'] }],
 ])('for the resource %s, sends the parameters of %s', async (resource, path, pathParameters, query, multiValue) => {

@@ -62,9 +62,9 @@ test.each<[string[], number, Plants]>([
   const [from, to] = [await createTable(BACKUP), await createTable(CURRENT)];
   const { code, stdout, stderr } = await restore(from, to, args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const [, examples = ''] = /^\n2 the same, 2 missing, 3 different, such as (.*)\.\n/.exec(stdout) ?? [];
+  const [, examples = ''] = /^2 the same, 2 missing, 3 different, such as (.*)\.\n/.exec(stdout) ?? [];
   expect(examples.split(', ').toSorted()).toEqual(['2', '3', '5']);
-  expect(stdout.split('\n').slice(2)).toEqual([`Plants written to ${to}: ${written}.`, '']);
+  expect(stdout.split('\n').slice(1)).toEqual([`Plants written to ${to}: ${written}.`, '']);
   expect(await readPlants(to)).toEqual(expected);
   expect(await readPlants(from)).toEqual(BACKUP);
 });
@@ -84,7 +84,7 @@ test('restores several pages, with at most 100 requests at a time, and prints te
       concurrent -= 1;
     });
   });
-  expect(stdout).toMatch(/^\n0 the same, 215 missing, 15 different, such as (\d+, ){9}\d+\.\n/);
+  expect(stdout).toMatch(/^0 the same, 215 missing, 15 different, such as (\d+, ){9}\d+\.\n/);
   expect(await readPlants(to)).toEqual({
     ...plantsFrom(0, 230, 'before'),
     ...plantsFrom(0, 15, 'changed'),
@@ -117,7 +117,7 @@ test('prints why a write failed, and can be run again', async () => {
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toBe(`The plants of ${from} could not all be copied: Not allowed. It is safe to run this again.\n`);
   await restore(from, to);
-  expect((await restore(from, to)).stdout).toContain('\n9 the same, 0 missing, 0 different.\n');
+  expect((await restore(from, to)).stdout).toContain('9 the same, 0 missing, 0 different.\n');
 });
 
 test.each([true, false])('prints its progress only on a terminal (%s)', async (isTTY) => {
@@ -130,7 +130,7 @@ test.each([true, false])('prints its progress only on a terminal (%s)', async (i
   });
   process.stderr.isTTY = isTTY;
   await restore(from, to);
-  expect(write.mock.calls).toEqual(isTTY ? [['\r2 the same, 2 missing, 3 different']] : []);
+  expect(write.mock.calls).toEqual(isTTY ? [['\r2 the same, 2 missing, 3 different'], ['\n']] : []);
 });
 
 test.each([

@@ -12,7 +12,7 @@ const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--
 
 Copies plants from TABLE, for example a restored backup, to the stack's plants table: those that are missing there, and
 with --overwrite also those that are different there. Deletes nothing. --dry-run only counts. REGION is the region of
-TABLE, by default that of the stack. Without --stack, it copies to the local run's plants table.`;
+TABLE, by default that of the stack. Without --stack, both tables are those of the local run.`;
 
 const OPTIONS = {
   from: { type: 'string' },
@@ -60,7 +60,8 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
     );
     if (process.stderr.isTTY) process.stderr.write(`\r${summary()}`);
   }
-  console.log(`\n${summary()}${examples.length > 0 ? `, such as ${examples.join(', ')}` : ''}.`);
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  console.log(`${summary()}${examples.length > 0 ? `, such as ${examples.join(', ')}` : ''}.`);
   console.log(`Plants written to ${target.tableName}: ${written}.`);
 }
 

@@ -20,6 +20,12 @@ test('reads each method of a path as an operation, and ignores other keys of a p
   ]);
 });
 
+test('rejects a path parameter with a hyphen', () => {
+  const contract = 'paths: { "/beds/{id}/{plant-id}": { get: { operationId: getPlant } } }';
+  const message = 'has {plant-id}; its name must have only letters, digits and underscores';
+  expect(() => readOperations(contract)).toThrow(message);
+});
+
 test.each(readOperations())('$operationId has a handler in $folder', ({ folder }) => {
   const file = `functions/${folder}/index.ts`;
   expect(existsSync(file), `${file} is missing: it must export the operation's handler.`).toBe(true);

@@ -17,17 +17,21 @@ export interface Operation {
 /** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** Reads all operations of the contract, in their order. */
+/** Reads all operations of the contract, in their order. Throws if a path parameter has another character than \w. */
 export function readOperations(
   contract = readFileSync(join(import.meta.dirname, '../openapi.yaml'), 'utf8'),
 ): Operation[] {
   const { paths } = parse(contract) as { paths: Record<string, Record<string, { operationId: string }>> };
-  return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item)
+  return Object.entries(paths).flatMap(([path, item]) => {
+    const [parameter] = /\{(?!\w+\})[^}]*\}/.exec(path) ?? [];
+    if (parameter !== undefined) {
+      throw new Error(`The path ${path} has ${parameter}; its name must have only letters, digits and underscores.`);
+    }
+    return Object.entries(item)
       .filter(([method]) => METHODS.includes(method))
       .map(([method, { operationId }]) => {
         const folder = operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
         return { operationId, method: method.toUpperCase(), path, folder };
-      }),
-  );
+      });
+  });
 }

@@ -32,7 +32,7 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
     if (parents.includes(name)) throw new Error(`The schema ${name} contains itself; this is not supported.`);
     return resolve(target, schemas, [...parents, name]);
   }
-  // strictSchema could not make alternatives strict: each would reject the members that only another one has.
+  // strictSchema would forbid in each alternative the members of the others.
   const alternatives = ['oneOf', 'anyOf'].find((keyword) => keyword in schema);
   if (alternatives) throw new Error(`The schema ${JSON.stringify(schema)} has ${alternatives}; this is not supported.`);
   const resolveChild = (child: Schema) => resolve(child, schemas, parents);
@@ -56,8 +56,8 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
   };
 }
 
-/** Keywords to remove. Only `type` affects the validation, and the `base` of its type replaces it. */
-const ANNOTATIONS = ['type', 'description', 'title', 'example', 'examples', 'deprecated'];
+/** Keywords that do not affect the validation. */
+const ANNOTATIONS = ['description', 'title', 'example', 'examples', 'deprecated'];
 const OBJECT = ['properties', 'required'];
 const BOUNDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 /** The supported keywords of each type, and the schema that every value of the type must match. */
@@ -85,7 +85,8 @@ export function validatorSchema(schema: Schema, place: string): Schema {
     const supported = type.keywords.join(', ') || 'none';
     throw new Error(`${place} has the keyword ${unsupported}; its type supports only these keywords: ${supported}.`);
   }
-  const { properties, items, format: _, ...keywords } = schema;
+  // `base` has the type, and replaces the format of an integer.
+  const { type: _type, format: _format, properties, items, ...keywords } = schema;
   for (const annotation of ANNOTATIONS) delete keywords[annotation];
   const convert = (child: Schema, name: string) => validatorSchema(child, `${place}.${name}`);
   return {
@@ -97,7 +98,7 @@ export function validatorSchema(schema: Schema, place: string): Schema {
 }
 
 function unsupportedKeyword(schema: Schema, supported: string[]): string | undefined {
-  return Object.keys(schema).find((keyword) => ![...ANNOTATIONS, ...supported].includes(keyword));
+  return Object.keys(schema).find((keyword) => !['type', ...ANNOTATIONS, ...supported].includes(keyword));
 }
 
 /** Converts a resolved schema of a response to one that allows no additional members. */

@@ -56,7 +56,7 @@ export class Release extends Construct {
       preHook: hook.lambda as IFunction,
       alarms: [
         this.#addAlarm('InternalErrors', operationFunction, internalErrors, 'responded with error 500'),
-        this.#addAlarm('Crashes', operationFunction, crashes, 'crashed, ran out of memory or did not start'),
+        this.#addAlarm('Crashes', operationFunction, crashes, 'crashed, timed out, ran out of memory or did not start'),
       ],
     });
     hook.lambda.addToRolePolicy(

@@ -24,7 +24,7 @@ const BODY_TOO_LARGE: HttpResponse = {
  */
 const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
 
-/** Responds as the REST API of the running functions' template. Calls `log` for each response, with a line and its `error`. */
+/** Returns a listener that behaves like the template's REST API. Calls `log` with a line for each response, and its error. */
 export function createGateway(
   running: () => RunningFunctions,
   log: (line: string, error?: number) => void,
@@ -49,8 +49,11 @@ export function createGateway(
   }
 
   return (message, response) => {
-    // Fails if the client disconnects while it sends its body.
-    handle(message, response).catch(() => response.destroy());
+    handle(message, response).catch((error: Error) => {
+      // A client can disconnect while it sends its body.
+      if (message.complete) console.error(error.message);
+      response.destroy();
+    });
   };
 }
 
@@ -75,17 +78,22 @@ async function respond({ template, invoke }: RunningFunctions, request: GatewayR
   if (`${url}${rawHeaders.join('')}`.length > MAX_HEADER_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
   if (request.body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
   const match = findRoute(template.routes, request);
+  // The type for an unknown path or method.
   if (!match) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
   const { integration } = match;
   if ('mediaTypes' in integration) return mockResponse(template, integration, request);
+  const ended = new AbortController();
   try {
-    const timeout = sleep(integration.timeoutMs, gatewayResponse(template, 'INTEGRATION_TIMEOUT'), { ref: false });
-    return await Promise.race([invoke(createEvent(request, template, match)).then(functionResponse), timeout]);
+    const timeout = sleep(integration.timeoutMs, 'timeout', { ref: false, signal: ended.signal });
+    const response = await Promise.race([invoke(createEvent(request, template, match)), timeout]);
+    return response === 'timeout' ? gatewayResponse(template, 'INTEGRATION_TIMEOUT') : functionResponse(response);
   } catch (error) {
     if (error instanceof EventTooLarge) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
     // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
     console.error((error as Error).message);
     return gatewayResponse(template, 'DEFAULT_5XX');
+  } finally {
+    ended.abort();
   }
 }
 

@@ -132,16 +132,20 @@ describe.each(failingCalls)('$operationId, if each $call fails $when', { concurr
   const { operation, call, applied, next } = failingCall;
   const service = closedAtEnd(await startWithFailures(operation));
 
-  test.for(rows)('the database %s: error %i, and a repeated request succeeds', IN_ORDER, async ([failure, error]) => {
-    await service.reset({ call, failure, applied, times: ALWAYS });
-    const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
-    expect(await service.send()).toMatchObject({ error, message });
-    expect(await service.items()).toEqual(applied ? operation.after : operation.before);
-    expect(service.lines).toHaveLength(1);
-    service.repairDatabase();
-    expect((await service.send())['error']).toBe(errorOfSample(next));
-    expect(await service.items()).toEqual(operation.after);
-  });
+  test.for(rows)(
+    'the database %s: error %i, and then the response to a repeated request',
+    IN_ORDER,
+    async ([failure, error]) => {
+      await service.reset({ call, failure, applied, times: ALWAYS });
+      const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
+      expect(await service.send()).toMatchObject({ error, message });
+      expect(await service.items()).toEqual(applied ? operation.after : operation.before);
+      expect(service.lines).toHaveLength(1);
+      service.repairDatabase();
+      expect((await service.send())['error']).toBe(errorOfSample(next));
+      expect(await service.items()).toEqual(operation.after);
+    },
+  );
 });
 
 describe.each(failingCalls)('$operationId, if one $call fails $when', { concurrent: true }, async (failingCall) => {
@@ -150,7 +154,7 @@ describe.each(failingCalls)('$operationId, if one $call fails $when', { concurre
 
   // A database that sends a byte at a time leaves no time for another attempt.
   test.for(rows.filter(([failure]) => failure !== 'sends a byte at a time'))(
-    'the database %s: no error',
+    'the database %s: the same response as without',
     IN_ORDER,
     async ([failure]) => {
       await service.reset({ call, failure, applied, times: 1 });

@@ -27,7 +27,7 @@ async function responseTo(event: unknown) {
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
-/** An id that no other test of this file uses, and a JSON number with this value. */
+/** An id outside of 400,000 to 500,000, which other tests use, and a JSON number with this value. */
 const writtenId = fc
   .oneof(
     int64.map((id) => ({ id, json: `${id}` })),
@@ -83,20 +83,22 @@ test.each([null, undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 
   },
 );
 
-/* The bench measures how long these bodies take. */
+/* bench/run.ts measures how long such bodies take. */
 const LONG = '\\u0061'.repeat(400_000);
 const fill = (value: string, bytes: number) => Array(Math.floor(bytes / (value.length + 1))).fill(value);
 
 test.each<[string, string, object]>([
   ['a name of 400 KB with every character escaped', `"name":"${LONG}"`, { name: 'a'.repeat(400_000) }],
-  ['the maximum number of values', `"name":"x","a":[${fill('{}', 1400)}]`, { name: 'x' }],
+  ['935 values', `"name":"x","a":[${fill('{}', 1400)}]`, { name: 'x' }],
   ['long member names', `"name":"x",${fill(`"${'k'.repeat(2400)}":0`, 2_400_000)}`, { name: 'x' }],
   ['4.4 MB of objects', `"name":"x","a":[${fill('{}', 4_400_000)}]`, { error: 413 }],
   ['2.4 MB of objects', `"name":"x","a":[${fill('{}', 2_400_000)}]`, { error: 413 }],
   ['2.4 MB of numbers', `"name":"x","a":[${fill('0', 2_400_000)}]`, { error: 413 }],
   ['2.4 MB of nested lists', `"name":"x","a":${'['.repeat(2_400_000)}`, { error: 413 }],
 ])('responds to a large body with %s', async (_, members, expected) => {
-  const body = Buffer.from(`{"id":${2n ** 63n - BigInt(members.length)},${members}}`).toString('base64');
+  // A different id for each row.
+  const id = 2n ** 63n - BigInt(members.length);
+  const body = Buffer.from(`{"id":${id},${members}}`).toString('base64');
   expect(await responseTo(eventWith({ body, isBase64Encoded: true }))).toMatchObject(expected);
 });
 

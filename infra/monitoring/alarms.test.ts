@@ -94,7 +94,7 @@ test.each<[Grants, number, number]>([
 
 test('rejects more metrics than an alarm can have', () => {
   expect(() => withGrants({ plants: ALL, accessTokens: ['GetItem', 'Query', 'Scan'] })).toThrow(
-    'An alarm would use 11 metrics, one per table and action; a CloudWatch alarm can use at most 10. ',
+    'An alarm would use 11 metrics; a CloudWatch alarm can use at most 10. ',
   );
 });
 

@@ -64,7 +64,7 @@ export class Alarms extends Construct {
       this.#add('FunctionErrors', lambda.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
-        alarmDescription: `The function of ${operationId} crashed, ran out of memory or did not start. First: run the saved query "faults".`,
+        alarmDescription: `The function of ${operationId} crashed, timed out, ran out of memory or did not start. First: run the saved query "faults".`,
         prefix,
       });
       this.#add('FunctionThrottles', lambda.metricThrottles({ period: MINUTE }), {
@@ -77,7 +77,7 @@ export class Alarms extends Construct {
     this.#add('Throttled', sumWithZeros([requestMetric(this, 'Throttled')]), {
       threshold: 10,
       datapointsToAlarm: 3,
-      alarmDescription: 'Clients get error 429. First: compare the request rate with requestsPerSecond.',
+      alarmDescription: 'Clients get error 429. First: run the saved query "gateway responses".',
     });
     this.#add('Latency', slowRequests(api.restApi), {
       threshold: 1,
@@ -87,7 +87,7 @@ export class Alarms extends Construct {
     this.#add('DatabaseThrottles', sumWithZeros(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, SUM)), {
       threshold: 1,
       datapointsToAlarm: 3,
-      alarmDescription: 'DynamoDB throttles a table. First: find which table, and raise its warm throughput or quota.',
+      alarmDescription: 'DynamoDB throttles a table. First: see which one in the metrics of this alarm.',
     });
     this.#add('DatabaseErrors', sumWithZeros(byAction(props, 'SystemErrors', SUM)), {
       threshold: 5,
@@ -126,8 +126,8 @@ export class Alarms extends Construct {
 }
 
 /**
- * The percentage of requests per minute that took longer than 2 s. It is 0 for fewer than three slow requests, which are
- * cold starts if there is little traffic. A p99 alarm would need 1,000 requests per minute ("Percentile-based alarms and
+ * The percentage of requests per minute that took longer than 2 s. It is 0 for fewer than three slow requests, because with
+ * little traffic these are cold starts. A p99 alarm would need 1,000 requests per minute ("Percentile-based alarms and
  * low data samples").
  */
 function slowRequests(restApi: RestApiBase): MathExpression {
@@ -149,7 +149,7 @@ function sumWithZeros(counts: IMetric[]): MathExpression {
   // "Limits", Amazon CloudWatch User Guide.
   if (counts.length > 10) {
     throw new Error(
-      `An alarm would use ${counts.length} metrics, one per table and action; a CloudWatch alarm can use at most 10. Make one alarm per table in infra/monitoring/alarms.ts.`,
+      `An alarm would use ${counts.length} metrics; a CloudWatch alarm can use at most 10. Make one alarm per table in infra/monitoring/alarms.ts.`,
     );
   }
   const usingMetrics = Object.fromEntries(counts.map((count, n) => [`count${n}`, count]));

@@ -236,25 +236,35 @@ describe('the provider’s keys', () => {
     expect(await verifier.verify(dayToken())).toEqual(unknownKey);
   });
 
+  const unavailable = (reason: string) => ({
+    error: 503,
+    message: 'The identity provider failed or did not respond. Repeating the request is safe.',
+    headers: { 'Retry-After': '5' },
+    cause: { message: expect.stringContaining(reason) },
+  });
+
   test('all removed: verification throws until a new key is published', async () => {
     const verifier = newVerifier();
     expect(await verifier.verify(dayToken())).toEqual(accepted());
     issuer.publish();
     after(600_000);
-    for (const _ of 'ab') await expect(verifier.verify(dayToken())).rejects.toThrow('publishes no key');
+    for (const _ of 'ab')
+      await expect(verifier.verify(dayToken())).rejects.toMatchObject(unavailable('publishes no key'));
     issuer.publish(key);
     after(605_000);
     expect(await verifier.verify(dayToken())).toEqual(accepted());
   });
 
-  test('not available: a token that needs them causes an error instead of a rejection', async () => {
+  test('not available: a token that needs them gets error 503, with the reason only in the log', async () => {
     const [verifier, withoutKeys] = [newVerifier(), newVerifier()];
     await verifier.warmUp();
     issuer.respondWith((_, response) => response.writeHead(500).end());
     await expect(withoutKeys.warmUp()).resolves.toBeUndefined();
-    await expect(withoutKeys.verify(token())).rejects.toThrow('responded with status 500');
+    await expect(withoutKeys.verify(token())).rejects.toMatchObject(unavailable('responded with status 500'));
     after(5000);
-    await expect(verifier.verify(signed(newKey(), claims()))).rejects.toThrow('responded with status 500');
+    await expect(verifier.verify(signed(newKey(), claims()))).rejects.toMatchObject(
+      unavailable('responded with status 500'),
+    );
     expect(await verifier.verify(dayToken())).toEqual(accepted());
   });
 });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { environmentVariable } from '../environment-variable.ts';
+import { PlantStoreError, PROVIDER_UNAVAILABLE } from '../errors.ts';
 import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /** The provider, and what its access tokens must contain (RFC 7519, 4.1). */
@@ -53,15 +54,15 @@ export class JwtVerifier {
 
   /**
    * Verifies that a JWT is an access token for this service (RFC 7519, 7.2; RFC 8725; RFC 9068, 4). Caches a valid
-   * token for up to 60 s. Throws if the provider's keys are not available or not usable.
+   * token for up to 60 s. Throws 503 if the provider's keys are not available or not usable.
    */
   async verify(token: string): Promise<VerificationResult> {
-    const keySet = await this.#keys.cached();
+    const keySet = await this.#keys.cached().catch(unavailable);
     try {
       return await this.#verifyWith(keySet, token).catch(async (error) => {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
         // The provider may have a new key.
-        return await this.#verifyWith(await this.#keys.refetched(), token);
+        return await this.#verifyWith(await this.#keys.refetched().catch(unavailable), token);
       });
     } catch (error) {
       if (error instanceof errors.JOSEError) return { reason: error.message };
@@ -107,6 +108,10 @@ export class JwtVerifier {
     // The digest keeps personal data out of the log, and still identifies a known subject.
     return { name: `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}` };
   }
+}
+
+function unavailable(cause: Error): never {
+  throw new PlantStoreError(503, PROVIDER_UNAVAILABLE, { cause });
 }
 
 /** Returns the claim that marks a token of another kind: Cognito's `token_use`, Keycloak's `typ`. */

@@ -5,10 +5,10 @@ import { TokenCache } from './token-cache.ts';
 
 /** The age at which the next request fetches the keys again. */
 const REFRESH_AFTER_MS = 600_000;
-/** The age up to which keys are used while the provider is down, even if it has removed them. */
+/** The age up to which keys are used while the provider does not respond. A key that it removes is valid that long. */
 const MAX_AGE_MS = 3_600_000;
 /** Limits the fetches that clients can cause by sending tokens signed with unknown keys. */
-const UNKNOWN_KEY_INTERVAL_MS = 5000;
+const MIN_FETCH_INTERVAL_MS = 5000;
 /** While the provider is down and its keys are still valid, only one request per minute waits for a failing fetch. */
 const RETRY_INTERVAL_MS = 60_000;
 const MAX_ATTEMPTS = 2;
@@ -37,7 +37,7 @@ export class ProviderKeys {
   readonly #issuer: string;
   /** `at` is in milliseconds since 1970. */
   #lastSuccess: { keySet: KeySet; at: number } | undefined;
-  #lastAttempt: { result: Promise<KeySet>; at: number } | undefined;
+  #lastFetch: { result: Promise<KeySet>; at: number } | undefined;
 
   constructor(issuer: string) {
     this.#issuer = issuer;
@@ -45,12 +45,12 @@ export class ProviderKeys {
 
   /** Fetches the keys at init, in one attempt. Never throws: the next request that needs them fetches them again. */
   async warmUp(): Promise<void> {
-    await this.#fetch(UNKNOWN_KEY_INTERVAL_MS, 1).catch(() => {
-      this.#lastAttempt = undefined;
+    await this.#fetch(MIN_FETCH_INTERVAL_MS, 1).catch(() => {
+      this.#lastFetch = undefined;
     });
   }
 
-  /** Returns the keys of the last fetch. Fetches them again after ten minutes; if that fails, uses them for an hour. */
+  /** Returns the keys. Fetches them again after ten minutes; if that fails, uses them until they are an hour old. */
   async cached(): Promise<KeySet> {
     const age = Date.now() - (this.#lastSuccess?.at ?? 0);
     if (!this.#lastSuccess || age >= MAX_AGE_MS) return await this.refetched();
@@ -60,13 +60,13 @@ export class ProviderKeys {
 
   /** Fetches the keys. Within five seconds of the last fetch, returns its keys or throws its error. */
   async refetched(): Promise<KeySet> {
-    return await this.#fetch(UNKNOWN_KEY_INTERVAL_MS);
+    return await this.#fetch(MIN_FETCH_INTERVAL_MS);
   }
 
-  /** Fetches the keys, or returns the result of the last attempt if that is younger than the interval. */
+  /** Fetches the keys, or returns the result of the last fetch if that is younger than the interval. */
   async #fetch(interval: number, attempts = MAX_ATTEMPTS): Promise<KeySet> {
     const now = Date.now();
-    if (!this.#lastAttempt || now - this.#lastAttempt.at >= interval) {
+    if (!this.#lastFetch || now - this.#lastFetch.at >= interval) {
       const result = fetchPublished(this.#issuer, attempts).then(async (published) => {
         const keys = await filterUsable(published);
         const keySet = { findKey: createLocalJWKSet({ keys }), cache: new TokenCache() };
@@ -75,9 +75,9 @@ export class ProviderKeys {
         if (keys.length === 0) throw new Error(`${this.#issuer} publishes no key that can verify a signature.`);
         return keySet;
       });
-      this.#lastAttempt = { result, at: now };
+      this.#lastFetch = { result, at: now };
     }
-    return await this.#lastAttempt.result;
+    return await this.#lastFetch.result;
   }
 }
 
@@ -96,7 +96,7 @@ async function fetchPublished(issuer: string, attempts: number): Promise<unknown
   return await fetchPublished(issuer, attempts - 1);
 }
 
-/** Returns the keys that can verify a signature. Any other key would cause a 503 instead of a 401. */
+/** Returns the keys that can verify a signature. With another one among them, jose would reject every token. */
 async function filterUsable(published: unknown): Promise<JWK[]> {
   if (!Array.isArray(published) || published.length > MAX_KEYS) {
     throw new Error(`The identity provider does not publish a list of at most ${MAX_KEYS} keys.`);
@@ -105,9 +105,10 @@ async function filterUsable(published: unknown): Promise<JWK[]> {
   return published.filter((_, index) => usable[index]);
 }
 
-/** True if a trial token fails only because of its signature. For a private or too short key, jose throws another error. */
+/** True if a trial token fails only because of its signature. For an unusable key, jose throws another error. */
 async function isUsable(key: JWK): Promise<boolean> {
   for (const token of TRIAL_TOKENS) {
+    // In a function, because createLocalJWKSet itself throws for a key that is not an object.
     const error = await compactVerify(token, (header) => createLocalJWKSet({ keys: [key] })(header)).catch((e) => e);
     if (error instanceof errors.JWSSignatureVerificationFailed) return true;
   }
@@ -127,12 +128,12 @@ async function discoverKeysUrl(issuer: string, options: RequestOptions): Promise
   return keysUrl;
 }
 
-/** Fetches a JSON object over HTTPS. Throws for a redirect, and for any other protocol or status, or no JSON. */
+/** Fetches a JSON object over HTTPS. Throws for another protocol, a status that is not 200, and text that is not JSON. */
 async function getJson(url: string, options: RequestOptions): Promise<Record<string, unknown>> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   get(url, options, resolve)
     .on('error', reject)
-    // A 101 response closes the request without another event, and a closed request ignores the signal.
+    // After a 101 response, Node.js emits only `close`, and the signal has no effect.
     .on('close', () => reject(new Error(`${url} closed the connection without a response.`)));
   const response = await promise;
   if (response.statusCode !== 200) throw new Error(`${url} responded with status ${response.statusCode}, not 200.`);

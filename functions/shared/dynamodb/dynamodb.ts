@@ -20,7 +20,7 @@ export interface RemainingTime {
   getRemainingTimeInMillis(): number;
 }
 
-/** The time of a call at init: one second, so that init does not wait longer for an unavailable database. */
+/** The time of a call at init: one second, so that init does not wait longer for an unavailable database. `send` subtracts RESERVED_MS. */
 export const INIT_TIME: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
 
 /** The inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */
@@ -130,7 +130,7 @@ export class DynamoDb {
           if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) throw failure;
           if (attempt === MAX_ATTEMPTS) {
             if (!throttled) throw retryable(503, 'The database failed or did not respond.', failure);
-            throw retryable(429, 'The database is throttled.', failure, ' a little later');
+            throw retryable(429, 'The database is throttled.', failure, 'the request a little later');
           }
           previous = failure;
           const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
@@ -195,8 +195,8 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-function retryable(error: ErrorNumber, problem: string, cause: Error, when = ''): PlantStoreError {
-  return new PlantStoreError(error, `${problem} Repeating the request${when} is safe.`, { cause });
+function retryable(error: ErrorNumber, problem: string, cause: Error, what = 'the request'): PlantStoreError {
+  return new PlantStoreError(error, `${problem} Repeating ${what} is safe.`, { cause });
 }
 
 /** Returns the endpoint from the environment, or else the region's ("Amazon DynamoDB endpoints and quotas"). */

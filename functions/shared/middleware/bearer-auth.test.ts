@@ -126,15 +126,10 @@ describe('with an identity provider', () => {
     await expect(nameOf(JWT, verifier)).rejects.toMatchObject(unauthorized(message, challenge));
   });
 
-  test('returns 503 if the provider’s keys are not available, with the reason only in the log', async () => {
-    const cause = new Error('https://id.example.com/keys responded with status 500, not 200.');
-    verify.mockRejectedValue(cause);
-    await expect(nameOf(JWT, verifier)).rejects.toMatchObject({
-      error: 503,
-      message: 'The identity provider failed or did not respond. Repeating the request is safe.',
-      headers: { 'Retry-After': '5' },
-      cause,
-    });
+  test('throws the errors of the verifier unchanged', async () => {
+    const error = new TypeError('inside');
+    verify.mockRejectedValue(error);
+    await expect(nameOf(JWT, verifier)).rejects.toBe(error);
   });
 
   test.each([

@@ -1,11 +1,11 @@
 import type { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
 import { ACCESS_TOKEN_PATTERN } from '../access-tokens/token.ts';
 import type { TokensTable } from '../access-tokens/tokens-table.ts';
-import { CHALLENGE, PlantStoreError, PROVIDER_UNAVAILABLE } from '../errors.ts';
+import { CHALLENGE, PlantStoreError } from '../errors.ts';
 import type { Middleware } from '../request.ts';
 
 /** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
-const BEARER_CREDENTIALS = /^bearer +(\S+)$/i;
+const BEARER_CREDENTIALS = /^bearer +(\S.*)$/i;
 /** Three base64url parts. An empty signature passes here, and `verify` rejects it. */
 const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Maximum accepted JWT length in characters. Longer tokens are rejected before the signature is checked. */
@@ -34,27 +34,25 @@ export function bearerAuth({ table, jwtVerifier }: AccessTokens): Middleware {
       if (authorization === undefined) {
         throw new PlantStoreError(401, 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".');
       }
-      const token = BEARER_CREDENTIALS.exec(authorization)?.[1] ?? '';
-      if (ACCESS_TOKEN_PATTERN.test(token)) {
+      const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
+      if (token !== undefined && ACCESS_TOKEN_PATTERN.test(token)) {
         const name = await table.verify(token, context);
         if (name === undefined) throw invalidToken('The access token is unknown, expired or revoked.');
         internal.tokenName = name;
-      } else if (jwtVerifier && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
+      } else if (jwtVerifier && token !== undefined && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
         internal.tokenName = await verifyJwt(jwtVerifier, token);
       } else {
         // Reads no table for a malformed token.
         const message = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${OPAQUE_FORMAT}${jwtFormat}.`;
-        throw /^bearer +\S/i.test(authorization) ? invalidToken(message) : new PlantStoreError(401, message);
+        throw token === undefined ? new PlantStoreError(401, message) : invalidToken(message);
       }
     },
   };
 }
 
-/** Returns the name for a JWT. Throws 401 if the JWT is not valid, 503 if the provider's keys are not available. */
+/** Returns the name for a JWT. Throws 401 if the JWT is not valid, and the errors of `JwtVerifier.verify`. */
 async function verifyJwt(jwtVerifier: JwtVerifier, token: string): Promise<string> {
-  const result = await jwtVerifier.verify(token).catch((cause) => {
-    throw new PlantStoreError(503, PROVIDER_UNAVAILABLE, { cause });
-  });
+  const result = await jwtVerifier.verify(token);
   if ('name' in result) return result.name;
   const { reason, missingScope } = result;
   const message = `The access token is not valid: ${reason}.`;
