@@ -141,6 +141,22 @@ test('reads a function’s configuration', () => {
   });
 });
 
+test('reads a function without variables', () => {
+  const Metadata = { 'aws:asset:path': 'asset.own' };
+  const { functions } = withResources((resources) => {
+    Object.assign(resources, { Own: { Type: 'AWS::Lambda::Function', Properties: {}, Metadata } });
+  });
+  expect(functions.find(({ name }) => name === 'Own')).toMatchObject({ environmentVariables: {} });
+});
+
+test('reads a table with its indexes', () => {
+  const GlobalSecondaryIndexes = [{ IndexName: 'byTag' }];
+  const { tables } = withResources((resources) => {
+    Object.assign(resources, { Own: { Type: 'AWS::DynamoDB::Table', Properties: { GlobalSecondaryIndexes } } });
+  });
+  expect(tables).toContainEqual({ TableName: 'Own', GlobalSecondaryIndexes });
+});
+
 test('finds the function of each route, and its bundle', () => {
   const template = readTemplate(shared);
   const toFunctions = template.routes.filter(({ integration }) => 'functionName' in integration);
