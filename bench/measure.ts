@@ -28,7 +28,7 @@ export interface Run {
 /** Starts a bundle on AWS's runtime client, invokes it, measures that and stops it. */
 export async function measure(directory: string, options: RunOptions): Promise<Run> {
   const { environment, event, status = 200, invocations = 0, megabytes } = options;
-  const runtime = await startRuntime(directory, environment, 'ignore');
+  const runtime = await startRuntime(directory, environment, true);
   const { pid, spawned } = runtime;
   const share = megabytes === undefined ? undefined : cpuShare(pid, megabytes);
   let sent = 0;

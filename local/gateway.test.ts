@@ -304,7 +304,7 @@ test('logs the method, path, status, error and duration of each response', async
 });
 
 test('prints why it cannot respond, and closes the connection', async () => {
-  await serve({ gatewayResponses: new Map() });
+  await serve({ routes: [], gatewayResponses: new Map() });
   await expect(send('/nowhere')).rejects.toThrow('fetch failed');
   const message = 'The template has no gateway response MISSING_AUTHENTICATION_TOKEN or DEFAULT_4XX.';
   expect(console.error).toHaveBeenCalledWith(message);

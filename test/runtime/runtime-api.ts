@@ -10,13 +10,11 @@ const RAPID_CLIENT = join(import.meta.dirname, 'rapid-client.cjs');
 
 /**
  * Starts AWS's runtime client with a bundle, and a fake Runtime API that sends it one event at a time ("Using the Lambda
- * runtime API for custom runtimes"). The log contains stderr, and stdout unless that is ignored.
+ * runtime API for custom runtimes").
+ *
+ * @param isMeasured true to use the client's native part, as Lambda does, and to leave stdout out of the log
  */
-export async function startRuntime(
-  taskRoot: string,
-  environment: Record<string, string>,
-  stdout: 'pipe' | 'ignore' = 'pipe',
-) {
+export async function startRuntime(taskRoot: string, environment: Record<string, string>, isMeasured = false) {
   let next = Promise.withResolvers<ServerResponse>();
   let result = Promise.withResolvers<string>();
   let eventCount = 0;
@@ -34,12 +32,12 @@ export async function startRuntime(
   const api = await listen(server);
 
   const spawned = performance.now();
-  const child = spawn(process.execPath, ['--require', RAPID_CLIENT, CLIENT], {
+  const child = spawn(process.execPath, isMeasured ? [CLIENT] : ['--require', RAPID_CLIENT, CLIENT], {
     env: {
       ...environment,
       AWS_LAMBDA_RUNTIME_API: api,
-      // The client receives events over node:http too.
-      AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1: 'true',
+      // Then the client receives events over node:http too.
+      ...(!isMeasured && { AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1: 'true' }),
       AWS_LAMBDA_FUNCTION_NAME: 'local',
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
@@ -50,7 +48,7 @@ export async function startRuntime(
       _HANDLER: 'index.handler',
       TZ: ':UTC',
     },
-    stdio: ['ignore', stdout, 'pipe'],
+    stdio: ['ignore', isMeasured ? 'ignore' : 'pipe', 'pipe'],
   });
   let log = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (log += chunk));
