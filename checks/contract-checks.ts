@@ -14,7 +14,7 @@ export interface CheckedOperation {
   isResponse: (body: unknown) => body is object;
 }
 
-/** What the pre-traffic hook knows of a deployment, and the smoke test does not. */
+/** Facts that the pre-traffic hook knows of a deployment, and the smoke test does not. */
 export interface DeploymentFacts {
   expiredToken: string;
   /** An origin that may call the API from a browser. */

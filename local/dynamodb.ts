@@ -34,7 +34,7 @@ const serviceFile = join(dataDirectory, 'service.json');
 const MAX_WAIT_MS = 15_000;
 const POLL_MS = 50;
 
-/** What happens to the stored data: `keep` uses it, `fresh` deletes it first, `memory` neither uses nor stores any. */
+/** The treatment of the stored data: `keep` uses it, `fresh` deletes it first, `memory` neither uses nor stores any. */
 export type Storage = 'keep' | 'fresh' | 'memory';
 
 export interface LocalDynamoDb {

@@ -33,7 +33,7 @@ interface ServiceOptions {
   port: number;
   /** True to rebuild after each change to the contract, the stack or a function. */
   watch: boolean;
-  /** What happens to the data in .local/. */
+  /** The treatment of the data in .local/. */
   storage: Storage;
   /** True to open a debugger's port for each function, and to wait for functions without a timeout. */
   inspect: boolean;

@@ -15,5 +15,5 @@ function withKey(AttributeName: string, AttributeType: 'N' | 'S'): Omit<CreateTa
   };
 }
 
-/** What each table is created with, by its logical id. infra/stack.test.ts compares it with the template. */
+/** The definition of each table, by its logical id. infra/stack.test.ts compares it with the template. */
 export const TABLE_PROPERTIES = { [TABLES.plants]: withKey('id', 'N'), [TABLES.accessTokens]: withKey('digest', 'S') };
