@@ -36,7 +36,8 @@ export function apiDefinition(name: string, routes: OperationTarget[], allowOrig
     return {
       ...Object.fromEntries(functionMethods),
       ...(hasPreflight && { options: { parameters, ...preflight(methods, allowOrigins) } }),
-      // Without this method, API Gateway reads a bearer token as an AWS signature and responds with INVALID_SIGNATURE.
+      // Without this method, API Gateway reads a bearer token as an AWS signature. AWS does not document which gateway
+      // response it then sends.
       'x-amazon-apigateway-any-method': { parameters, ...notFound },
     };
   };
@@ -47,9 +48,9 @@ export function apiDefinition(name: string, routes: OperationTarget[], allowOrig
     info: { title: name, version: '1.0.0' },
     paths: Object.fromEntries([...paths].map((path) => [path, methodsOf(path)])),
     'x-amazon-apigateway-gateway-responses': gatewayResponsesWith(headers),
-    // Sends bodies as base64. In a text body, bytes that are not UTF-8 become U+FFFD, and the function cannot reject them.
+    // The function gets bodies as base64. In a text, bytes that are not UTF-8 would become U+FFFD, which it cannot reject.
     'x-amazon-apigateway-binary-media-types': ['*/*'],
-    // Also properties of the RestApi. An import that overwrites the API could reset them if they are missing here.
+    // The RestApi has these two properties too (api.ts). Without them here, the import could reset them.
     'x-amazon-apigateway-security-policy': TLS_1_2_OR_NEWER.securityPolicy,
     'x-amazon-apigateway-endpoint-access-mode': TLS_1_2_OR_NEWER.endpointAccessMode,
   };
@@ -82,10 +83,10 @@ function functionMethod(target: IFunction, parameters: object[]) {
 /**
  * A method that responds without a function.
  *
- * Mapping templates fail on binary bodies, so both bodies are converted to text ("Content type conversions in API
- * Gateway"). By default, API Gateway passes on a body whose Content-Type has no template, and the integration would fail.
- * With `never`, it sends the gateway response UNSUPPORTED_MEDIA_TYPE instead ("Method request behavior for payloads without
- * mapping templates for REST APIs in API Gateway").
+ * Mapping templates fail on binary bodies, so the bodies of request and response are converted to text ("Content type
+ * conversions in API Gateway"). By default, API Gateway passes on a body whose Content-Type has no template, and the
+ * integration would fail. With `never`, it sends the gateway response UNSUPPORTED_MEDIA_TYPE instead ("Method request
+ * behavior for payloads without mapping templates for REST APIs in API Gateway").
  */
 function mockMethod(statusCode: 200 | 400, headers: Record<string, string>, responseTemplate?: string) {
   const headerSchemas = Object.keys(headers).map((name) => [name, { schema: { type: 'string' } }]);

@@ -36,7 +36,7 @@ export const gatewayResponses: Record<string, ErrorBody> = {
   INTEGRATION_FAILURE: INTERNAL_ERROR,
   INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Repeating it is safe.' },
   INVALID_API_KEY: NOT_ALLOWED,
-  // The API has no IAM authorization. On an unknown path, API Gateway reads a bearer token as an AWS signature.
+  // The API has no IAM authorization, so API Gateway can only mean a bearer token on an unknown path.
   INVALID_SIGNATURE: NOT_FOUND,
   MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
   QUOTA_EXCEEDED: THROTTLED,
