@@ -115,6 +115,7 @@ export function readTemplate(assembly: string): Template {
       const { requestTemplates, responses } = integration;
       return { mediaTypes: Object.keys(requestTemplates), response: toHttpResponse(responses.default) };
     }
+    // The logical id of an alias or a function, as in `arn:…/functions/CreatePlantLive/invocations`.
     const invoked = integration.uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
     const alias = aliases.find(({ name }) => name === invoked);
     return { functionName: alias?.FunctionName ?? invoked, timeoutMs: integration.timeoutInMillis ?? 29_000 };

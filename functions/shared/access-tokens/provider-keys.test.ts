@@ -215,17 +215,25 @@ describe('the keys of a provider', () => {
       socket.on('close', () => clearInterval(interval));
     };
     test.each<[string, (socket: Duplex) => void, string]>([
-      ['it does not respond', () => {}, 'operation was aborted'],
-      ['it switches protocols', (socket) => socket.write(SWITCHING_PROTOCOLS), 'without a response'],
-      ['it switches protocols and closes', (socket) => socket.end(SWITCHING_PROTOCOLS), 'without a response'],
-      ['it closes the connection', (socket) => socket.end(), 'socket hang up'],
-      ['it resets the connection', (socket) => socket.destroy(), 'socket hang up'],
-      ['it closes the connection within the headers', (socket) => socket.end(UNFINISHED_HEADERS), 'socket hang up'],
-      ['it closes the connection within the body', (socket) => socket.end(UNFINISHED_BODY), 'aborted'],
-      ['it closes after an early response', (socket) => socket.end(EARLY_HINTS), 'socket hang up'],
-      ['it sends only early responses', (socket) => writeRepeatedly(socket, EARLY_HINTS), 'operation was aborted'],
+      ['the provider does not respond', () => {}, 'operation was aborted'],
+      ['the provider switches protocols', (socket) => socket.write(SWITCHING_PROTOCOLS), 'without a response'],
+      ['the provider switches protocols and closes', (socket) => socket.end(SWITCHING_PROTOCOLS), 'without a response'],
+      ['the provider closes the connection', (socket) => socket.end(), 'socket hang up'],
+      ['the provider resets the connection', (socket) => socket.destroy(), 'socket hang up'],
+      [
+        'the provider closes the connection within the headers',
+        (socket) => socket.end(UNFINISHED_HEADERS),
+        'socket hang up',
+      ],
+      ['the provider closes the connection within the body', (socket) => socket.end(UNFINISHED_BODY), 'aborted'],
+      ['the provider closes after an early response', (socket) => socket.end(EARLY_HINTS), 'socket hang up'],
+      [
+        'the provider sends only early responses',
+        (socket) => writeRepeatedly(socket, EARLY_HINTS),
+        'operation was aborted',
+      ],
       ['its headers never end', (socket) => writeRepeatedly(socket, UNFINISHED_HEADERS), 'operation was aborted'],
-      ['it sends no body', (socket) => socket.write(UNFINISHED_BODY.slice(0, -1)), 'aborted'],
+      ['the provider sends no body', (socket) => socket.write(UNFINISHED_BODY.slice(0, -1)), 'aborted'],
       ['its body never ends', (socket) => writeRepeatedly(socket, UNFINISHED_BODY), 'aborted'],
     ])('if %s', async (_, respond, reason) => {
       const own = await startIssuer();

@@ -83,17 +83,18 @@ export class ProviderKeys {
 
 /** Fetches the `keys` member of the provider's key set (RFC 7517, 5). Throws the error of the last attempt. */
 async function fetchPublished(issuer: string, attempts: number): Promise<unknown> {
-  // One connection for all requests. It is not kept for later, because the provider could close it in the meantime.
-  const agent = new Agent({ keepAlive: true });
-  const options = { agent, signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS) };
-  try {
-    return (await getJson(await discoverKeysUrl(issuer, options), options))['keys'];
-  } catch (error) {
-    if (attempts === 1) throw error;
-  } finally {
-    agent.destroy();
+  for (let attempt = 1; ; attempt += 1) {
+    // One connection for all requests. It is not kept for later, because the provider could close it in the meantime.
+    const agent = new Agent({ keepAlive: true });
+    const options = { agent, signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS) };
+    try {
+      return (await getJson(await discoverKeysUrl(issuer, options), options))['keys'];
+    } catch (error) {
+      if (attempt === attempts) throw error;
+    } finally {
+      agent.destroy();
+    }
   }
-  return await fetchPublished(issuer, attempts - 1);
 }
 
 /** Returns the keys that can verify a signature. With another one among them, jose would reject every token. */
