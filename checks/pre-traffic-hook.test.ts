@@ -119,6 +119,8 @@ function tokenOf(event: APIGatewayProxyEvent | undefined): string {
   return String(authorization).replace('Bearer ', '');
 }
 
+const ROLE_ARN = 'arn:aws:sts::000000000000:assumed-role/PlantStore-CreatePlantReleasePreTrafficHook';
+
 test('a correct version passes with the hook’s own tokens, which are deleted afterwards', async () => {
   const during: Record<string, AttributeValue>[] = [];
   const startedAt = Math.floor(Date.now() / 1000);
@@ -220,7 +222,8 @@ test.each<[string, Setup, string]>([
     { tokensFailure: { action: 'PutItem', failure: 'denies access' } },
     'AccessDeniedException: ',
   ],
-  ['cannot read the deployment', { awsError: codeDeployError('GetDeployment', 'not allowed') }, 'X: not allowed'],
+  // Longer than the texts that are removed from the responses of a version.
+  ['cannot read the deployment', { awsError: codeDeployError('GetDeployment', ROLE_ARN) }, `X: ${ROLE_ARN}`],
   [
     'finds no versions in the deployment',
     { deployment: { revision: { string: { content: '{"version":0}' } } } },

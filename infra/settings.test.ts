@@ -95,9 +95,11 @@ test.each(['alarmMail', 'toString', 'stage'])('rejects the key %s in infra/stage
 });
 
 test('rejects a setting in the context that does not exist, but not CDK’s own keys', () => {
-  expect(() => read({ alarmMail: 'on' })).toThrow('The setting "alarmMail" does not exist; it must be one of stage, ');
+  for (const key of ['alarmMail', 'alarm-email']) {
+    expect(() => read({ [key]: 'on' })).toThrow(`The setting "${key}" does not exist; it must be one of stage, `);
+  }
   expect(() =>
-    read({ 'aws:cdk:own': true, '@aws-cdk/own:key': true, 'availability-zones:account=1': [] }),
+    read({ 'cli-telemetry': false, 'aws:cdk:own': true, '@aws-cdk/own:key': true, 'availability-zones:account=1': [] }),
   ).not.toThrow();
 });
 
