@@ -207,7 +207,10 @@ function preflightCheck(path: string, operations: CheckedOperation[]): Check {
       };
       const request = { method: 'OPTIONS', path: pathWithUnusedIds(client, path), headers };
       const response = await client.sendOnce(request);
-      if (response.status !== 200) return void (await runStep(client, [request, error(404)]));
+      if (response.status !== 200) {
+        await runStep(client, [request, error(404)]);
+        return;
+      }
       const { 'access-control-allow-methods': allowed = 'missing', 'access-control-allow-origin': origin = 'missing' } =
         response.headers;
       const forbidden = methods.find((method) => !allowed.split(/\s*,\s*/).includes(method));

@@ -20,6 +20,6 @@ test('lists all plants with exact ids, in pages of 20', async () => {
   expect(lines.filter((line) => /^ID +NAME +TAG$/.test(line))).toHaveLength(2);
   expect(lines).toContain('9223372036854775807 "a \\"b\\"\\n" ""');
   expect(lines.filter((line) => /^\d+ +"x" +-$/.test(line))).toHaveLength(24);
-  expect(stderr).toBe(`25 plants in ${engine.plantsTable}.\n`);
+  expect(stderr).toBe(`Plants in ${engine.plantsTable}: 25.\n`);
   expect(code).toBe(0);
 });

@@ -25,7 +25,7 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
       count += Items.length;
       if (LastEvaluatedKey && process.stdin.isTTY && process.stdout.isTTY) await waitForEnter();
     }
-    console.error(`${count} plants in ${tableName}.`);
+    console.error(`Plants in ${tableName}: ${count}.`);
   });
 });
 

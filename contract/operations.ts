@@ -17,7 +17,7 @@ export interface Operation {
 /** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** Reads all operations of the contract, in their order. Throws if a path parameter has another character than \w. */
+/** Reads all operations of the contract, in their order. Throws if the name of a path parameter is not supported. */
 export function readOperations(
   contract = readFileSync(join(import.meta.dirname, '../openapi.yaml'), 'utf8'),
 ): Operation[] {

@@ -84,9 +84,9 @@ async function respond({ template, invoke }: RunningFunctions, request: GatewayR
   if ('mediaTypes' in integration) return mockResponse(template, integration, request);
   const ended = new AbortController();
   try {
-    const timeout = sleep(integration.timeoutMs, 'timeout', { ref: false, signal: ended.signal });
-    const response = await Promise.race([invoke(createEvent(request, template, match)), timeout]);
-    return response === 'timeout' ? gatewayResponse(template, 'INTEGRATION_TIMEOUT') : functionResponse(response);
+    const timeoutResponse = gatewayResponse(template, 'INTEGRATION_TIMEOUT');
+    const timeout = sleep(integration.timeoutMs, timeoutResponse, { ref: false, signal: ended.signal });
+    return await Promise.race([invoke(createEvent(request, template, match)).then(functionResponse), timeout]);
   } catch (error) {
     if (error instanceof EventTooLarge) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
     // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.

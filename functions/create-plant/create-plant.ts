@@ -54,8 +54,9 @@ function putInput(plant: NewPlant, tableName: string): Input<'PutItem'> {
       sameMembers.push(`attribute_not_exists(${namePlaceholder})`);
       continue;
     }
-    Item[member] = attributeValue(value);
-    ExpressionAttributeValues[valuePlaceholder] = attributeValue(value);
+    const attribute = attributeValue(value);
+    Item[member] = attribute;
+    ExpressionAttributeValues[valuePlaceholder] = attribute;
     sameMembers.push(`${namePlaceholder} = ${valuePlaceholder}`);
   }
   return {

@@ -97,7 +97,7 @@ async function fetchPublished(issuer: string, attempts: number): Promise<unknown
   }
 }
 
-/** Returns the keys that can verify a signature. With another one among them, jose would reject every token. */
+/** Returns the keys that can verify a signature. Another key could cause an error 500 instead of a 401. */
 async function filterUsable(published: unknown): Promise<JWK[]> {
   if (!Array.isArray(published) || published.length > MAX_KEYS) {
     throw new Error(`The identity provider does not publish a list of at most ${MAX_KEYS} keys.`);

@@ -20,7 +20,7 @@ export interface RemainingTime {
   getRemainingTimeInMillis(): number;
 }
 
-/** The time of a call at init: one second, so that init does not wait longer for an unavailable database. `send` subtracts RESERVED_MS. */
+/** Limits a call at init to one second, because the database may be unavailable. `send` subtracts RESERVED_MS. */
 export const INIT_TIME: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
 
 /** The inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */

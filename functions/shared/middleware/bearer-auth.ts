@@ -28,6 +28,7 @@ interface AccessTokens {
  */
 export function bearerAuth({ table, jwtVerifier }: AccessTokens): Middleware {
   const jwtFormat = jwtVerifier ? `, or a JWT of at most ${MAX_JWT_LENGTH} characters` : '';
+  const malformed = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${OPAQUE_FORMAT}${jwtFormat}.`;
   return {
     before: async ({ event, context, internal }) => {
       const authorization = event.headers?.['authorization']?.trim();
@@ -35,16 +36,16 @@ export function bearerAuth({ table, jwtVerifier }: AccessTokens): Middleware {
         throw new PlantStoreError(401, 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".');
       }
       const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
-      if (token !== undefined && ACCESS_TOKEN_PATTERN.test(token)) {
+      if (token === undefined) throw new PlantStoreError(401, malformed);
+      if (ACCESS_TOKEN_PATTERN.test(token)) {
         const name = await table.verify(token, context);
         if (name === undefined) throw invalidToken('The access token is unknown, expired or revoked.');
         internal.tokenName = name;
-      } else if (jwtVerifier && token !== undefined && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
+      } else if (jwtVerifier && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
         internal.tokenName = await verifyJwt(jwtVerifier, token);
       } else {
-        // Reads no table for a malformed token.
-        const message = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${OPAQUE_FORMAT}${jwtFormat}.`;
-        throw token === undefined ? new PlantStoreError(401, message) : invalidToken(message);
+        // Without a database read.
+        throw invalidToken(malformed);
       }
     },
   };

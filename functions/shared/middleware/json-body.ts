@@ -57,7 +57,7 @@ function decodeBody({ body, isBase64Encoded }: APIGatewayProxyEvent): string {
   }
 }
 
-/** Counts commas and opening brackets outside of strings, which is faster than parsing: at most one value less. */
+/** Counts commas and opening brackets outside of strings: at least all values but one. It is faster than parsing. */
 function hasTooManyValues(json: string): boolean {
   let values = 0;
   let inString = false;
