@@ -112,7 +112,7 @@ test('prints why a write failed, and can be run again', async () => {
   const [from, to] = [await createTable(plantsFrom(0, 9, 'before')), await createTable({})];
   const body = '{"__type":"com.amazon.coral.service#AccessDeniedException","message":"Not allowed"}';
   const { code, stdout, stderr } = await restore(from, to, [], async (action, input, send) =>
-    action === 'PutItem' && input.Item.id.N === '4' ? { status: 400, headers: {}, body } : await send(input),
+    action === 'PutItem' && input.Item?.['id']?.N === '4' ? { status: 400, headers: {}, body } : await send(input),
   );
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toBe(`The plants of ${from} could not all be copied: Not allowed. It is safe to run this again.\n`);

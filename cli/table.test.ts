@@ -76,7 +76,7 @@ test('reads more plants than one request can have, and those that DynamoDB retur
   }
   const reads: { keys: number; consistent: boolean }[] = [];
   const endpoint = await startDynamoDbProxy(engine, async (_, { RequestItems }, send) => {
-    const { Keys, ConsistentRead } = RequestItems[engine.plantsTable];
+    const { Keys = [], ConsistentRead = false } = RequestItems?.[engine.plantsTable] ?? {};
     reads.push({ keys: Keys.length, consistent: ConsistentRead });
     const processed = Math.min(Keys.length, 60);
     const response = await send({

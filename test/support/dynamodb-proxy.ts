@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { AttributeValue, KeysAndAttributes } from '@aws-sdk/client-dynamodb';
 import { type FakeResponse, startFakeService } from './fake-service.ts';
 import { listen } from './listen.ts';
 
@@ -14,8 +15,13 @@ async function forward(endpoint: string, headers: IncomingHttpHeaders, body: str
   return { status: response.status, headers: { 'content-type': AWS_JSON }, body: await response.text() };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a request to DynamoDB, whose members depend on the action
-type Input = any;
+/** The members of a request to DynamoDB that tests read or change. */
+interface Input {
+  Item?: Record<string, AttributeValue>;
+  ConsistentRead?: boolean;
+  Limit?: number;
+  RequestItems?: Record<string, KeysAndAttributes>;
+}
 
 /** Handles a request to DynamoDB. `send` sends it, changed or not, to the engine. */
 export type Handle = (
