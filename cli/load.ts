@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parseResponse } from '../checks/client.ts';
 import { checkedNumber, command, UsageError } from './command.ts';
 import { HttpClient } from './http-client.ts';
-import { plantsById, type Table, withTable } from './table.ts';
+import { findTable, plantsById, type Table } from './table.ts';
 
 const USAGE = `Usage: npm run load -- BASE_URL [--token TOKEN] [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
 
@@ -41,6 +41,8 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (val
   const duration = numberOf('duration');
   const connections = numberOf('connections');
   const rate = numberOf('rate');
+  const isChecked = values.local || values.stack !== undefined;
+  const table = isChecked ? await findTable(values.stack, 'PlantsTableName') : undefined;
   await client.checkAccess();
 
   const interruption = new AbortController();
@@ -88,8 +90,7 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (val
   const reasons = [...Map.groupBy(failures, (reason) => reason)].slice(0, MAX_EXAMPLES);
   for (const [reason, { length }] of reasons) console.log(`${reason}: ${length}`);
   if (created.length === 0 || failures.some((reason) => reason !== 'error 429')) process.exitCode = 1;
-  if (values.stack === undefined && !values.local) return;
-  await withTable(values.stack, 'PlantsTableName', (table) => checkStored(table, created));
+  if (table) await checkStored(table, created);
 });
 
 /** Sends one request. Returns the reason if it failed, or undefined if the response is a 200 with the plant. */

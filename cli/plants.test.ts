@@ -1,13 +1,6 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { sharedAssembly } from '../test/support/assembly.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../test/support/command.ts';
 import { startEngine } from '../test/support/engine.ts';
-
-// Uses the assembly that all tests share, because synthesizing takes seconds.
-vi.mock(import('../local/dynamodb.ts'), async (original) => ({
-  ...(await original()),
-  SERVICE_ASSEMBLY: await sharedAssembly(),
-}));
 
 test('lists all plants with exact ids, in pages of 20', async () => {
   const engine = await startEngine();

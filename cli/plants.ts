@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
 import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
 import { command } from './command.ts';
-import { printTable, withTable } from './table.ts';
+import { findTable, printTable } from './table.ts';
 
 const USAGE = `Usage: npm run plants -- [--stack STACK]
 
@@ -14,19 +14,18 @@ const PAGE_SIZE = 20;
 const COLUMNS = ['id', ...plantMemberNames];
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
-  await withTable(stack, 'PlantsTableName', async ({ client, tableName }) => {
-    let count = 0;
-    const scan = paginateScan({ client, pageSize: PAGE_SIZE }, { TableName: tableName, ConsistentRead: true });
-    for await (const { Items = [], LastEvaluatedKey } of scan) {
-      if (Items.length > 0) {
-        const rows = Items.map((item) => COLUMNS.map((column) => cell(item[column])));
-        printTable([COLUMNS.map((column) => column.toUpperCase()), ...rows]);
-      }
-      count += Items.length;
-      if (LastEvaluatedKey && process.stdin.isTTY && process.stdout.isTTY) await waitForEnter();
+  const { client, tableName } = await findTable(stack, 'PlantsTableName');
+  let count = 0;
+  const scan = paginateScan({ client, pageSize: PAGE_SIZE }, { TableName: tableName, ConsistentRead: true });
+  for await (const { Items = [], LastEvaluatedKey } of scan) {
+    if (Items.length > 0) {
+      const rows = Items.map((item) => COLUMNS.map((column) => cell(item[column])));
+      printTable([COLUMNS.map((column) => column.toUpperCase()), ...rows]);
     }
-    console.error(`Plants in ${tableName}: ${count}.`);
-  });
+    count += Items.length;
+    if (LastEvaluatedKey && process.stdin.isTTY && process.stdout.isTTY) await waitForEnter();
+  }
+  console.error(`Plants in ${tableName}: ${count}.`);
 });
 
 /** Shows a text in quotes and with escapes, so that an empty one differs from a missing one. */

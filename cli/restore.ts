@@ -6,7 +6,7 @@ import {
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
 import { command, UsageError } from './command.ts';
-import { type Item, idOf, plantsById, type Table, withTable } from './table.ts';
+import { findTable, type Item, idOf, plantsById, type Table } from './table.ts';
 
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 
@@ -29,13 +29,12 @@ const PAGE_SIZE = 100;
 await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   const { from, stack, overwrite, 'from-region': region, 'dry-run': dryRun } = values;
   if (from === undefined) throw new UsageError('--from is missing; it must be the name of the table to copy from.');
-  await withTable(stack, 'PlantsTableName', async (target) => {
-    const source = { client: region === undefined ? target.client : new DynamoDBClient({ region }), tableName: from };
-    await restore(source, target, dryRun, overwrite).catch((error: Error) => {
-      throw new Error(
-        `The plants of ${from} could not all be copied: ${error.message || error.name}. It is safe to run this again.`,
-      );
-    });
+  const target = await findTable(stack, 'PlantsTableName');
+  const source = { client: region === undefined ? target.client : new DynamoDBClient({ region }), tableName: from };
+  await restore(source, target, dryRun, overwrite).catch((error: Error) => {
+    throw new Error(
+      `The plants of ${from} could not all be copied: ${error.message || error.name}. It is safe to run this again.`,
+    );
   });
 });
 

@@ -1,26 +1,13 @@
 import { BatchWriteItemCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { withTemporaryAssembly } from '../local/synthesize.ts';
-import { sharedAssembly } from '../test/support/assembly.ts';
+import { findRunningService } from '../local/running-service.ts';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
-import { plantsById, withTable } from './table.ts';
+import { findTable, plantsById } from './table.ts';
 
-/** The local run's assembly. */
-const local = vi.hoisted(() => ({ assembly: '' }));
-vi.mock(import('../local/dynamodb.ts'), async (original) => ({
-  ...(await original()),
-  get SERVICE_ASSEMBLY() {
-    return local.assembly;
-  },
-}));
-// Synthesizing takes seconds and would produce the same assembly.
-vi.mock(import('../local/synthesize.ts'), async (original) => ({
-  ...(await original()),
-  withTemporaryAssembly: vi.fn(async (use) => use(await sharedAssembly())),
-}));
+vi.mock(import('../local/running-service.ts'), { spy: true });
 
 const engine = closedAtEnd(await startEngine());
 
@@ -29,21 +16,13 @@ async function useCloudFormation(outputs: Record<string, string>): Promise<void>
   onTestFinished(() => void vi.unstubAllEnvs());
 }
 
-test.each(['PlantsTableName', 'AccessTokensTableName'] as const)(
-  'opens the table in the output %s of a stack',
-  async (output) => {
-    await useCloudFormation({
-      Other: 'x',
-      PlantsTableName: 'PlantsTableName',
-      AccessTokensTableName: 'AccessTokensTableName',
-    });
-    const use = vi.fn(async ({ client }) => {
-      expect((await client.send(new ListTablesCommand())).TableNames).toContain(engine.plantsTable);
-    });
-    await withTable('plants', output, use);
-    expect(use).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ tableName: output }));
-  },
-);
+test('finds the table in an output of a stack', async () => {
+  await useCloudFormation({ Other: 'x', PlantsTableName: 'first', AccessTokensTableName: 'second' });
+  expect(await findTable('plants', 'AccessTokensTableName')).toMatchObject({ tableName: 'second' });
+  const { tableName, client } = await findTable('plants', 'PlantsTableName');
+  expect(tableName).toBe('first');
+  expect((await client.send(new ListTablesCommand())).TableNames).toContain(engine.plantsTable);
+});
 
 test.each([
   ['other', {}, 'The stack other cannot be read: It does not exist'],
@@ -51,20 +30,23 @@ test.each([
   ['plants', {}, 'The stack plants has no output PlantsTableName; it must be a deployed stack'],
 ])('rejects the stack %s with the outputs %j', async (stack, outputs, message) => {
   await useCloudFormation(outputs);
-  const use = vi.fn(async () => {});
-  await expect(withTable(stack, 'PlantsTableName', use)).rejects.toThrow(message);
-  expect(use).not.toHaveBeenCalled();
+  await expect(findTable(stack, 'PlantsTableName')).rejects.toThrow(message);
 });
 
-test.each([
-  ['uses the last synthesized template', sharedAssembly, 0],
-  ['synthesizes a template if there is none', () => '/nowhere', 1],
-])('%s to open a table of the local run', async (_, assembly, synthesized) => {
-  local.assembly = await assembly();
-  const use = vi.fn(async () => {});
-  await withTable(undefined, 'PlantsTableName', use);
-  expect(use).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ tableName: engine.plantsTable }));
-  expect(withTemporaryAssembly).toHaveBeenCalledTimes(synthesized);
+test('without a stack, finds the table in an output of the running service', async () => {
+  const { endpoint, plantsTable } = engine;
+  const running = { pid: 1, endpoint, outputs: { Other: 'x', PlantsTableName: plantsTable } };
+  vi.mocked(findRunningService).mockResolvedValueOnce(running);
+  const { tableName, client } = await findTable(undefined, 'PlantsTableName');
+  expect(tableName).toBe(plantsTable);
+  expect((await client.send(new ListTablesCommand())).TableNames).toContain(plantsTable);
+});
+
+test('without a stack and a running service, says what to do', async () => {
+  vi.mocked(findRunningService).mockResolvedValueOnce(undefined);
+  await expect(findTable(undefined, 'PlantsTableName')).rejects.toThrow(
+    'There is no local run. Start it with npm start, or name a deployed stack with --stack.',
+  );
 });
 
 test('reads more plants than one request can have, and those that DynamoDB returns as unprocessed', async () => {

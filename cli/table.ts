@@ -1,11 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createTables, openLocalDynamoDb, SERVICE_ASSEMBLY } from '../local/dynamodb.ts';
-import { withTemporaryAssembly } from '../local/synthesize.ts';
-import { readTemplate } from '../local/template.ts';
+import { localClient } from '../local/dynamodb.ts';
+import { findRunningService } from '../local/running-service.ts';
 
 /** A table, and a client for its account and region. */
 export interface Table {
@@ -18,27 +15,16 @@ export type Item = Record<string, AttributeValue>;
 /** Maximum number of keys in a BatchGetItem request. */
 const MAX_KEYS = 100;
 
-/** Calls `use` with the table that an output of the stack names. Without a stack, it is a table of the local run. */
-export async function withTable(
+/** Returns the table that an output of the stack names. Without a stack, it is a table of the running service. */
+export async function findTable(
   stack: string | undefined,
   output: 'PlantsTableName' | 'AccessTokensTableName',
-  use: (table: Table) => Promise<void>,
-): Promise<void> {
-  if (stack !== undefined) return await use(await findTable(stack, output));
-  // Uses the last synthesized template, because synthesizing takes seconds. After a change of the tables it is outdated.
-  const template = existsSync(join(SERVICE_ASSEMBLY, 'manifest.json'))
-    ? readTemplate(SERVICE_ASSEMBLY)
-    : await withTemporaryAssembly(async (assembly) => readTemplate(assembly));
-  const dynamoDb = await openLocalDynamoDb();
-  try {
-    await createTables(dynamoDb, template);
-    await use({ client: dynamoDb.client, tableName: String(template.outputs[output]) });
-  } finally {
-    await dynamoDb.close();
+): Promise<Table> {
+  if (stack === undefined) {
+    const service = await findRunningService();
+    if (service) return { client: localClient(service.endpoint), tableName: String(service.outputs[output]) };
+    throw new Error('There is no local run. Start it with npm start, or name a deployed stack with --stack.');
   }
-}
-
-async function findTable(stack: string, output: string): Promise<Table> {
   const command = new DescribeStacksCommand({ StackName: stack });
   const { Stacks } = await new CloudFormationClient().send(command).catch((error: Error) => {
     throw new Error(`The stack ${stack} cannot be read: ${error.message}`);

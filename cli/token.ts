@@ -1,7 +1,7 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { type AccessTokenItem, newToken } from '../functions/shared/access-tokens/token.ts';
 import { checked, command, UsageError } from './command.ts';
-import { printTable, type Table, withTable } from './table.ts';
+import { findTable, printTable, type Table } from './table.ts';
 
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]
@@ -23,14 +23,14 @@ const ACTIONS = 'create, list or revoke';
 
 await command({ usage: USAGE, options: OPTIONS, args: [ACTIONS] }, async ({ name, expires, stack }, [action = '']) => {
   checked('The command', action, /^(create|list|revoke)$/, ACTIONS);
-  const withTokensTable = (use: (table: Table) => Promise<void>) => withTable(stack, 'AccessTokensTableName', use);
-  if (action === 'list') return await withTokensTable(async (table) => printTokens(await readTokens(table)));
+  const tokensTable = () => findTable(stack, 'AccessTokensTableName');
+  if (action === 'list') return printTokens(await readTokens(await tokensTable()));
   if (name === undefined) throw new UsageError('--name is missing; it must be the name of the token.');
-  if (action === 'revoke') return await withTokensTable((table) => revokeTokens(table, name));
+  if (action === 'revoke') return await revokeTokens(await tokensTable(), name);
   checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
   checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
   const lifetimeSeconds = Number.parseInt(expires, 10) * (SECONDS_PER_UNIT[expires.slice(-1)] ?? 0);
-  await withTokensTable((table) => createToken(table, name, lifetimeSeconds));
+  await createToken(await tokensTable(), name, lifetimeSeconds);
 });
 
 /** Creates a token and prints it. Throws if the name is in use. */

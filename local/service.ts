@@ -1,25 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
-import {
-  createTables,
-  DEVELOPMENT_TOKEN,
-  openLocalDynamoDb,
-  putDevelopmentToken,
-  SERVICE_ASSEMBLY,
-  SERVICE_BUILDS,
-  type Storage,
-} from './dynamodb.ts';
+import { createTables, DEVELOPMENT_TOKEN, openLocalDynamoDb, putDevelopmentToken, type Storage } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
 import { type RunningFunctions, startServedFunctions } from './lambda.ts';
 import { accessLine, isRequestLine, type LogLine, terminalText } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
+import { announceService, claimDataDirectory, dataDirectory, warnIfDeleted } from './running-service.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
 import { debuggable, readTemplate } from './template.ts';
 
@@ -27,6 +20,9 @@ import { debuggable, readTemplate } from './template.ts';
 const GRACE_MS = 500;
 /** Time to wait after a change, because an editor can change a file several times when it saves. */
 const DEBOUNCE_MS = 50;
+
+/** A folder for each build. They are not in `cdk.out`, because a deployment may be reading that. */
+const BUILDS = join(dataDirectory, 'builds');
 
 interface ServiceOptions {
   /** 0 for any free port. */
@@ -41,26 +37,25 @@ interface ServiceOptions {
 
 /** Serves the synthesized stack on 127.0.0.1. Returns instructions for the terminal, and a function that ends it. */
 export async function startService({ port, watch: rebuildOnChange, storage, inspect }: ServiceOptions) {
+  await claimDataDirectory();
   const dynamoDb = await openLocalDynamoDb(storage);
   const handler = Promise.withResolvers<RequestListener>();
   const server = createServer(async (request, response) => (await handler.promise)(request, response));
   // Before the stack is synthesized, so that a port in use fails at once.
   await listen(server, port);
   console.log('Synthesizing the stack…');
-  rmSync(SERVICE_BUILDS, { recursive: true, force: true });
+  rmSync(BUILDS, { recursive: true, force: true });
 
   /** Builds in a new folder. The previous functions use their own until its requests have ended. */
   async function build(): Promise<RunningFunctions> {
-    mkdirSync(SERVICE_BUILDS, { recursive: true });
-    const assembly = await mkdtempDisposable(join(SERVICE_BUILDS, 'build-'));
+    mkdirSync(BUILDS, { recursive: true });
+    const assembly = await mkdtempDisposable(join(BUILDS, 'build-'));
     try {
       if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
       const synthesized = readTemplate(await synthesize(assembly.path));
       const template = inspect ? debuggable(synthesized, process.debugPort) : synthesized;
       await createTables(dynamoDb, template);
       const { close, ...running } = await startServedFunctions(template, dynamoDb, printLine);
-      rmSync(SERVICE_ASSEMBLY, { recursive: true, force: true });
-      symlinkSync(assembly.path, SERVICE_ASSEMBLY);
       return { ...running, close: () => close().then(assembly.remove) };
     } catch (error) {
       await assembly.remove();
@@ -96,6 +91,8 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
     return rebuild(nextChange, meanwhile);
   });
   await putDevelopmentToken(dynamoDb, running.template);
+  announceService({ endpoint: dynamoDb.endpoint, outputs: running.template.outputs });
+  warnIfDeleted();
 
   const gateway = createGateway(() => running, printAccess);
   handler.resolve((request, response) => {

@@ -1,14 +1,18 @@
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
-import { sharedAssembly } from './assembly.ts';
+import { TABLES } from './tables.ts';
 
 /** Runs a command of cli/ in this process, because starting another process takes a second. */
 export function runCommand(name: string, args: string[], variables?: NodeJS.ProcessEnv) {
   vi.resetModules();
-  // Without --stack, it uses the assembly that all tests share, because synthesizing takes seconds.
-  vi.doMock(import('../../local/dynamodb.ts'), async (original) => ({
+  // Without --stack, it uses the engine of the test.
+  vi.doMock(import('../../local/running-service.ts'), async (original) => ({
     ...(await original()),
-    SERVICE_ASSEMBLY: args.includes('--stack') ? '' : await sharedAssembly(),
+    findRunningService: async () => ({
+      pid: process.pid,
+      endpoint: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']),
+      outputs: { PlantsTableName: TABLES.plants, AccessTokensTableName: TABLES.accessTokens },
+    }),
   }));
   return runInProcess(args, () => import(`../../cli/${name}.ts`), variables);
 }
