@@ -76,10 +76,7 @@ test.each([
     { ...RESPONSE, headers: { 'Content-Type': 'text/plain', 'Retry-After': 1 } },
     { status: 200, headers: { 'content-type': 'text/plain', 'retry-after': '1' }, text: '{"name":"x"}' },
   ],
-  [
-    { statusCode: 400, body: '' },
-    { status: 400, headers: {}, text: '' },
-  ],
+  [{ statusCode: 400 }, { status: 400, headers: {}, text: '' }],
   [
     { statusCode: 200, body: 'w6k=', isBase64Encoded: true },
     { status: 200, headers: {}, text: 'é' },
@@ -92,7 +89,7 @@ test.each([
   null,
   'x',
   { statusCode: '200', body: 'x' },
-  { statusCode: 200 },
+  { statusCode: 200.5, body: 'x' },
   { statusCode: 200, body: {} },
   { statusCode: 200, headers: { a: {} }, body: '' },
   { statusCode: 200, headers: { a: null }, body: '' },

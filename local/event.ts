@@ -3,10 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { proxyEvent } from '../checks/proxy-event.ts';
 import { LOCAL_ACCOUNT, type Template } from './template.ts';
 
 /** A request with its complete body. */
-export interface GatewayRequest {
+export interface HttpRequest {
   message: IncomingMessage;
   method: string;
   /** Without the API stage. */
@@ -17,14 +18,10 @@ export interface GatewayRequest {
   ids: { requestId: string; extendedRequestId: string };
 }
 
-/**
- * Creates the event that API Gateway sends to the function. Header names keep the client's casing.
- *
- * Source: "Input format of a Lambda function for proxy integration in API Gateway".
- */
+/** Creates the event that API Gateway sends to the function. */
 export function createEvent(
-  { message, method, path, query, body, ids }: GatewayRequest,
-  { apiStage, encodesBodies }: Template,
+  { message, method, path, query, body, ids }: HttpRequest,
+  { apiStage }: Template,
   { resource, pathParameters }: Pick<APIGatewayProxyEvent, 'resource' | 'pathParameters'>,
 ): APIGatewayProxyEvent {
   const now = new Date();
@@ -41,8 +38,6 @@ export function createEvent(
     ['X-Forwarded-Port', String(message.socket.localPort)],
     ['X-Forwarded-Proto', 'http'],
   ];
-  const parameters = [...new URLSearchParams(query)];
-  const isBase64Encoded = body.length > 0 && encodesBodies;
   // A variable, because the type of a literal in the event would not allow `deploymentId`.
   const requestContext = {
     accountId: LOCAL_ACCOUNT,
@@ -78,25 +73,7 @@ export function createEvent(
     resourcePath: resource,
     stage: apiStage,
   };
-  return {
-    resource,
-    path,
-    httpMethod: method,
-    headers: Object.fromEntries(headers),
-    multiValueHeaders: multiValues(headers),
-    queryStringParameters: parameters.length > 0 ? Object.fromEntries(parameters) : null,
-    multiValueQueryStringParameters: parameters.length > 0 ? multiValues(parameters) : null,
-    pathParameters,
-    stageVariables: null,
-    requestContext,
-    body: body.length > 0 ? body.toString(isBase64Encoded ? 'base64' : 'utf8') : null,
-    isBase64Encoded,
-  };
-}
-
-function multiValues(entries: [name: string, value: string][]): Record<string, string[]> {
-  const byName = Map.groupBy(entries, ([name]) => name);
-  return Object.fromEntries([...byName].map(([name, group]) => [name, group.map(([, value]) => value)]));
+  return { ...proxyEvent({ resource, method, path, query, headers, body, pathParameters }), requestContext };
 }
 
 /** Reads an API Gateway event from a JSON file. Throws if the file is not a REST proxy event. */

@@ -1,22 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { render } from 'velocityjs';
-import { createEvent, type GatewayRequest } from './event.ts';
+import { proxyResponse } from '../checks/proxy-event.ts';
+import { createEvent, type HttpRequest } from './event.ts';
 import { EventTooLarge, type RunningFunctions } from './lambda.ts';
-import type { HttpResponse, MockIntegration, Route, Template } from './template.ts';
+import type { HttpResponse, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_HEADER_BYTES = 10_240;
-const MAX_BODY_BYTES = 10 * 1024 * 1024;
-
-/** The response to a larger body. The template cannot change it ("Amazon API Gateway important notes"). */
-const BODY_TOO_LARGE: HttpResponse = {
-  statusCode: 413,
-  headers: { 'content-type': 'text/plain' },
-  body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
-};
 
 /**
  * API Gateway renames these headers of a function, for example `Date` to `x-amzn-Remapped-Date` ("Amazon API
@@ -24,15 +15,15 @@ const BODY_TOO_LARGE: HttpResponse = {
  */
 const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
 
+/** A template, and its functions. */
+type Served = Pick<RunningFunctions, 'template' | 'invoke'>;
+
 /** Returns a listener that behaves like the template's REST API. Calls `log` with a line for each response, and its error. */
-export function createGateway(
-  running: () => RunningFunctions,
-  log: (line: string, error?: number) => void,
-): RequestListener {
+export function createGateway(served: () => Served, log: (line: string, error?: number) => void): RequestListener {
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const start = performance.now();
     const request = await readRequest(message);
-    const { statusCode, headers, body } = await respond(running(), request);
+    const { statusCode, headers, body } = await respond(served(), request);
     response.writeHead(statusCode, {
       ...headers,
       'content-length': Buffer.byteLength(body),
@@ -57,15 +48,12 @@ export function createGateway(
   };
 }
 
-async function readRequest(message: IncomingMessage): Promise<GatewayRequest> {
-  // A proxy sends the whole URL, such as `http://host/plants` (RFC 9112, 3.2).
-  const [path, ...query] = String(message.url)
-    .replace(/^https?:\/\/[^/?]*/i, '')
-    .split('?');
+async function readRequest(message: IncomingMessage): Promise<HttpRequest> {
+  const [path = '', ...query] = String(message.url).split('?');
   return {
     message,
     method: String(message.method),
-    path: path || '/',
+    path,
     query: query.join('?'),
     body: await buffer(message),
     ids: { requestId: randomUUID(), extendedRequestId: randomBytes(11).toString('base64') },
@@ -73,32 +61,34 @@ async function readRequest(message: IncomingMessage): Promise<GatewayRequest> {
 }
 
 /** Returns the response of the route's integration, or a gateway response if there is no route or it fails. */
-async function respond({ template, invoke }: RunningFunctions, request: GatewayRequest): Promise<HttpResponse> {
+async function respond({ template, invoke }: Served, request: HttpRequest): Promise<HttpResponse> {
   const { url, rawHeaders } = request.message;
   if (`${url}${rawHeaders.join('')}`.length > MAX_HEADER_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
-  if (request.body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
   const match = findRoute(template.routes, request);
   // The type for an unknown path or method.
   if (!match) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
   const { integration } = match;
-  if ('mediaTypes' in integration) return mockResponse(template, integration, request);
-  const ended = new AbortController();
+  if ('mock' in integration) {
+    return acceptsMediaType(request) ? integration.mock : gatewayResponse(template, 'UNSUPPORTED_MEDIA_TYPE');
+  }
   try {
-    const timeoutResponse = gatewayResponse(template, 'INTEGRATION_TIMEOUT');
-    const timeout = sleep(integration.timeoutMs, timeoutResponse, { ref: false, signal: ended.signal });
-    return await Promise.race([invoke(createEvent(request, template, match)).then(functionResponse), timeout]);
+    return functionResponse(await invoke(createEvent(request, template, match)));
   } catch (error) {
     if (error instanceof EventTooLarge) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
     // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
     console.error((error as Error).message);
     return gatewayResponse(template, 'DEFAULT_5XX');
-  } finally {
-    ended.abort();
   }
 }
 
+/** True for JSON, the only media type for which the mock integrations have a template. */
+function acceptsMediaType({ message }: HttpRequest): boolean {
+  const contentType = message.headers['content-type'] || 'application/json';
+  return contentType.replace(/;.*/s, '').trim().toLowerCase() === 'application/json';
+}
+
 /** Returns the first matching route. The template sorts the routes from the most to the least specific. */
-function findRoute(routes: Route[], { method, path }: GatewayRequest) {
+function findRoute(routes: Route[], { method, path }: HttpRequest) {
   for (const route of routes) {
     const literal = route.resource.replaceAll('.', '\\.');
     const pattern = literal.replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
@@ -109,52 +99,22 @@ function findRoute(routes: Route[], { method, path }: GatewayRequest) {
   return undefined;
 }
 
-/** Returns a gateway response, or the default one of its class ("Gateway response types for API Gateway"). */
+/** Returns a gateway response ("Gateway response types for API Gateway"). */
 function gatewayResponse({ gatewayResponses }: Template, type: string): HttpResponse {
-  const fallback = /TIMEOUT|5XX/.test(type) ? 'DEFAULT_5XX' : 'DEFAULT_4XX';
-  const response = gatewayResponses.get(type) ?? gatewayResponses.get(fallback);
-  if (!response) throw new Error(`The template has no gateway response ${type} or ${fallback}.`);
+  const response = gatewayResponses.get(type);
+  if (!response) throw new Error(`The template has no gateway response ${type}.`);
   return response;
 }
 
-/** A function's response, before it is validated ("Output format of a Lambda function for proxy integration"). */
-interface ProxyResponse {
-  statusCode?: unknown;
-  headers?: Record<string, unknown>;
-  multiValueHeaders?: Record<string, unknown>;
-  body?: unknown;
-}
-
 function functionResponse(response: unknown): HttpResponse {
-  const { statusCode, headers = {}, multiValueHeaders = {}, body = '' } = (response ?? {}) as ProxyResponse;
-  if (!Number.isInteger(statusCode) || typeof body !== 'string') {
-    throw new Error('The function returned an invalid response: statusCode must be an integer, and body a string.');
-  }
-  const sentHeaders: HttpResponse['headers'] = { 'content-type': 'application/json' };
-  const entries = [...Object.entries(headers), ...Object.entries(multiValueHeaders)];
-  for (const [name, group] of Map.groupBy(entries, ([name]) => name.toLowerCase())) {
-    const values = group.flatMap(([, value]) => value).map(String);
-    for (const value of values) validateHeaderValue(name, value);
-    sentHeaders[REMAPPED_HEADER.test(name) ? `x-amzn-remapped-${name}` : name] = [...new Set(values)];
-  }
-  return { statusCode: Number(statusCode), headers: sentHeaders, body };
-}
-
-/** Renders a mock integration's response template. Supports only the variables that the stack uses. */
-function mockResponse(template: Template, mock: MockIntegration, { message }: GatewayRequest): HttpResponse {
-  const contentType = message.headers['content-type'] || 'application/json';
-  const mediaType = contentType.replace(/;.*/s, '').trim().toLowerCase();
-  if (!mock.mediaTypes.includes(mediaType)) return gatewayResponse(template, 'UNSUPPORTED_MEDIA_TYPE');
-  const overrides: Record<string, string> = {};
-  const header = { get: (name: string) => message.headers[name.toLowerCase()] ?? '' };
-  const body = render(mock.response.body, {
-    input: { params: () => ({ header }) },
-    context: { responseOverride: { header: overrides } },
-  });
-  const overridden = Object.entries(overrides).map(([name, value]) => [name.toLowerCase(), value]);
+  const { status, headers, text } = proxyResponse(response);
+  const sent = Object.entries(headers).map(([name, value]) => [
+    REMAPPED_HEADER.test(name) ? `x-amzn-remapped-${name}` : name,
+    value,
+  ]);
   return {
-    ...mock.response,
-    headers: { ...mock.response.headers, ...Object.fromEntries(overridden) },
-    body: body.trim(),
+    statusCode: status,
+    headers: { 'content-type': 'application/json', ...Object.fromEntries(sent) },
+    body: text,
   };
 }

@@ -14,7 +14,6 @@ function configurationOf(handler: string, changes: Partial<FunctionConfiguration
   const source = `
     import { existsSync } from 'node:fs';
     import { setTimeout as sleep } from 'node:timers/promises';
-    import { resourceLimits, threadId } from 'node:worker_threads';
     const exists = (name) => existsSync(new URL(name, import.meta.url));
     const gate = async () => { while (!exists('gate')) await sleep(5); };
     export const handler = ${handler};`;
@@ -33,43 +32,55 @@ function configurationOf(handler: string, changes: Partial<FunctionConfiguration
 async function start(handler: string, changes: Partial<FunctionConfiguration> = {}) {
   const lines: LogLine[] = [];
   const configuration = configurationOf(handler, changes);
-  const { invoke, close } = await startFunction(configuration, (line) => lines.push(line));
+  const { invoke, interrupt, close } = await startFunction(configuration, (line) => lines.push(line));
   onTestFinished(close);
   return {
     invoke: async (event: unknown = {}) => (await invoke(event)) as Record<string, unknown>,
+    interrupt,
     close,
     lines,
     write: (name: string) => writeFileSync(join(configuration.assetDirectory, name), ''),
   };
 }
 
-const countWorkers = () => process.getActiveResourcesInfo().filter((type) => type === 'MessagePort').length;
+const countProcesses = () => process.getActiveResourcesInfo().filter((type) => type === 'ProcessWrap').length;
 
-test('runs up to three events at a time, one in each environment, and finishes all before it closes', async () => {
-  const before = countWorkers();
+test('runs one event at a time, and finishes all before it closes', async () => {
+  const before = countProcesses();
   const { invoke, close, lines, write } = await start(`(() => {
     let running = 0;
-    return async () => {
+    return async ({ n }) => {
       const isAlone = ++running === 1;
       console.log('running');
       await gate();
       running--;
-      return { threadId, isAlone };
+      return { n, isAlone };
     };
   })()`);
-  const responses = Promise.all(Array.from({ length: 20 }, () => invoke()));
-  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(3);
+  const responses = Promise.all(Array.from({ length: 20 }, (_, n) => invoke({ n })));
+  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(1);
   const closed = close();
   write('gate');
-  expect(new Set((await responses).map(({ threadId }) => threadId)).size).toBe(3);
-  expect((await responses).every(({ isAlone }) => isAlone)).toBe(true);
+  expect(await responses).toEqual(Array.from({ length: 20 }, (_, n) => ({ n, isAlone: true })));
   await closed;
-  await expect.poll(countWorkers, { timeout: 20_000 }).toBe(before);
+  await expect.poll(countProcesses, { timeout: 20_000 }).toBe(before);
+});
+
+test('an interruption fails the event in progress, and the next one runs', async () => {
+  const { invoke, interrupt, lines, write } = await start(
+    "async () => { console.log('x'); await gate(); return 'ran'; }",
+  );
+  const interrupted = invoke().catch((error: Error) => error.message);
+  await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(1);
+  await interrupt();
+  expect(await interrupted).toBe('The execution environment exited with status null.');
+  write('gate');
+  expect(await invoke()).toBe('ran');
 });
 
 test('ends an event at the timeout, and runs the next one', async () => {
-  const { invoke } = await start('({ hangs }) => hangs ? new Promise(() => {}) : threadId', { timeoutSeconds: 3 });
-  const threadId = await invoke();
+  const { invoke } = await start('({ hangs }) => hangs ? new Promise(() => {}) : process.pid', { timeoutSeconds: 3 });
+  const pid = await invoke();
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   let result = 'none';
@@ -82,24 +93,20 @@ test('ends an event at the timeout, and runs the next one', async () => {
   expect(result).toBe('Task timed out after 3.00 seconds');
   await ended;
   const next = await invoke();
-  expect(next).not.toBe(threadId);
+  expect(next).not.toBe(pid);
   // The timer of a finished event must not end a later one.
   await vi.advanceTimersByTimeAsync(3000);
   expect(await invoke()).toBe(next);
 });
 
-test('ends a handler that blocks the thread, and one that exceeds its memory', async () => {
-  const loop = await start('async () => { for (;;); }', { timeoutSeconds: 1 });
-  await expect(loop.invoke()).rejects.toThrow('Task timed out after 1.00 seconds');
-  const hoard = await start('async () => { for (const all = []; ; ) all.push([...Array(1000).keys()]); }', {
-    memoryMegabytes: 16,
-  });
-  await expect(hoard.invoke()).rejects.toThrow('memory limit');
+test('ends a handler that blocks the process', async () => {
+  const { invoke } = await start('async () => { for (;;); }', { timeoutSeconds: 1 });
+  await expect(invoke()).rejects.toThrow('Task timed out after 1.00 seconds');
 });
 
 test('passes the configuration in the context', async () => {
   const { invoke } = await start(
-    'async (event, context) => ({ ...context, left: context.getRemainingTimeInMillis(), resourceLimits })',
+    'async (event, context) => ({ ...context, left: context.getRemainingTimeInMillis(), execArgv: process.execArgv })',
   );
   const first = await invoke();
   expect(first).toMatchObject({
@@ -108,7 +115,7 @@ test('passes the configuration in the context', async () => {
     memoryLimitInMB: '128',
     awsRequestId: expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/),
     callbackWaitsForEmptyEventLoop: true,
-    resourceLimits: { maxOldGenerationSizeMb: 128 },
+    execArgv: ['--max-old-space-size=128'],
   });
   expect(first['left']).toBeLessThanOrEqual(30_000);
   expect(first['left']).toBeGreaterThan(20_000);
@@ -116,16 +123,16 @@ test('passes the configuration in the context', async () => {
 });
 
 test('closes the other functions if one cannot be started', async () => {
-  const before = countWorkers();
+  const before = countProcesses();
   const functions = [configurationOf('async () => {}'), configurationOf('x', { name: 'Broken' })];
   const routes = functions.map(({ name }) => {
-    return { method: 'GET', resource: `/${name}`, integration: { functionName: name, timeoutMs: 60_000 } };
+    return { method: 'GET', resource: `/${name}`, integration: { functionName: name } };
   });
   const template = { ...(await sharedTemplate()), functions, routes };
   await expect(startServedFunctions(template, { endpoint: 'http://127.0.0.1:9' }, () => {})).rejects.toThrow(
-    /^ReferenceError: x is not defined\n +at .*index\.mjs:7:/,
+    /^ReferenceError: x is not defined\n +at .*index\.mjs:6:/,
   );
-  await expect.poll(countWorkers, { timeout: 20_000 }).toBe(before);
+  await expect.poll(countProcesses, { timeout: 20_000 }).toBe(before);
 });
 
 /** "Using Lambda environment variables". */
@@ -134,7 +141,7 @@ test('sets Lambda’s environment variables and the function’s own, and none o
   onTestFinished(() => void vi.unstubAllEnvs());
   const environmentVariables = { OWN: 'x', TZ: 'Europe/Zurich' };
   const functions = [configurationOf('async () => process.env', { environmentVariables })];
-  const routes = [{ method: 'GET', resource: '/a', integration: { functionName: 'TheFunction', timeoutMs: 60_000 } }];
+  const routes = [{ method: 'GET', resource: '/a', integration: { functionName: 'TheFunction' } }];
   const template = { ...(await sharedTemplate()), functions, routes };
   const { invoke, close } = await startServedFunctions(template, { endpoint: 'http://127.0.0.1:9' }, () => {});
   onTestFinished(close);
@@ -188,17 +195,11 @@ test.each([
   expect(await invoke()).toBe('ran');
 });
 
-test('fails only the events of environments that cannot start', async () => {
-  const { invoke, write } = await start(`(() => {
-    if (exists('broken')) throw new Error('broken');
-    return async () => { await gate(); return 'ran'; };
-  })()`);
+test('fails an event if the process cannot be started again', async () => {
+  const { invoke, interrupt, write } = await start("exists('broken') ? undefined : () => 'ran'");
   write('broken');
-  let failed = 0;
-  const results = Array.from({ length: 3 }, () => invoke().catch(() => ++failed));
-  await expect.poll(() => failed, { timeout: 60_000 }).toBe(2);
-  write('gate');
-  expect(await Promise.all(results)).toContain('ran');
+  await interrupt();
+  await expect(invoke()).rejects.toThrow('does not export a function "handler"');
 });
 
 test('accepts an event and a response of 6 MB, and rejects one byte more', async () => {

@@ -1,9 +1,8 @@
-import { fork } from 'node:child_process';
-import type { EventEmitter } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { LOCAL_CREDENTIALS } from './dynamodb.ts';
-import { type LogLine, toText } from './log.ts';
+import type { LogLine } from './log.ts';
 import {
   type FunctionConfiguration,
   functionOfRoute,
@@ -12,18 +11,22 @@ import {
   type Template,
 } from './template.ts';
 
-/** Maximum number of concurrent events for each function. Lambda would start more environments. */
-const MAX_ENVIRONMENTS = 3;
 /** Maximum size of an event, and of a response, as JSON ("Lambda quotas"). */
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
+
+const children = new Set<ChildProcess>();
+// A process that a debugger has paused does not notice that its parent has ended.
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
 
 type OnLog = (line: LogLine) => void;
 
 /**
- * A log line, or the result: an empty response after the init, the response as JSON after an invocation, or the error
- * with its stack.
+ * A log line; the result: an empty response after the init, the response as JSON after an event, or the handler's error;
+ * or the error that ends the process. An error is a text with its stack.
  */
-export type WorkerMessage = { log: LogLine } | { response: string } | { failure: string };
+export type ProcessMessage = { log: LogLine } | { response: string } | { failure: string } | { crash: string };
 
 export class EventTooLarge extends Error {}
 
@@ -46,8 +49,14 @@ export async function startServedFunctions(template: Template, { endpoint }: { e
       return await functions.get(name)?.invoke(event);
     },
 
+    /** Fails the events in progress. */
+    async interrupt(): Promise<void> {
+      await Promise.all([...functions.values()].map((each) => each.interrupt()));
+    },
+
+    /** Ends the functions when their events have ended. */
     async close(): Promise<void> {
-      await Promise.all([...functions.values()].map((lambda) => lambda.close()));
+      await Promise.all([...functions.values()].map((each) => each.close()));
     },
   };
   for (const each of starts) {
@@ -74,15 +83,77 @@ export function lambdaVariables(functionName: string, dynamoDbEndpoint: string):
 }
 
 /**
- * Starts a function as on Lambda: its execution environments have only the function's variables, and each runs one
- * event at a time. Starts the first environment immediately, and the others when they are needed.
+ * Starts a function in a process of its own, which has only the function's variables and runs one event at a time. After
+ * a crash or a timeout, the next event starts a new process.
  *
  * @throws if the bundle cannot be loaded
  */
 export async function startFunction(configuration: FunctionConfiguration, onLog: OnLog) {
-  const length = configuration.inspectorPort === undefined ? MAX_ENVIRONMENTS : 1;
-  const environments = Array.from({ length }, () => createEnvironment(configuration, onLog));
-  await environments[0]?.start();
+  const { environmentVariables, memoryMegabytes, timeoutSeconds, inspectorPort } = configuration;
+  let current: ChildProcess | undefined;
+  /** The result of the init or of the event in progress. */
+  let result = Promise.withResolvers<string>();
+  /** Resolves when all events so far have ended. */
+  let previous: Promise<unknown> = Promise.resolve();
+
+  /** Starts the process and waits for its init. */
+  async function start(): Promise<ChildProcess> {
+    const { NODE_COMPILE_CACHE } = process.env;
+    const child = fork(new URL('./lambda-process.ts', import.meta.url), [JSON.stringify(configuration)], {
+      // The process starts faster with a compile cache. It removes the variable before the function's code runs.
+      env: { ...environmentVariables, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) },
+      execArgv: [
+        `--max-old-space-size=${memoryMegabytes}`,
+        ...(inspectorPort === undefined ? [] : [`--inspect=${inspectorPort}`]),
+      ],
+      // Ctrl-C signals all processes of a group, and requests in progress must finish.
+      detached: true,
+    });
+    children.add(child);
+    child.on('message', (message: ProcessMessage) => {
+      if ('log' in message) onLog(message.log);
+      else if ('crash' in message) discard(child, message.crash);
+      // A process that timed out may still respond before it has ended.
+      else if (child !== current) return;
+      else if ('response' in message) result.resolve(message.response);
+      else result.reject(new Error(message.failure));
+    });
+    child.on('exit', () => children.delete(child));
+    current = child;
+    result = Promise.withResolvers();
+    // The last messages can arrive after `exit`, but not after `disconnect`.
+    void Promise.all([once(child, 'exit'), once(child, 'disconnect')]).then(([[status]]) =>
+      discard(child, `The execution environment exited with status ${status}.`),
+    );
+    await result.promise;
+    return child;
+  }
+
+  /** Fails the event in progress. The next event starts a new process. */
+  function discard(child: ChildProcess, reason: string): void {
+    if (child !== current) return;
+    current = undefined;
+    result.reject(new Error(reason));
+  }
+
+  async function run(event: string): Promise<string> {
+    const child = current ?? (await start());
+    const timer = setTimeout(() => {
+      discard(child, `Task timed out after ${timeoutSeconds}.00 seconds`);
+      child.kill('SIGKILL');
+    }, timeoutSeconds * 1000);
+    result = Promise.withResolvers();
+    child.send(event);
+    return await result.promise.finally(() => clearTimeout(timer));
+  }
+
+  async function interrupt(): Promise<void> {
+    const exit = current && once(current, 'exit');
+    current?.kill('SIGKILL');
+    await exit;
+  }
+
+  await start();
   return {
     /**
      * Returns the handler's response. Throws if it fails or times out, or if the event or response is too large. The
@@ -91,102 +162,20 @@ export async function startFunction(configuration: FunctionConfiguration, onLog:
     async invoke(event: unknown): Promise<unknown> {
       const json = JSON.stringify(event);
       if (Buffer.byteLength(json) > MAX_PAYLOAD_BYTES) throw new EventTooLarge('The event is larger than 6 MB.');
-      const leastBusy = environments.reduce((least, each) => (each.pending < least.pending ? each : least));
-      const response = await leastBusy.invoke(json);
+      const ended = previous.then(() => run(json));
+      previous = ended.catch(() => {});
+      const response = await ended;
       if (Buffer.byteLength(response) > MAX_PAYLOAD_BYTES) throw new Error('The response is larger than 6 MB.');
       return JSON.parse(response);
     },
 
-    /** Stops the function when its invocations have ended. */
-    async close(): Promise<void> {
-      await Promise.all(environments.map((environment) => environment.close()));
-    },
-  };
-}
+    /** Ends the process, and fails the event in progress. The next event starts a new process. */
+    interrupt,
 
-/** A worker thread, or a process with the same methods. */
-type WorkerOrProcess = EventEmitter & { postMessage(event: string): void; terminate(): Promise<unknown> };
-
-/** Starts a worker. A debugger gets a process, because a worker would stay paused after the debugger has left. */
-function startWorker(configuration: FunctionConfiguration): WorkerOrProcess {
-  const { environmentVariables, memoryMegabytes, inspectorPort } = configuration;
-  const { NODE_COMPILE_CACHE } = process.env;
-  // The worker starts faster with a compile cache. It removes the variable before the function's code runs.
-  const env = { ...environmentVariables, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
-  const file = new URL('./lambda-worker.ts', import.meta.url);
-  if (inspectorPort === undefined) {
-    const resourceLimits = { maxOldGenerationSizeMb: memoryMegabytes };
-    return new Worker(file, { workerData: configuration, env, resourceLimits });
-  }
-  const execArgv = [`--max-old-space-size=${memoryMegabytes}`];
-  // `detached`, because Ctrl-C signals all processes of the group, and requests in progress must finish.
-  const child = fork(file, [JSON.stringify(configuration)], { env, execArgv, detached: true });
-  const terminate = async () => child.kill('SIGKILL');
-  // A paused process does not notice that its parent has ended.
-  process.on('exit', terminate);
-  child.on('exit', () => process.off('exit', terminate));
-  return Object.assign(child, { postMessage: (event: string) => child.send(event), terminate });
-}
-
-/** Runs one event at a time in a worker. Starts a new worker after a crash or a timeout. */
-function createEnvironment(configuration: FunctionConfiguration, onLog: OnLog) {
-  const { timeoutSeconds } = configuration;
-  let current: WorkerOrProcess | undefined;
-  /** The result of the init or of the invocation in progress. */
-  let result = Promise.withResolvers<string>();
-  /** Resolves when all events so far have ended. */
-  let previous: Promise<unknown> = Promise.resolve();
-
-  /** Fails the event in progress. The next event starts a new worker. */
-  function discard(worker: WorkerOrProcess, error: Error): void {
-    if (worker !== current) return;
-    current = undefined;
-    result.reject(error);
-  }
-
-  /** Starts the worker and waits for its init. */
-  async function start(): Promise<WorkerOrProcess> {
-    const worker = startWorker(configuration);
-    worker.on('message', (message: WorkerMessage) => {
-      if ('log' in message) onLog(message.log);
-      // A worker that timed out may still respond before it has ended.
-      else if (worker !== current) return;
-      else if ('response' in message) result.resolve(message.response);
-      else result.reject(new Error(message.failure));
-    });
-    worker.on('error', (error) => discard(worker, new Error(toText(error))));
-    worker.on('exit', (code) => discard(worker, new Error(`The execution environment exited with status ${code}.`)));
-    current = worker;
-    result = Promise.withResolvers();
-    await result.promise;
-    return worker;
-  }
-
-  async function run(event: string): Promise<string> {
-    const worker = current ?? (await start());
-    const timer = setTimeout(() => {
-      discard(worker, new Error(`Task timed out after ${timeoutSeconds}.00 seconds`));
-      void worker.terminate();
-    }, timeoutSeconds * 1000);
-    result = Promise.withResolvers();
-    worker.postMessage(event);
-    return await result.promise.finally(() => clearTimeout(timer));
-  }
-
-  return {
-    start,
-    /** Number of events that run or wait. */
-    pending: 0,
-    /** Runs an event after all previous ones. The event and the response are JSON. */
-    invoke(event: string): Promise<string> {
-      this.pending++;
-      const response = previous.then(() => run(event)).finally(() => this.pending--);
-      previous = response.catch(() => {});
-      return response;
-    },
+    /** Ends the process when its events have ended. */
     async close(): Promise<void> {
       await previous;
-      await current?.terminate();
+      await interrupt();
     },
   };
 }

@@ -46,8 +46,8 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
   console.log('Synthesizing the stack…');
   rmSync(BUILDS, { recursive: true, force: true });
 
-  /** Builds in a new folder. The previous functions use their own until its requests have ended. */
-  async function build(): Promise<RunningFunctions> {
+  /** Builds in a new folder. The previous functions use theirs until their requests have ended. */
+  async function build(previous?: RunningFunctions): Promise<RunningFunctions> {
     mkdirSync(BUILDS, { recursive: true });
     const assembly = await mkdtempDisposable(join(BUILDS, 'build-'));
     try {
@@ -55,6 +55,8 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
       const synthesized = readTemplate(await synthesize(assembly.path));
       const template = inspect ? debuggable(synthesized, process.debugPort) : synthesized;
       await createTables(dynamoDb, template);
+      // The new functions need the debugger's ports.
+      if (inspect) await previous?.interrupt();
       const { close, ...running } = await startServedFunctions(template, dynamoDb, printLine);
       return { ...running, close: () => close().then(assembly.remove) };
     } catch (error) {
@@ -65,30 +67,33 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
 
   let typeCheck: ChildProcess | undefined;
 
-  /** Waits for a change and builds. If that fails, prints why and what happens meanwhile, and waits for the next change. */
-  async function rebuild(nextChange: () => Promise<void>, meanwhile: string): Promise<RunningFunctions> {
+  /** Waits for a change and builds. If that fails, prints why, and waits for the next change. */
+  async function rebuild(nextChange: () => Promise<void>, previous?: RunningFunctions): Promise<RunningFunctions> {
     for (;;) {
       await nextChange();
       typeCheck?.kill();
       console.log('Rebuilding…');
       const start = performance.now();
       try {
-        const rebuilt = await build();
+        const rebuilt = await build(previous);
         console.log(`Rebuilt in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
         typeCheck = checkTypes();
         return rebuilt;
       } catch (error) {
-        console.error(`${(error as Error).message}\n\n${meanwhile}`);
+        printFailure(error as Error, previous);
       }
     }
+  }
+
+  function printFailure({ message }: Error, previous?: RunningFunctions): void {
+    console.error(`${message}\n\n${previous ? 'Still serving the last good version.' : 'Waiting for a change.'}`);
   }
 
   const nextChange = rebuildOnChange ? await watchSources() : undefined;
   let running = await build().catch((error: Error) => {
     if (!nextChange) throw error;
-    const meanwhile = 'Waiting for a change.';
-    console.error(`${error.message}\n\n${meanwhile}`);
-    return rebuild(nextChange, meanwhile);
+    printFailure(error);
+    return rebuild(nextChange);
   });
   await putDevelopmentToken(dynamoDb, running.template);
   announceService({ endpoint: dynamoDb.endpoint, outputs: running.template.outputs });
@@ -102,7 +107,7 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
 
   async function rebuildAfterChanges(nextChange: () => Promise<void>): Promise<never> {
     for (;;) {
-      const rebuilt = await rebuild(nextChange, 'Still serving the last good version.');
+      const rebuilt = await rebuild(nextChange, running);
       void running.close();
       running = rebuilt;
     }

@@ -45,12 +45,6 @@ test.each([
   expect(read).toThrow(`The local run needs exactly one stack; there are ${count}.`);
 });
 
-test.each(['RestApi', 'Stage'])('fails with two resources of type %s', (kind) => {
-  const Type = `AWS::ApiGateway::${kind}`;
-  const second = () => withResources((resources) => Object.assign(resources, { Second: { Type, Properties: {} } }));
-  expect(second).toThrow(`The local run needs exactly one ${kind}; there are 2.`);
-});
-
 test('sorts the routes from the most to the least specific', () => {
   const method = methodWith({ type: 'aws_proxy', uri: '' });
   const methods = { 'x-amazon-apigateway-any-method': method, get: method };
@@ -66,54 +60,6 @@ test('sorts the routes from the most to the least specific', () => {
   }
 });
 
-test('reads function and mock integrations', () => {
-  const responses = {
-    default: {
-      statusCode: '200',
-      responseParameters: { 'method.response.header.Own': "'x'" },
-      responseTemplates: { 'application/json': '{}' },
-    },
-  };
-  const requestTemplates = { 'application/json': '' };
-  const { routes } = withApi({
-    paths: {
-      '/a': { get: methodWith({ type: 'aws_proxy', uri: '/functions/none/invocations' }) },
-      '/b': { put: methodWith({ type: 'aws_proxy', uri: '/functions/none/invocations', timeoutInMillis: 1234 }) },
-      '/c': { head: methodWith({ type: 'mock', requestTemplates, responses }) },
-    },
-  });
-  const mediaTypes = ['application/json'];
-  const headers = { 'content-type': 'application/json' };
-  expect(routes).toEqual([
-    { method: 'GET', resource: '/a', integration: { functionName: 'none', timeoutMs: 29_000 } },
-    { method: 'PUT', resource: '/b', integration: { functionName: 'none', timeoutMs: 1234 } },
-    {
-      method: 'HEAD',
-      resource: '/c',
-      integration: { mediaTypes, response: { statusCode: 200, headers: { ...headers, own: 'x' }, body: '{}' } },
-    },
-  ]);
-});
-
-test('reads the gateway responses', () => {
-  const OWN = {
-    statusCode: '429',
-    responseParameters: { 'gatewayresponse.header.Retry-After': "'1'", 'gatewayresponse.header.Vary': "'Origin'" },
-    responseTemplates: { 'application/json': '{"error":429}' },
-  };
-  const { gatewayResponses } = withApi({ 'x-amazon-apigateway-gateway-responses': { OWN } });
-  const headers = { 'retry-after': '1', vary: 'Origin', 'content-type': 'application/json' };
-  expect([...gatewayResponses]).toEqual([['OWN', { statusCode: 429, headers, body: '{"error":429}' }]]);
-});
-
-test.each([
-  [['*/*'], true],
-  [['image/png'], false],
-  [undefined, false],
-])('reads the binary media types %j as binary bodies: %j', (types, encodesBodies) => {
-  expect(withApi({ 'x-amazon-apigateway-binary-media-types': types })).toMatchObject({ encodesBodies });
-});
-
 test('replaces references with logical ids and local values', () => {
   const { outputs, apiStage } = templateWith('PlantStore.template.json', ({ Outputs }) => {
     const parts = ['aws', { Ref: 'AWS::AccountId' }, { Ref: 'Some' }, { 'Fn::GetAtt': ['Other', 'Arn'] }];
@@ -122,23 +68,6 @@ test('replaces references with logical ids and local values', () => {
   });
   expect(outputs['Own']).toBe('aws|000000000000|Some|Other|aws|us-east-1|amazonaws.com');
   expect(apiStage).toBe('v1');
-});
-
-test('reads a function’s configuration', () => {
-  const { functions } = withResources((resources) => {
-    const Variables = { TABLE: { Ref: 'Plants' } };
-    const Metadata = { 'aws:asset:path': 'asset.own' };
-    const Properties = { Handler: 'own.run', Timeout: 7, MemorySize: 256, Environment: { Variables } };
-    Object.assign(resources, { Own: { Type: 'AWS::Lambda::Function', Properties, Metadata } });
-  });
-  expect(functions.find(({ name }) => name === 'Own')).toEqual({
-    name: 'Own',
-    assetDirectory: expect.stringMatching(/^\/.+\/asset\.own$/),
-    handler: 'own.run',
-    timeoutSeconds: 7,
-    memoryMegabytes: 256,
-    environmentVariables: { TABLE: 'Plants' },
-  });
 });
 
 test('reads a function without variables', () => {
@@ -169,18 +98,12 @@ test('finds the function of each route, and its bundle', () => {
   );
 });
 
-test('gives each served function a debugger’s port, and all the longest timeout', async () => {
+test('gives each served function a debugger’s port and the longest timeout', async () => {
   const template = readTemplate(await sharedAssembly());
-  const { functions, routes } = debuggable(template, 9229);
+  const { functions } = debuggable(template, 9229);
   expect(functions).toEqual(
     servedFunctions(template).map((each, index) => {
       return { ...each, timeoutSeconds: 2_147_483, inspectorPort: 9229 + index };
     }),
   );
-  expect(routes.map(({ integration, ...route }) => route)).toEqual(
-    template.routes.map(({ integration, ...route }) => route),
-  );
-  for (const { integration } of routes) {
-    if ('functionName' in integration) expect(integration.timeoutMs).toBe(2_147_483_000);
-  }
 });

@@ -24,29 +24,20 @@ export interface Route {
   method: string;
   /** The path in the API definition, such as `/plants/{id}`. */
   resource: string;
-  integration: { functionName: string; timeoutMs: number } | MockIntegration;
-}
-
-/** An integration that responds without a function. */
-export interface MockIntegration {
-  /** The accepted media types of the request body. */
-  mediaTypes: string[];
-  /** Its body is a template in the Velocity Template Language (VTL). */
-  response: HttpResponse;
+  /** A function, or the response of a mock integration. */
+  integration: { functionName: string } | { mock: HttpResponse };
 }
 
 export interface HttpResponse {
   statusCode: number;
   /** Names are in lower case. */
-  headers: Record<string, string | string[]>;
+  headers: Record<string, string>;
   body: string;
 }
 
 /** A synthesized stack. Its references are replaced by logical ids. */
 export interface Template {
   apiStage: string;
-  /** True if API Gateway encodes request bodies as base64. */
-  encodesBodies: boolean;
   functions: FunctionConfiguration[];
   tables: CreateTableCommandInput[];
   /** Sorted from the most to the least specific. */
@@ -71,12 +62,9 @@ interface CloudFormationTemplate {
 interface ApiDefinition {
   paths: Record<string, Record<string, { 'x-amazon-apigateway-integration': Integration }>>;
   'x-amazon-apigateway-gateway-responses': Record<string, ResponseDefinition>;
-  'x-amazon-apigateway-binary-media-types'?: string[];
 }
 
-type Integration =
-  | { type: 'aws_proxy'; uri: string; timeoutInMillis?: number }
-  | { type: 'mock'; requestTemplates: Record<string, string>; responses: { default: ResponseDefinition } };
+type Integration = { type: 'aws_proxy'; uri: string } | { type: 'mock'; responses: { default: ResponseDefinition } };
 
 interface ResponseDefinition {
   statusCode: string;
@@ -111,14 +99,11 @@ export function readTemplate(assembly: string): Template {
   const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
 
   function toIntegration(integration: Integration): Route['integration'] {
-    if (integration.type === 'mock') {
-      const { requestTemplates, responses } = integration;
-      return { mediaTypes: Object.keys(requestTemplates), response: toHttpResponse(responses.default) };
-    }
+    if (integration.type === 'mock') return { mock: toHttpResponse(integration.responses.default) };
     // The logical id of an alias or a function, as in `arn:…/functions/CreatePlantLive/invocations`.
     const invoked = integration.uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
     const alias = aliases.find(({ name }) => name === invoked);
-    return { functionName: alias?.FunctionName ?? invoked, timeoutMs: integration.timeoutInMillis ?? 29_000 };
+    return { functionName: alias?.FunctionName ?? invoked };
   }
 
   const routes = Object.entries(api.paths).flatMap(([resource, methods]) =>
@@ -131,7 +116,6 @@ export function readTemplate(assembly: string): Template {
   const gatewayResponses = Object.entries(api['x-amazon-apigateway-gateway-responses']);
   return {
     apiStage: onlyItem('Stage', ofType<{ StageName: string }>('AWS::ApiGateway::Stage')).StageName,
-    encodesBodies: api['x-amazon-apigateway-binary-media-types']?.includes('*/*') ?? false,
     functions: functions.map(({ name, Metadata, Handler, Timeout, MemorySize, Environment }) => ({
       name,
       assetDirectory: join(assembly, Metadata['aws:asset:path']),
@@ -143,7 +127,7 @@ export function readTemplate(assembly: string): Template {
     tables: tables.map(({ name: TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode }) => {
       return { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode };
     }),
-    routes: routes.toSorted((a, b) => sortKey(a).localeCompare(sortKey(b))),
+    routes: routes.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)),
     gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, toHttpResponse(response)])),
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, Value])),
   };
@@ -152,18 +136,12 @@ export function readTemplate(assembly: string): Template {
 /** The longest timer of Node.js: 24 days. */
 const MAX_TIMER_SECONDS = 2_147_483;
 
-/** Keeps only the served functions. Gives each a port for a debugger, and no timeout, because a debugger pauses it. */
+/** Gives each served function a port for a debugger, and no timeout, because a debugger pauses it. */
 export function debuggable(template: Template, firstPort: number): Template {
-  return {
-    ...template,
-    functions: servedFunctions(template).map((each, index) => {
-      return { ...each, timeoutSeconds: MAX_TIMER_SECONDS, inspectorPort: firstPort + index };
-    }),
-    routes: template.routes.map(({ integration, ...route }) => {
-      if (!('functionName' in integration)) return { ...route, integration };
-      return { ...route, integration: { ...integration, timeoutMs: MAX_TIMER_SECONDS * 1000 } };
-    }),
-  };
+  const functions = servedFunctions(template).map((each, index) => {
+    return { ...each, timeoutSeconds: MAX_TIMER_SECONDS, inspectorPort: firstPort + index };
+  });
+  return { ...template, functions };
 }
 
 type Routing = Pick<Template, 'routes' | 'functions'>;
@@ -193,10 +171,11 @@ function onlyItem<Item>(kind: string, items: Item[]): Item {
   return item;
 }
 
-/** Sorts fixed path segments before parameters, parameters before greedy ones, and ANY after other methods: `/a/{id}` is 0,0,1,0. */
+/** Sorts fixed path segments before parameters, parameters before greedy ones, and ANY after other methods. */
 function sortKey({ resource, method }: Pick<Route, 'resource' | 'method'>): string {
-  const segments = resource.split('/').map((part) => (part.includes('+}') ? 2 : part.includes('}') ? 1 : 0));
-  return [...segments, method === 'ANY' ? 1 : 0].join();
+  // "{" and "~" come after letters and digits.
+  const path = resource.replaceAll(/\{\w+\}/g, '{').replaceAll(/\{\w+\+\}/g, '{{');
+  return `${path} ${method === 'ANY' ? '~' : method}`;
 }
 
 function toHttpResponse({ statusCode, responseParameters, responseTemplates }: ResponseDefinition): HttpResponse {

@@ -63,7 +63,6 @@ export async function attachDebugger(port: string) {
       return (await send('Debugger.evaluateOnCallFrame', { callFrameId, expression })).result.value;
     },
 
-    resume: () => void send('Debugger.resume'),
     detach: () => socket.close(),
   };
 }

@@ -1,25 +1,23 @@
 import { hash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { open } from 'node:inspector';
 import { registerHooks, setSourceMapsSupport } from 'node:module';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { parentPort, workerData } from 'node:worker_threads';
-import type { WorkerMessage } from './lambda.ts';
+import type { ProcessMessage } from './lambda.ts';
 import { logLine, toText } from './log.ts';
 import type { FunctionConfiguration } from './template.ts';
 
 /*
- * A Lambda execution environment: loads the bundle once, then runs one event at a time. It is a worker thread; or, for a
- * debugger, a process with the configuration as its argument.
+ * A Lambda execution environment: a process that loads the bundle once, then runs one event at a time. Its argument is the
+ * function's configuration.
  */
 
 delete process.env['NODE_COMPILE_CACHE'];
-const configuration: FunctionConfiguration = workerData ?? JSON.parse(String(process.argv[2]));
-const post = (message: WorkerMessage) => (parentPort ? parentPort.postMessage(message) : process.send?.(message));
+const configuration: FunctionConfiguration = JSON.parse(String(process.argv[2]));
+const post = (message: ProcessMessage, sent = () => {}) => process.send?.(message, sent);
+
+process.on('disconnect', () => process.exit());
+process.on('uncaughtException', (error) => post({ crash: toText(error) }, () => process.exit(1)));
 
 for (const method of ['trace', 'debug', 'info', 'log', 'warn', 'error'] as const) {
   const level = method === 'log' ? 'INFO' : method.toUpperCase();
@@ -44,7 +42,7 @@ registerHooks({
 const handler: unknown = (await import(pathToFileURL(bundle).href))[exported];
 if (typeof handler !== 'function') throw new Error(`${bundle} does not export a function "${exported}".`);
 
-(parentPort ?? process).on('message', async (event: string) => {
+process.on('message', async (event: string) => {
   const deadline = Date.now() + configuration.timeoutSeconds * 1000;
   const context = {
     functionName: configuration.name,
@@ -62,23 +60,3 @@ if (typeof handler !== 'function') throw new Error(`${bundle} does not export a 
 });
 // Reports the end of the init phase.
 post({ response: '' });
-
-const { inspectorPort } = configuration;
-if (inspectorPort !== undefined) {
-  process.on('disconnect', () => process.exit());
-  // The previous build's process uses the port until its requests have ended.
-  for (let tries = 1; !(await isFree(inspectorPort)); tries += 1) {
-    if (tries === 20) console.warn(`The debugger’s port ${inspectorPort} is in use. It opens when it is free.`);
-    await sleep(100);
-  }
-  open(inspectorPort);
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1');
-  const listens = once(server, 'listening').then(
-    () => true,
-    () => false,
-  );
-  return await listens.finally(() => server.close());
-}
