@@ -1,9 +1,13 @@
+import { realpathSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { createTables, openLocalDynamoDb, putDevelopmentToken } from '../local/dynamodb.ts';
 import { filesBefore, readEvent } from '../local/event.ts';
 import { startServedFunctions } from '../local/lambda.ts';
 import { terminalText } from '../local/log.ts';
-import { withTemporaryAssembly } from '../local/synthesize.ts';
+import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { command } from './command.ts';
 
@@ -15,18 +19,18 @@ Prints the response to stdout and the function's log to stderr. The exit status 
 
 await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   const events = [...filesBefore(String(file)), String(file)].map(readEvent);
-  await withTemporaryAssembly(async (assembly) => {
-    const template = readTemplate(assembly);
-    await using cleanup = new AsyncDisposableStack();
-    const dynamoDb = await openLocalDynamoDb();
-    cleanup.defer(dynamoDb.close);
-    await createTables(dynamoDb, template);
-    await putDevelopmentToken(dynamoDb, template);
-    const functions = await startServedFunctions(template, dynamoDb, (line) => console.error(terminalText(line)));
-    cleanup.defer(functions.close);
-    let response: APIGatewayProxyResult | null = null;
-    for (const event of events) response = (await functions.invoke(event)) as APIGatewayProxyResult | null;
-    console.log(JSON.stringify(response, null, 2));
-    if (response?.statusCode !== 200) process.exitCode = 1;
-  });
+  // A folder of its own, because two runs in one folder would mix their files.
+  await using assembly = await mkdtempDisposable(join(realpathSync(tmpdir()), 'plant-store-'));
+  const template = readTemplate(await synthesize(assembly.path));
+  await using cleanup = new AsyncDisposableStack();
+  const dynamoDb = await openLocalDynamoDb();
+  cleanup.defer(dynamoDb.close);
+  await createTables(dynamoDb, template);
+  await putDevelopmentToken(dynamoDb, template);
+  const functions = await startServedFunctions(template, dynamoDb, (line) => console.error(terminalText(line)));
+  cleanup.defer(functions.close);
+  let response: APIGatewayProxyResult | null = null;
+  for (const event of events) response = (await functions.invoke(event)) as APIGatewayProxyResult | null;
+  console.log(JSON.stringify(response, null, 2));
+  if (response?.statusCode !== 200) process.exitCode = 1;
 });

@@ -27,7 +27,7 @@ for (const method of ['trace', 'debug', 'info', 'log', 'warn', 'error'] as const
 const [file, exported] = configuration.handler.split('.') as [file: string, exported: string];
 const bundle = join(configuration.assetDirectory, `${file}.mjs`);
 
-// Stacks and debuggers show the TypeScript sources. The bundle on disk does not name its source map (local/bin/npx).
+// Adds its source map to the bundle (local/bin/npx), so that stacks and debuggers show the TypeScript sources.
 setSourceMapsSupport(true);
 registerHooks({
   load(url, context, nextLoad) {

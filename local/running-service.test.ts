@@ -6,9 +6,9 @@ import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startEngine } from '../test/support/engine.ts';
 import {
   announceService,
-  claimDataDirectory,
   dataDirectory,
   findRunningService,
+  prepareDataDirectory,
   warnIfDeleted,
 } from './running-service.ts';
 
@@ -20,7 +20,7 @@ vi.mock(import('./synthesize.ts'), async (original) => ({
 
 const { endpoint } = closedAtEnd(await startEngine());
 const outputs = { PlantsTableName: 'Plants' };
-beforeEach(claimDataDirectory);
+beforeEach(prepareDataDirectory);
 afterEach(() => rmSync(dataDirectory, { recursive: true, force: true }));
 
 test('finds no service before one is announced', async () => {
@@ -30,7 +30,7 @@ test('finds no service before one is announced', async () => {
 test('finds the running service, and rejects a second one', async () => {
   announceService({ endpoint, outputs });
   expect(await findRunningService()).toEqual({ pid: process.pid, endpoint, outputs });
-  await expect(claimDataDirectory()).rejects.toThrow(
+  await expect(prepareDataDirectory()).rejects.toThrow(
     `Another npm start or npm run dev of this folder is running: process ${process.pid}. End it.`,
   );
 });
@@ -39,7 +39,7 @@ test('does not find a service that was killed', async () => {
   // No program listens on port 1.
   announceService({ endpoint: 'http://127.0.0.1:1', outputs });
   expect(await findRunningService()).toBeUndefined();
-  await claimDataDirectory();
+  await prepareDataDirectory();
 });
 
 test('warns when the folder of the service is deleted', async () => {
@@ -55,5 +55,5 @@ test('warns when the folder of the service is deleted', async () => {
 test('says that the folder cannot be created', async () => {
   rmSync(dataDirectory, { recursive: true });
   writeFileSync(dataDirectory, '');
-  await expect(claimDataDirectory()).rejects.toThrow('The local run cannot create its folder: EEXIST');
+  await expect(prepareDataDirectory()).rejects.toThrow('The local run cannot create its folder: EEXIST');
 });

@@ -26,7 +26,7 @@ export async function findRunningService(): Promise<RunningService | undefined> 
 }
 
 /** Creates the folder. Throws if another service is running in it, because two cannot have the stored data open. */
-export async function claimDataDirectory(): Promise<void> {
+export async function prepareDataDirectory(): Promise<void> {
   try {
     mkdirSync(dataDirectory, { recursive: true });
   } catch (error) {

@@ -12,9 +12,9 @@ import { createGateway } from './gateway.ts';
 import { type RunningFunctions, startServedFunctions } from './lambda.ts';
 import { accessLine, isRequestLine, type LogLine, terminalText } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
-import { announceService, claimDataDirectory, dataDirectory, warnIfDeleted } from './running-service.ts';
+import { announceService, dataDirectory, prepareDataDirectory, warnIfDeleted } from './running-service.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
-import { debuggable, readTemplate } from './template.ts';
+import { readTemplate, withDebuggerPorts } from './template.ts';
 
 /** Time for requests in progress to end when the service closes. */
 const GRACE_MS = 500;
@@ -37,10 +37,10 @@ interface ServiceOptions {
 
 /** Serves the synthesized stack on 127.0.0.1. Returns instructions for the terminal, and a function that ends it. */
 export async function startService({ port, watch: rebuildOnChange, storage, inspect }: ServiceOptions) {
-  await claimDataDirectory();
+  await prepareDataDirectory();
   const dynamoDb = await openLocalDynamoDb(storage);
-  const handler = Promise.withResolvers<RequestListener>();
-  const server = createServer(async (request, response) => (await handler.promise)(request, response));
+  const listener = Promise.withResolvers<RequestListener>();
+  const server = createServer(async (request, response) => (await listener.promise)(request, response));
   // Before the stack is synthesized, so that a port in use fails at once.
   await listen(server, port);
   console.log('Synthesizing the stack…');
@@ -53,7 +53,7 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
     try {
       if (rebuildOnChange) (await import('../contract/generate.ts')).writeGenerated();
       const synthesized = readTemplate(await synthesize(assembly.path));
-      const template = inspect ? debuggable(synthesized, process.debugPort) : synthesized;
+      const template = inspect ? withDebuggerPorts(synthesized, process.debugPort) : synthesized;
       await createTables(dynamoDb, template);
       // The new functions need the debugger's ports.
       if (inspect) await previous?.interrupt();
@@ -100,7 +100,7 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
   warnIfDeleted();
 
   const gateway = createGateway(() => running, printAccess);
-  handler.resolve((request, response) => {
+  listener.resolve((request, response) => {
     if (request.url === '/') response.setHeader('link', `<${PAGE_PATH}/>; rel="service-doc"`);
     if (!serveReferencePage(request, response, DEVELOPMENT_TOKEN)) gateway(request, response);
   });

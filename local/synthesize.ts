@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 export const projectRoot = join(import.meta.dirname, '..');
 
-/** The CDK CLI sets both by default. They add the assets' folders and the constructs' paths to the template. */
+/** `cdk synth` sets both. readTemplate needs the first one, for the folders of the bundles. */
 const METADATA = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true };
 
 /**
@@ -36,10 +34,4 @@ export async function synthesize(assembly: string, context: Record<string, strin
     throw new Error(`The stack could not be synthesized:\n${output.trim()}`);
   }
   return assembly;
-}
-
-/** Calls `use` with an assembly in a temporary folder, because two runs in one folder would mix their files. */
-export async function withTemporaryAssembly<Result>(use: (assembly: string) => Promise<Result>): Promise<Result> {
-  await using directory = await mkdtempDisposable(join(realpathSync(tmpdir()), 'plant-store-'));
-  return await use(await synthesize(directory.path));
 }

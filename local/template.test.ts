@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sharedAssembly } from '../test/support/assembly.ts';
-import { debuggable, functionOfRoute, readTemplate, servedFunctions } from './template.ts';
+import { functionOfRoute, readTemplate, servedFunctions, withDebuggerPorts } from './template.ts';
 
 type Resources = Record<string, { Type: string; Properties: Record<string, object>; Metadata?: object }>;
 
@@ -100,7 +100,7 @@ test('finds the function of each route, and its bundle', () => {
 
 test('gives each served function a debugger’s port and the longest timeout', async () => {
   const template = readTemplate(await sharedAssembly());
-  const { functions } = debuggable(template, 9229);
+  const { functions } = withDebuggerPorts(template, 9229);
   expect(functions).toEqual(
     servedFunctions(template).map((each, index) => {
       return { ...each, timeoutSeconds: 2_147_483, inspectorPort: 9229 + index };

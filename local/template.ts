@@ -137,7 +137,7 @@ export function readTemplate(assembly: string): Template {
 const MAX_TIMER_SECONDS = 2_147_483;
 
 /** Gives each served function a port for a debugger, and no timeout, because a debugger pauses it. */
-export function debuggable(template: Template, firstPort: number): Template {
+export function withDebuggerPorts(template: Template, firstPort: number): Template {
   const functions = servedFunctions(template).map((each, index) => {
     return { ...each, timeoutSeconds: MAX_TIMER_SECONDS, inspectorPort: firstPort + index };
   });
