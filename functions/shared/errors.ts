@@ -15,7 +15,7 @@ export const ERROR_CONDITIONS = {
 export type ErrorNumber = keyof typeof ERROR_CONDITIONS;
 
 /** The value of WWW-Authenticate (RFC 6750, section 3). */
-export const CHALLENGE = 'Bearer realm="plant-store"';
+const CHALLENGE = 'Bearer realm="plant-store"';
 
 /**
  * The headers of an error response of a function or the gateway (RFC 6750, 3; RFC 9110, 10.2.3). `Retry-After` is in
@@ -48,4 +48,9 @@ export class PlantStoreError extends Error {
     this.error = error;
     this.headers = options.headers ?? errorHeaders[error] ?? {};
   }
+}
+
+/** The error for a request with an invalid bearer token (RFC 6750, 3.1). */
+export function invalidToken(message: string): PlantStoreError {
+  return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` } });
 }

@@ -1,4 +1,5 @@
 import { type DynamoDb, INIT_TIME, type Output, type RemainingTime } from '../dynamodb/dynamodb.ts';
+import { invalidToken } from '../errors.ts';
 import { digestOf } from './token.ts';
 import { TokenCache } from './token-cache.ts';
 
@@ -14,10 +15,11 @@ export class TokensTable {
   }
 
   /**
-   * Returns the name of a valid token, and undefined for an unknown, expired or revoked one. Valid tokens are cached,
-   * so a revoked token stays valid for up to 60 s. Throws the errors of `DynamoDb.send`.
+   * Returns the name of a valid token. Valid tokens are cached, so a revoked token stays valid for up to 60 s.
+   *
+   * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.send`.
    */
-  async verify(token: string, time: RemainingTime): Promise<string | undefined> {
+  async verify(token: string, time: RemainingTime): Promise<string> {
     const digest = digestOf(token);
     const now = Date.now();
     const cached = this.#cache.get(digest);
@@ -26,7 +28,9 @@ export class TokensTable {
     const name = item?.['name']?.S;
     // The table's TTL deletes an expired item only days later.
     const expiresAt = Number(item?.['expiresAt']?.N ?? 0) * 1000;
-    if (name === undefined || expiresAt <= now) return undefined;
+    if (name === undefined || expiresAt <= now) {
+      throw invalidToken('The access token is unknown, expired or revoked.');
+    }
     this.#cache.set(digest, name, expiresAt);
     return name;
   }
