@@ -115,30 +115,24 @@ export class DynamoDb {
     time: RemainingTime,
   ): Promise<Output<Action>> {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
-    const deadline = new AbortController();
-    const { signal } = deadline;
-    const timer = setTimeout(() => deadline.abort(), Math.max(0, time.getRemainingTimeInMillis() - RESERVED_MS));
+    const signal = AbortSignal.timeout(Math.max(0, time.getRemainingTimeInMillis() - RESERVED_MS));
     let previous: Error | undefined;
-    try {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return parseResponse(await this.#post(action, body, signal)) as Output<Action>;
-        } catch (thrown) {
-          const failure = thrown as Error;
-          if (signal.aborted) throw retryable(504, 'The database took too long to respond.', previous ?? failure);
-          const throttled = THROTTLING_ERRORS.includes(failure.name);
-          if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) throw failure;
-          if (attempt === MAX_ATTEMPTS) {
-            if (!throttled) throw retryable(503, 'The database failed or did not respond.', failure);
-            throw retryable(429, 'The database is throttled.', failure, 'the request a little later');
-          }
-          previous = failure;
-          const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
-          await sleep(Math.random() * maxWait, undefined, { signal }).catch(() => {});
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return parseResponse(await this.#post(action, body, signal)) as Output<Action>;
+      } catch (thrown) {
+        const failure = thrown as Error;
+        if (signal.aborted) throw retryable(504, 'The database took too long to respond.', previous ?? failure);
+        const throttled = THROTTLING_ERRORS.includes(failure.name);
+        if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) throw failure;
+        if (attempt === MAX_ATTEMPTS) {
+          if (!throttled) throw retryable(503, 'The database failed or did not respond.', failure);
+          throw retryable(429, 'The database is throttled.', failure, 'the request a little later');
         }
+        previous = failure;
+        const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
+        await sleep(Math.random() * maxWait, undefined, { signal }).catch(() => {});
       }
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -166,6 +160,7 @@ export class DynamoDb {
           reject(new Error('The database closed the connection.'));
         })
         .end(body);
+      // The option `timeout` of node:http would not end a request whose headers never end.
       const giveUp = () => request.destroy(new Error(`The database sent nothing for ${IDLE_TIMEOUT_MS} ms.`));
       const timer = setTimeout(giveUp, IDLE_TIMEOUT_MS);
     });
