@@ -196,6 +196,12 @@ function objectSchema(properties: Record<string, Schema>): Schema {
 /** Returns the exported constants of an operation by name, each with its TypeScript type. */
 function contractConstants(operationId: string, request: Record<string, Schema>, schemas: Record<string, Schema>) {
   const { body = {}, pathParameters = {}, queryStringParameters = {} } = request;
+  const parameterType = (schema: Schema, name: string) => {
+    const type = valueType(schema);
+    if (type !== 'array' && type !== 'object') return type.replace('int32', 'number');
+    const expected = 'it must be a string, a number, an integer or a boolean';
+    throw new Error(`The parameter ${name} of ${operationId} is of type ${type}; ${expected}.`);
+  };
   const parameters = {
     pathParameters: mapValues(pathParameters.properties ?? {}, parameterType),
     queryStringParameters: mapValues(queryStringParameters.properties ?? {}, parameterType),
@@ -210,12 +216,6 @@ function contractConstants(operationId: string, request: Record<string, Schema>,
     constants[`${lowerFirst}MemberNames`] = { value: Object.keys(properties), type: `(keyof ${name})[]` };
   }
   return constants;
-}
-
-/** Returns a parameter's type for `typedParameters`; a list if the parameter can be repeated. */
-function parameterType({ items, ...schema }: Schema): string | [string] {
-  const type = valueType(items ?? schema).replace('int32', 'number');
-  return items ? [type] : type;
 }
 
 /** Writes the files that `generate` returns for the openapi.yaml of a project. Default: this project. */
