@@ -67,10 +67,13 @@ test.each([
   await expect(read({ body, isBase64Encoded })).rejects.toMatchObject({ error: 400, message });
 });
 
-test('returns 400 for bytes that are not UTF-8', async () => {
-  const body = Buffer.from([0x22, 0xff, 0x22]).toString('base64');
-  const message = 'The body was not UTF-8; it must be JSON in UTF-8.';
-  await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject({ error: 400, message });
+test.each([
+  ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), /^The body was not UTF-8; it must be JSON in UTF-8\.$/],
+  ['a byte order mark', Buffer.from('\ufeff{}'), /^The body was not JSON \(.+\); it must be a JSON object\.$/],
+])('returns 400 for %s', async (_, bytes, message) => {
+  const body = bytes.toString('base64');
+  const error = { error: 400, message: expect.stringMatching(message) };
+  await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject(error);
 });
 
 test('parses any JSON, base64 or not', async () => {
