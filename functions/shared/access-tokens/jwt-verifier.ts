@@ -41,12 +41,12 @@ export class JwtVerifier {
    * @throws 401 for any other token; 503 if the provider's keys are not available or not usable.
    */
   async verify(token: string): Promise<string> {
-    const keySet = await this.keys.cached().catch(unavailable);
+    const keySet = await this.keys.get().catch(unavailable);
     try {
       return await this.#verifyWith(keySet, token).catch(async (error) => {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
         // The provider may have a new key.
-        return await this.#verifyWith(await this.keys.refetched().catch(unavailable), token);
+        return await this.#verifyWith(await this.keys.refetch().catch(unavailable), token);
       });
     } catch (error) {
       throw error instanceof errors.JOSEError ? notValid(error.message) : error;

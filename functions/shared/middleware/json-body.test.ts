@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { character, fc, int64 } from '../../../test/support/property.ts';
-import { InexactNumber } from '../exact-numbers.ts';
+import { UnconvertedNumber } from '../exact-numbers.ts';
 import { jsonBody } from './json-body.ts';
 
 const stack = middy()
@@ -149,8 +149,8 @@ test.each([
   '9223372036854775807.5',
   '99999999999999999999',
   '9'.repeat(1_000_000),
-])('parses the id %.20s as an InexactNumber, which the validator rejects', async (text) => {
-  expect(await idOf(text)).toEqual({ name: 'x', id: new InexactNumber(text) });
+])('parses the id %.20s as an UnconvertedNumber, which the validator rejects', async (text) => {
+  expect(await idOf(text)).toEqual({ name: 'x', id: new UnconvertedNumber(text) });
 });
 
 test.each(['"7"', 'true', 'null', '[true]'])('does not convert the id %s', async (text) => {
@@ -175,7 +175,7 @@ test('accepts a fraction or an exponent if the number is a safe integer', async 
       const exact = scale >= 0 ? all * power : all % power === 0n ? all / power : undefined;
       const { id } = await idOf(`${whole}.${decimals}e${exponent}`);
       if (exact !== undefined && exact <= Number.MAX_SAFE_INTEGER) expect(id).toBe(exact);
-      else expect(id).toBeInstanceOf(InexactNumber);
+      else expect(id).toBeInstanceOf(UnconvertedNumber);
     }),
     { numRuns: 500 },
   );
