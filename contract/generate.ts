@@ -47,7 +47,7 @@ interface Contract {
 
 const HEADER = '// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.\n';
 
-/** Creates the compiler for one file. With a shared compiler, function names would depend on the files before it. */
+/** Creates the compiler for one file. It numbers its functions; if shared, one operation would change other files. */
 function createCompiler(options: Options = { allErrors: true, verbose: true }): Ajv2020 {
   const ajv = new Ajv2020({ ...options, code: { source: true, esm: true, lines: true } });
   // Ajv's `integer` does not accept a bigint.
@@ -196,6 +196,12 @@ function objectSchema(properties: Record<string, Schema>): Schema {
 /** Returns the exported constants of an operation by name, each with its TypeScript type. */
 function contractConstants(operationId: string, request: Record<string, Schema>, schemas: Record<string, Schema>) {
   const { body = {}, pathParameters = {}, queryStringParameters = {} } = request;
+  const parameterType = (schema: Schema, name: string) => {
+    const type = valueType(schema);
+    if (type !== 'array' && type !== 'object') return type.replace('int32', 'number');
+    const expected = 'it must be a string, a number, an integer or a boolean';
+    throw new Error(`The parameter ${name} of ${operationId} is of type ${type}; ${expected}.`);
+  };
   const parameters = {
     pathParameters: mapValues(pathParameters.properties ?? {}, parameterType),
     queryStringParameters: mapValues(queryStringParameters.properties ?? {}, parameterType),
@@ -210,12 +216,6 @@ function contractConstants(operationId: string, request: Record<string, Schema>,
     constants[`${lowerFirst}MemberNames`] = { value: Object.keys(properties), type: `(keyof ${name})[]` };
   }
   return constants;
-}
-
-/** Returns a parameter's type for `typedParameters`; a list if the parameter can be repeated. */
-function parameterType({ items, ...schema }: Schema): string | [string] {
-  const type = valueType(items ?? schema).replace('int32', 'number');
-  return items ? [type] : type;
 }
 
 /** Writes the files that `generate` returns for the openapi.yaml of a project. Default: this project. */

@@ -43,7 +43,7 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
   const parts = allOf.map(resolveChild);
   for (const part of parts) {
     const isObject = part.type === undefined || part.type === 'object';
-    const problem = isObject ? unsupportedKeyword(part, OBJECT) : `the type ${part.type}`;
+    const problem = isObject ? unsupportedKeyword(part, OBJECT_KEYWORDS) : `the type ${part.type}`;
     const expected = 'it must be an object with only properties and required';
     if (problem !== undefined) throw new Error(`A part of an allOf has ${problem}; ${expected}.`);
   }
@@ -58,15 +58,15 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
 
 /** Keywords that do not affect the validation. */
 const ANNOTATIONS = ['description', 'title', 'example', 'examples', 'deprecated'];
-const OBJECT = ['properties', 'required'];
-const BOUNDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+const OBJECT_KEYWORDS = ['properties', 'required'];
+const NUMBER_KEYWORDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 /** The supported keywords of each type, and the schema that every value of the type must match. */
 const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
-  object: { keywords: OBJECT, base: { type: 'object' } },
+  object: { keywords: OBJECT_KEYWORDS, base: { type: 'object' } },
   array: { keywords: ['items', 'minItems', 'maxItems'], base: { type: 'array' } },
   string: { keywords: ['minLength', 'maxLength', 'pattern', 'enum'], base: { type: 'string', wellFormed: true } },
-  number: { keywords: BOUNDS, base: { type: 'number', storable: true } },
-  int32: { keywords: BOUNDS, base: { type: 'integer', int32: true } },
+  number: { keywords: NUMBER_KEYWORDS, base: { type: 'number', storable: true } },
+  int32: { keywords: NUMBER_KEYWORDS, base: { type: 'integer', int32: true } },
   int64: { keywords: ['format'], base: { int64: true } },
   boolean: { keywords: [], base: { type: 'boolean' } },
 };

@@ -21,7 +21,8 @@ const MAX_ITEM_BYTES = 400 * 1024;
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
-    // Rejects here what is too large even without the members' names. DynamoDB checks the exact size.
+    // DynamoDB checks the exact size, with the members' names. It could report a plant of megabytes with another error,
+    // because the values of an expression have a limit too, and the response would be error 500.
     const joinedValues = plantMemberNames.map((member) => plant[member]).join('');
     if (Buffer.byteLength(joinedValues) > MAX_ITEM_BYTES) throw tooLarge();
     await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
@@ -29,7 +30,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       if (error.name === 'ConditionalCheckFailedException') {
         throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; use another id.`);
       }
-      // DynamoDB has no error name of its own for this.
+      // DynamoDB reports a too large item as a ValidationException; only its message differs.
       throw /item size/i.test(error.message) ? tooLarge() : error;
     });
     return success<Plant>(pick(plant, plantMemberNames));

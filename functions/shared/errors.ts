@@ -1,21 +1,9 @@
-/** The `error` numbers of a function or the gateway, each with its condition (openapi.yaml, `Error`). */
-export const ERROR_CONDITIONS = {
-  400: 'the body is not JSON, or not a NewPlant (the message names each member and what it must be)',
-  401: 'the token is missing, malformed, unknown, not valid, expired, revoked or without the required scope (checked before the body)',
-  404: 'the path or the method does not exist',
-  409: 'the id is in use by a different plant (nothing is changed)',
-  413: 'the request exceeds a limit: 400 KB for a stored plant, 2.5 MB or 1,000 values for a body, or a limit of the gateway',
-  415: 'the `Content-Type` is not `application/json`',
-  429: 'the gateway or the database throttles requests',
-  500: 'an internal error (its cause is only in the log)',
-  503: 'the database or the identity provider failed or did not respond, after retries',
-  504: 'the request took too long',
-} as const;
-
-export type ErrorNumber = keyof typeof ERROR_CONDITIONS;
+/** The `error` numbers of a function or the gateway. openapi.yaml (`Error`) says when each is sent. */
+export const ERROR_NUMBERS = [400, 401, 404, 409, 413, 415, 429, 500, 503, 504] as const;
+export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 
 /** The value of WWW-Authenticate (RFC 6750, section 3). */
-export const CHALLENGE = 'Bearer realm="plant-store"';
+const CHALLENGE = 'Bearer realm="plant-store"';
 
 /**
  * The headers of an error response of a function or the gateway (RFC 6750, 3; RFC 9110, 10.2.3). `Retry-After` is in
@@ -48,4 +36,9 @@ export class PlantStoreError extends Error {
     this.error = error;
     this.headers = options.headers ?? errorHeaders[error] ?? {};
   }
+}
+
+/** The error for a request with an invalid bearer token (RFC 6750, 3.1). */
+export function invalidToken(message: string): PlantStoreError {
+  return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` } });
 }

@@ -1,5 +1,5 @@
-/** A number in the body that is not an exact integer. `source` is its text in the body. */
-export class InexactNumber {
+/** A number in the body that `parseExactly` does not convert to a bigint. `source` is its text in the body. */
+export class UnconvertedNumber {
   readonly source: string;
 
   constructor(source: string) {
@@ -27,17 +27,17 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Parses JSON. A number becomes a bigint, or an InexactNumber: a fraction, and beyond 2^53 a number such as 1e18. */
+/** Parses JSON. A number becomes a bigint; a fraction, and beyond 2^53 one such as 1e18, an UnconvertedNumber. */
 export function parseExactly(text: string): unknown {
   return parseWithSource(text, (_, value, { source }) =>
     typeof value === 'number' ? exactNumber(value, source) : value,
   );
 }
 
-function exactNumber(value: number, source: string): bigint | InexactNumber {
+function exactNumber(value: number, source: string): bigint | UnconvertedNumber {
   const plain = parseDigits(source);
   if (plain !== undefined) return plain;
-  return Number.isSafeInteger(value) && isInteger(source) ? BigInt(value) : new InexactNumber(source);
+  return Number.isSafeInteger(value) && isInteger(source) ? BigInt(value) : new UnconvertedNumber(source);
 }
 
 /** An int64 has at most 19 digits. Converting a million digits to a bigint would take seconds. */

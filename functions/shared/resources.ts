@@ -8,8 +8,12 @@ export const accessTokens = {
   table: new TokensTable(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME')),
   // Without a provider, infra/functions.ts sets the variable to undefined in the bundle, and esbuild omits this code.
   jwtVerifier: process.env['TOKEN_ISSUER']
-    ? (await import('./access-tokens/jwt-verifier.ts')).configuredVerifier()
+    ? new (await import('./access-tokens/jwt-verifier.ts')).JwtVerifier({
+        issuer: environmentVariable('TOKEN_ISSUER'),
+        audiences: environmentVariable('TOKEN_AUDIENCE').split(','),
+        scope: process.env['TOKEN_SCOPE'],
+      })
     : undefined,
 };
 
-await Promise.all([accessTokens.table.warmUp(), accessTokens.jwtVerifier?.warmUp()]);
+await Promise.all([accessTokens.table.warmUp(), accessTokens.jwtVerifier?.keys.warmUp()]);

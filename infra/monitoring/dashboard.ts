@@ -10,7 +10,7 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { ERROR_CONDITIONS } from '../../functions/shared/errors.ts';
+import { ERROR_NUMBERS } from '../../functions/shared/errors.ts';
 import { byAction, byCapacity, type Monitored, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
@@ -26,7 +26,7 @@ export function addDashboard(scope: Construct, monitored: Monitored, alarms: Ala
     api.accessLog,
     ...releases.map(({ preTrafficLog }) => preTrafficLog),
   ];
-  const clientErrors = Object.keys(ERROR_CONDITIONS).filter((error) => Number(error) < 500);
+  const clientErrors = ERROR_NUMBERS.filter((error) => error < 500).map(String);
   const operationIds = functions.map(({ operation }) => operation.operationId);
   const durations = (options: MetricOptions) =>
     functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));

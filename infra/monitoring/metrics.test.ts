@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ERROR_CONDITIONS, type ErrorNumber } from '../../functions/shared/errors.ts';
+import { ERROR_NUMBERS } from '../../functions/shared/errors.ts';
 import { accessLogMembers, requestLine } from '../../test/support/log-lines.ts';
 import { functionOf, gatewayResponsesOf, propertiesOf, templateWith, twoOperations } from '../../test/support/stack.ts';
 
@@ -61,7 +61,7 @@ test('functions log the fields that the patterns use', async () => {
   const succeeded = await requestLine(operation);
   expect(succeeded.message).toMatchObject({ outcome: 'succeeded', operation, version: '7' });
   expect(succeeded.message).not.toHaveProperty('error');
-  for (const error of Object.keys(ERROR_CONDITIONS).map(Number) as ErrorNumber[]) {
+  for (const error of ERROR_NUMBERS) {
     const { message } = await requestLine(operation, error);
     expect(message).toMatchObject({ error, outcome: expect.not.stringMatching('succeeded'), operation, version: '7' });
   }

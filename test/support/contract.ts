@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { parse } from 'yaml';
-import { ERROR_CONDITIONS } from '../../functions/shared/errors.ts';
+import { ERROR_NUMBERS, type ErrorNumber } from '../../functions/shared/errors.ts';
 import { projectRoot } from '../../local/synthesize.ts';
 
 export const contract = parse(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8'));
@@ -37,7 +37,7 @@ export function contractBody(
   const validate = validators.get($ref) ?? ajv.compile({ $ref, unevaluatedProperties: false });
   validators.set($ref, validate);
   assert(validate(parsed), body);
-  if (statusCode === 400) assert(String(parsed['error']) in ERROR_CONDITIONS, body);
+  if (statusCode === 400) assert(ERROR_NUMBERS.includes(parsed['error'] as ErrorNumber), body);
   return parsed;
 }
 

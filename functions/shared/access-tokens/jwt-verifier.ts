@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
-import { environmentVariable } from '../environment-variable.ts';
-import { PlantStoreError, PROVIDER_UNAVAILABLE } from '../errors.ts';
+import { invalidToken, PlantStoreError, PROVIDER_UNAVAILABLE } from '../errors.ts';
 import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /** The provider, and what its access tokens must contain (RFC 7519, 4.1). */
@@ -14,9 +13,6 @@ interface ProviderSettings {
   scope: string | undefined;
 }
 
-/** The name of a valid token, for the log, or the reason for a rejection. */
-type VerificationResult = { name: string } | { reason: string; missingScope?: string };
-
 const CLOCK_TOLERANCE_S = 60;
 /** RFC 7515, 4.1: with these headers a token would choose its own verification key. */
 const EMBEDDED_KEY_HEADERS = ['jwk', 'jku', 'x5u'];
@@ -28,86 +24,78 @@ const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
  */
 const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 
-/** Creates the verifier for the identity provider in the settings (infra/settings.ts). */
-export function configuredVerifier(): JwtVerifier {
-  return new JwtVerifier({
-    issuer: environmentVariable('TOKEN_ISSUER'),
-    audiences: environmentVariable('TOKEN_AUDIENCE').split(','),
-    scope: process.env['TOKEN_SCOPE'],
-  });
-}
-
 /** Verifies the access tokens (JWTs) of an OpenID Connect provider or OAuth 2.0 authorization server. */
 export class JwtVerifier {
+  readonly keys: ProviderKeys;
   readonly #settings: ProviderSettings;
-  readonly #keys: ProviderKeys;
 
   constructor(settings: ProviderSettings) {
     this.#settings = settings;
-    this.#keys = new ProviderKeys(settings.issuer);
-  }
-
-  /** Fetches and checks the keys at init, where Lambda gives more CPU. Never throws: `verify` fetches them again. */
-  async warmUp(): Promise<void> {
-    await this.#keys.warmUp();
+    this.keys = new ProviderKeys(settings.issuer);
   }
 
   /**
-   * Verifies that a JWT is an access token for this service (RFC 7519, 7.2; RFC 8725; RFC 9068, 4). Caches a valid
-   * token for up to 60 s. Throws 503 if the provider's keys are not available or not usable.
+   * Verifies that a JWT is an access token for this service (RFC 7519, 7.2; RFC 8725; RFC 9068, 4). Returns a name for
+   * the log. Caches a valid token for up to 60 s.
+   *
+   * @throws 401 for any other token; 503 if the provider's keys are not available or not usable.
    */
-  async verify(token: string): Promise<VerificationResult> {
-    const keySet = await this.#keys.cached().catch(unavailable);
+  async verify(token: string): Promise<string> {
+    const keySet = await this.keys.get().catch(unavailable);
     try {
       return await this.#verifyWith(keySet, token).catch(async (error) => {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
         // The provider may have a new key.
-        return await this.#verifyWith(await this.#keys.refetched().catch(unavailable), token);
+        return await this.#verifyWith(await this.keys.refetch().catch(unavailable), token);
       });
     } catch (error) {
-      if (error instanceof errors.JOSEError) return { reason: error.message };
-      throw error;
+      throw error instanceof errors.JOSEError ? notValid(error.message) : error;
     }
   }
 
-  async #verifyWith({ findKey, cache }: KeySet, token: string): Promise<VerificationResult> {
+  async #verifyWith({ findKey, cache }: KeySet, token: string): Promise<string> {
     const digest = hash('sha256', token);
-    const name = cache.get(digest);
-    if (name !== undefined) return { name };
+    const cached = cache.get(digest);
+    if (cached !== undefined) return cached;
     const verified = await jwtVerify(token, findKey, {
       issuer: this.#settings.issuer,
       algorithms: ALGORITHMS,
       requiredClaims: ['exp'],
       clockTolerance: CLOCK_TOLERANCE_S,
     });
-    const result = this.#checkClaims(verified);
-    if ('name' in result) cache.set(digest, result.name, (Number(verified.payload.exp) + CLOCK_TOLERANCE_S) * 1000);
-    return result;
+    const name = this.#checkClaims(verified);
+    cache.set(digest, name, (Number(verified.payload.exp) + CLOCK_TOLERANCE_S) * 1000);
+    return name;
   }
 
-  /** Checks what `jwtVerify` does not: the kind of token, the audience, the scope and the subject. */
-  #checkClaims({ protectedHeader, payload }: JWTVerifyResult): VerificationResult {
+  /** Checks what `jwtVerify` does not: the kind of token, the audience, the scope and the subject. Returns the name. */
+  #checkClaims({ protectedHeader, payload }: JWTVerifyResult): string {
     const { issuer, audiences, scope } = this.#settings;
     const key = EMBEDDED_KEY_HEADERS.find((name) => name in protectedHeader);
-    if (key !== undefined) return { reason: `its header contains "${key}", which is not allowed` };
+    if (key !== undefined) throw notValid(`its header contains "${key}", which is not allowed`);
     const { typ = 'jwt' }: { typ?: unknown } = protectedHeader;
     if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())) {
-      return { reason: 'the "typ" of its header is not that of an access token' };
+      throw notValid('the "typ" of its header is not that of an access token');
     }
     const claim = DISALLOWED_CLAIMS.find((name) => name in payload) ?? claimOfOtherTokenKind(payload);
-    if (claim !== undefined) return { reason: `its claim "${claim}" shows that it is not a bearer access token` };
+    if (claim !== undefined) throw notValid(`its claim "${claim}" shows that it is not a bearer access token`);
     if (!audiences.some((audience) => audiencesOf(payload).includes(audience))) {
-      return { reason: 'its claim "aud" does not name this service' };
+      throw notValid('its claim "aud" does not name this service');
     }
     if (scope !== undefined && !scopesOf(payload).includes(scope)) {
-      return { reason: `it does not have the scope "${scope}"`, missingScope: scope };
+      throw notValid(`it does not have the scope "${scope}"`);
     }
     const { client_id: client, sub: subject = client } = payload;
-    if (typeof subject !== 'string')
-      return { reason: 'its claim "sub" (or "client_id", without "sub") is not a string' };
+    if (typeof subject !== 'string') {
+      throw notValid('its claim "sub" (or "client_id", without "sub") is not a string');
+    }
     // The digest keeps personal data out of the log, and still identifies a known subject.
-    return { name: `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}` };
+    return `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}`;
   }
+}
+
+function notValid(reason: string): PlantStoreError {
+  return invalidToken(`The access token is not valid: ${reason}.`);
 }
 
 function unavailable(cause: Error): never {

@@ -30,14 +30,14 @@ const down = () => issuer.respondWith((_, response) => response.writeHead(500).e
 describe('the keys of a provider', () => {
   test('are discovered, and fetched once for concurrent and later calls', async () => {
     const keys = newKeys();
-    await Promise.all([keys.warmUp(), keys.cached(), keys.refetched(), keys.cached()]);
-    for (let call = 0; call < 3; call += 1) expect(await kids(keys.cached())).toEqual([key.kid]);
+    await Promise.all([keys.warmUp(), keys.get(), keys.refetch(), keys.get()]);
+    for (let call = 0; call < 3; call += 1) expect(await kids(keys.get())).toEqual([key.kid]);
     expect(issuer.requests).toEqual([METADATA, '/keys']);
   });
 
   test('are fetched over one connection, which is then closed', async () => {
     const connections = issuer.connections.total;
-    await newKeys().refetched();
+    await newKeys().refetch();
     expect(issuer.requests).toHaveLength(2);
     expect(issuer.connections.total).toBe(connections + 1);
     await expect.poll(() => issuer.connections.open).toBe(0);
@@ -51,7 +51,7 @@ describe('the keys of a provider', () => {
   ])('of the issuer %s are discovered at %s', async (path, metadata) => {
     const url = `${issuer.url}${path}`;
     issuer.respondWith(discovery(url, [published(key)], metadata));
-    expect(await kids(new ProviderKeys(url).cached())).toEqual([key.kid]);
+    expect(await kids(new ProviderKeys(url).get())).toEqual([key.kid]);
     expect(issuer.requests).toContain(metadata);
   });
 
@@ -61,36 +61,36 @@ describe('the keys of a provider', () => {
     await keys.warmUp();
     const attempt = [METADATA, '/.well-known/oauth-authorization-server'];
     expect(issuer.requests).toEqual(attempt);
-    await expect(keys.cached()).rejects.toThrow('responded with status 500');
+    await expect(keys.get()).rejects.toThrow('responded with status 500');
     expect(issuer.requests).toEqual([...attempt, ...attempt, ...attempt]);
   });
 
   test('are fetched again after ten minutes, and not before', async () => {
     const keys = newKeys();
-    await keys.cached();
+    await keys.get();
     const next = newKey();
     issuer.publish(next);
     after(10 * MINUTE - 1);
-    expect(await kids(keys.cached())).toEqual([key.kid]);
+    expect(await kids(keys.get())).toEqual([key.kid]);
     after(10 * MINUTE);
-    expect(await kids(keys.cached())).toEqual([next.kid]);
+    expect(await kids(keys.get())).toEqual([next.kid]);
     expect(issuer.requests).toHaveLength(4);
   });
 
-  test('are fetched at most every five seconds by `refetched`', async () => {
+  test('are fetched at most every five seconds by `refetch`', async () => {
     const keys = newKeys();
     await keys.warmUp();
     const next = newKey();
     issuer.publish(next);
     for (const ms of [0, 4999]) {
       after(ms);
-      for (let call = 0; call < 2; call += 1) expect(await kids(keys.refetched())).toEqual([key.kid]);
+      for (let call = 0; call < 2; call += 1) expect(await kids(keys.refetch())).toEqual([key.kid]);
     }
     expect(issuer.requests).toHaveLength(2);
     after(5000);
-    for (let call = 0; call < 2; call += 1) expect(await kids(keys.refetched())).toEqual([next.kid]);
+    for (let call = 0; call < 2; call += 1) expect(await kids(keys.refetch())).toEqual([next.kid]);
     expect(issuer.requests).toHaveLength(4);
-    expect(await kids(keys.cached())).toEqual([next.kid]);
+    expect(await kids(keys.get())).toEqual([next.kid]);
   });
 
   test('stay valid for an hour while the provider is down, and one call a minute tries to fetch them', async () => {
@@ -99,13 +99,13 @@ describe('the keys of a provider', () => {
     down();
     issuer.requests.length = 0;
     after(10 * MINUTE);
-    for (let call = 0; call < 3; call += 1) expect(await kids(keys.cached())).toEqual([key.kid]);
+    for (let call = 0; call < 3; call += 1) expect(await kids(keys.get())).toEqual([key.kid]);
     const attempts = issuer.requests.length;
     after(11 * MINUTE - 1);
-    await keys.cached();
+    await keys.get();
     expect(issuer.requests).toHaveLength(attempts);
     after(11 * MINUTE);
-    expect(await kids(keys.cached())).toEqual([key.kid]);
+    expect(await kids(keys.get())).toEqual([key.kid]);
     expect(issuer.requests).toHaveLength(2 * attempts);
   });
 
@@ -114,23 +114,23 @@ describe('the keys of a provider', () => {
     await keys.warmUp();
     down();
     after(60 * MINUTE - 1);
-    expect(await kids(keys.cached())).toEqual([key.kid]);
+    expect(await kids(keys.get())).toEqual([key.kid]);
     after(60 * MINUTE);
     // The last, failed fetch is recent, so its error is thrown without another fetch.
-    await expect(keys.cached()).rejects.toThrow('responded with status 500');
+    await expect(keys.get()).rejects.toThrow('responded with status 500');
     after(60 * MINUTE + 5000);
-    await expect(keys.cached()).rejects.toThrow('responded with status 500');
+    await expect(keys.get()).rejects.toThrow('responded with status 500');
   });
 
   test('are fetched again five seconds after a failure', async () => {
     const keys = newKeys();
     down();
-    for (const _ of 'ab') await expect(keys.cached()).rejects.toThrow('responded with status 500');
+    for (const _ of 'ab') await expect(keys.get()).rejects.toThrow('responded with status 500');
     issuer.publish(key);
     after(4999);
-    await expect(keys.cached()).rejects.toThrow('responded with status 500');
+    await expect(keys.get()).rejects.toThrow('responded with status 500');
     after(5000);
-    expect(await kids(keys.cached())).toEqual([key.kid]);
+    expect(await kids(keys.get())).toEqual([key.kid]);
   });
 
   test('are fetched in a second attempt if the first fails', async () => {
@@ -142,7 +142,7 @@ describe('the keys of a provider', () => {
       else if (requests === 2) response.writeHead(502).end();
       else discovery(issuer.url, [published(key)])(request, response);
     });
-    expect(await kids(newKeys().cached())).toEqual([key.kid]);
+    expect(await kids(newKeys().get())).toEqual([key.kid]);
   });
 
   type Listener = Parameters<Issuer['respondWith']>[0];
@@ -173,16 +173,16 @@ describe('the keys of a provider', () => {
   ])('cause an error if the provider %s', async (_, listener, reason) => {
     issuer.respondWith(listener());
     // `toThrow` would pass if `undefined` is rejected.
-    await expect(newKeys().cached()).rejects.toMatchObject({ message: expect.stringContaining(reason) });
+    await expect(newKeys().get()).rejects.toMatchObject({ message: expect.stringContaining(reason) });
   });
 
   test('can be up to 100, in up to 256 KB', async () => {
     issuer.respondWith(keySet(keySetOf(1).padEnd(262_144)));
-    expect(await kids(newKeys().cached())).toEqual([key.kid]);
+    expect(await kids(newKeys().get())).toEqual([key.kid]);
     issuer.respondWith(keySet(keySetOf(1).padEnd(262_145)));
-    await expect(newKeys().cached()).rejects.toThrow('responded with more than 262144 bytes');
+    await expect(newKeys().get()).rejects.toThrow('responded with more than 262144 bytes');
     issuer.respondWith(keySet(keySetOf(100)));
-    expect(await kids(newKeys().cached())).toHaveLength(100);
+    expect(await kids(newKeys().get())).toHaveLength(100);
   });
 
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
@@ -203,9 +203,9 @@ describe('the keys of a provider', () => {
     const jwk = makeKey();
     const others = [published(key), { ...ec, kid: 'without alg' }];
     issuer.respondWith(keySet(JSON.stringify({ keys: [jwk, ...others] })));
-    expect(await kids(newKeys().cached())).toEqual([key.kid, 'without alg']);
+    expect(await kids(newKeys().get())).toEqual([key.kid, 'without alg']);
     issuer.respondWith(keySet(JSON.stringify({ keys: [jwk] })));
-    await expect(newKeys().cached()).rejects.toThrow('publishes no key that can verify a signature');
+    await expect(newKeys().get()).rejects.toThrow('publishes no key that can verify a signature');
   });
 
   describe.concurrent('cause an error soon', () => {
@@ -239,7 +239,7 @@ describe('the keys of a provider', () => {
       const own = await startIssuer();
       own.respondWith(({ socket }) => respond(socket));
       const start = performance.now();
-      await expect(new ProviderKeys(own.url).cached()).rejects.toThrow(reason);
+      await expect(new ProviderKeys(own.url).get()).rejects.toThrow(reason);
       // More than three seconds, because the machine can be slow.
       expect(performance.now() - start).toBeLessThan(5000);
       await own.close();

@@ -32,7 +32,7 @@ export interface KeySet {
   cache: TokenCache;
 }
 
-/** The published keys of an identity provider. `cached` and `refetched` throw if a necessary fetch fails. */
+/** The published keys of an identity provider. `get` and `refetch` throw if a necessary fetch fails. */
 export class ProviderKeys {
   readonly #issuer: string;
   /** `at` is in milliseconds since 1970. */
@@ -51,15 +51,15 @@ export class ProviderKeys {
   }
 
   /** Returns the keys. Fetches them again after ten minutes; if that fails, uses them until they are an hour old. */
-  async cached(): Promise<KeySet> {
+  async get(): Promise<KeySet> {
     const age = Date.now() - (this.#lastSuccess?.at ?? 0);
-    if (!this.#lastSuccess || age >= MAX_AGE_MS) return await this.refetched();
+    if (!this.#lastSuccess || age >= MAX_AGE_MS) return await this.refetch();
     if (age >= REFRESH_AFTER_MS) await this.#fetch(RETRY_INTERVAL_MS).catch(() => {});
     return this.#lastSuccess.keySet;
   }
 
   /** Fetches the keys. Within five seconds of the last fetch, returns its keys or throws its error. */
-  async refetched(): Promise<KeySet> {
+  async refetch(): Promise<KeySet> {
     return await this.#fetch(MIN_FETCH_INTERVAL_MS);
   }
 

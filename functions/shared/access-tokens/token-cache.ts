@@ -3,22 +3,22 @@ const MAX_TOKENS = 1000;
 
 /** Maps the digests of valid tokens to their names. Invalid tokens are not cached, so they cannot evict valid ones. */
 export class TokenCache {
-  /** In order of insertion. `until` is in milliseconds since 1970. */
-  readonly #tokens = new Map<string, { name: string; until: number }>();
+  /** In order of insertion. `untilMs` is since 1970. */
+  readonly #tokens = new Map<string, { name: string; untilMs: number }>();
 
   get(digest: string): string | undefined {
     const cached = this.#tokens.get(digest);
-    if (cached && Date.now() < cached.until) return cached.name;
+    if (cached && Date.now() < cached.untilMs) return cached.name;
     this.#tokens.delete(digest);
     return undefined;
   }
 
-  /** Caches a name for 60 s, at most until `expiresAt` (ms since 1970). Evicts the oldest of 1,000 tokens. */
-  set(digest: string, name: string, expiresAt: number): void {
+  /** Caches a name for 60 s, at most until the token expires. Evicts the oldest of 1,000 tokens. */
+  set(digest: string, name: string, expiresAtMs: number): void {
     for (const oldest of this.#tokens.keys()) {
       if (this.#tokens.size < MAX_TOKENS) break;
       this.#tokens.delete(oldest);
     }
-    this.#tokens.set(digest, { name, until: Math.min(Date.now() + CACHED_MS, expiresAt) });
+    this.#tokens.set(digest, { name, untilMs: Math.min(Date.now() + CACHED_MS, expiresAtMs) });
   }
 }

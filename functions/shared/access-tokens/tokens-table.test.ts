@@ -20,6 +20,13 @@ beforeEach(() => {
 /** A well-formed token, different for each number. */
 const token = (number: number) => `plantstore_${String(number).padStart(43, '0')}`;
 
+/** The error for a token that is not valid. */
+const REJECTED = {
+  error: 401,
+  message: 'The access token is unknown, expired or revoked.',
+  headers: { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' },
+};
+
 /** A TokensTable with an empty cache. */
 function newTable(name = engine.accessTokensTable) {
   const table = new TokensTable(new DynamoDb(), name);
@@ -35,7 +42,7 @@ test('returns the name of a valid token', async () => {
 
 test('does not cache an unknown token, so that a new token works immediately', async () => {
   const { verify } = newTable();
-  expect(await verify(2)).toBeUndefined();
+  await expect(verify(2)).rejects.toMatchObject(REJECTED);
   await engine.putToken(token(2), 'new', IN_A_DAY);
   expect(await verify(2)).toBe('new');
 });
@@ -46,7 +53,7 @@ test('rejects a token from its expiry on, even if its item still exists', async 
   vi.setSystemTime(START + 9_999);
   expect(await verify(3)).toBe('short');
   vi.setSystemTime(START + 10_000);
-  expect(await verify(3)).toBeUndefined();
+  await expect(verify(3)).rejects.toMatchObject(REJECTED);
 });
 
 test.each([
@@ -55,7 +62,7 @@ test.each([
 ])('rejects a token if its item has no %s, and does not cache it', async (_, attributes) => {
   await engine.put(engine.accessTokensTable, { digest: { S: digestOf(token(4)) }, ...attributes });
   const { verify } = newTable();
-  for (const _ of 'ab') expect(await verify(4)).toBeUndefined();
+  for (const _ of 'ab') await expect(verify(4)).rejects.toMatchObject(REJECTED);
   expect(send).toHaveBeenCalledTimes(2);
 });
 
@@ -71,7 +78,7 @@ test('caches a valid token for 60 s, and then rejects it if it is revoked', asyn
   expect(send).toHaveBeenCalledTimes(2);
   await engine.clear(engine.accessTokensTable);
   vi.setSystemTime(START + 120_000);
-  expect(await verify(5)).toBeUndefined();
+  await expect(verify(5)).rejects.toMatchObject(REJECTED);
 });
 
 test('caches the 1,000 tokens that were read last', async () => {

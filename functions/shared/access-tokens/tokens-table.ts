@@ -1,4 +1,5 @@
-import { type DynamoDb, INIT_TIME, type Output, type RemainingTime } from '../dynamodb/dynamodb.ts';
+import { type DynamoDb, INIT_CONTEXT, type Output, type TimeContext } from '../dynamodb/dynamodb.ts';
+import { invalidToken } from '../errors.ts';
 import { digestOf } from './token.ts';
 import { TokenCache } from './token-cache.ts';
 
@@ -14,20 +15,23 @@ export class TokensTable {
   }
 
   /**
-   * Returns the name of a valid token, and undefined for an unknown, expired or revoked one. Valid tokens are cached,
-   * so a revoked token stays valid for up to 60 s. Throws the errors of `DynamoDb.send`.
+   * Returns the name of a valid token. Valid tokens are cached, so a revoked token stays valid for up to 60 s.
+   *
+   * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.send`.
    */
-  async verify(token: string, time: RemainingTime): Promise<string | undefined> {
+  async verify(token: string, context: TimeContext): Promise<string> {
     const digest = digestOf(token);
     const now = Date.now();
     const cached = this.#cache.get(digest);
     if (cached !== undefined) return cached;
-    const item = await this.#read(digest, time);
+    const item = await this.#read(digest, context);
     const name = item?.['name']?.S;
     // The table's TTL deletes an expired item only days later.
-    const expiresAt = Number(item?.['expiresAt']?.N ?? 0) * 1000;
-    if (name === undefined || expiresAt <= now) return undefined;
-    this.#cache.set(digest, name, expiresAt);
+    const expiresAtMs = Number(item?.['expiresAt']?.N ?? 0) * 1000;
+    if (name === undefined || expiresAtMs <= now) {
+      throw invalidToken('The access token is unknown, expired or revoked.');
+    }
+    this.#cache.set(digest, name, expiresAtMs);
     return name;
   }
 
@@ -36,10 +40,10 @@ export class TokensTable {
    * has, and never throws: if the database is unavailable, the first request fails.
    */
   async warmUp(): Promise<void> {
-    await this.#read('none', INIT_TIME).catch(() => {});
+    await this.#read('none', INIT_CONTEXT).catch(() => {});
   }
 
-  async #read(digest: string, time: RemainingTime): Promise<Output<'GetItem'>['Item']> {
+  async #read(digest: string, context: TimeContext): Promise<Output<'GetItem'>['Item']> {
     const read = {
       TableName: this.#tableName,
       Key: { digest: { S: digest } },
@@ -48,6 +52,6 @@ export class TokensTable {
       // An older replica could return a revoked token.
       ConsistentRead: true,
     };
-    return (await this.#dynamoDb.send('GetItem', read, time)).Item;
+    return (await this.#dynamoDb.send('GetItem', read, context)).Item;
   }
 }

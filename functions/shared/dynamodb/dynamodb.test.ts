@@ -166,7 +166,7 @@ test('makes no further attempt if the time ends during the backoff', async () =>
   expect(performance.now() - start).toBeLessThan(9000);
 });
 
-test('clears its timers', async () => {
+test('leaves no timer that keeps the process running', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = timers();
   await readFrom(respond(200, '{"ConsumedCapacity":{}}'));

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
+import type { Context } from 'aws-lambda';
 import { environmentVariable } from '../environment-variable.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { parseDigits } from '../exact-numbers.ts';
@@ -16,12 +17,10 @@ const THROTTLING_BACKOFF_MS = 500;
 const RESERVED_MS = 4000;
 
 /** The part of Lambda's context that says how much time the invocation has left. */
-export interface RemainingTime {
-  getRemainingTimeInMillis(): number;
-}
+export type TimeContext = Pick<Context, 'getRemainingTimeInMillis'>;
 
 /** Limits a call at init to one second, because the database may be unavailable. `send` subtracts RESERVED_MS. */
-export const INIT_TIME: RemainingTime = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
+export const INIT_CONTEXT: TimeContext = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
 
 /** The inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */
 interface Actions {
@@ -96,7 +95,7 @@ export class DynamoDb {
   ) as typeof import('node:https');
   readonly #agent = new this.#http.Agent({ keepAlive: true });
   /** Lambda never changes them in an execution environment ("Using Lambda environment variables"). */
-  readonly #credentials = {
+  readonly #signingSettings = {
     region: environmentVariable('AWS_REGION'),
     accessKeyId: environmentVariable('AWS_ACCESS_KEY_ID'),
     secretAccessKey: environmentVariable('AWS_SECRET_ACCESS_KEY'),
@@ -112,33 +111,27 @@ export class DynamoDb {
   async send<Action extends keyof Actions>(
     action: Action,
     input: Input<Action>,
-    time: RemainingTime,
+    context: TimeContext,
   ): Promise<Output<Action>> {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
-    const deadline = new AbortController();
-    const { signal } = deadline;
-    const timer = setTimeout(() => deadline.abort(), Math.max(0, time.getRemainingTimeInMillis() - RESERVED_MS));
+    const signal = AbortSignal.timeout(Math.max(0, context.getRemainingTimeInMillis() - RESERVED_MS));
     let previous: Error | undefined;
-    try {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return parseResponse(await this.#post(action, body, signal)) as Output<Action>;
-        } catch (thrown) {
-          const failure = thrown as Error;
-          if (signal.aborted) throw retryable(504, 'The database took too long to respond.', previous ?? failure);
-          const throttled = THROTTLING_ERRORS.includes(failure.name);
-          if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) throw failure;
-          if (attempt === MAX_ATTEMPTS) {
-            if (!throttled) throw retryable(503, 'The database failed or did not respond.', failure);
-            throw retryable(429, 'The database is throttled.', failure, 'the request a little later');
-          }
-          previous = failure;
-          const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
-          await sleep(Math.random() * maxWait, undefined, { signal }).catch(() => {});
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return parseResponse(await this.#post(action, body, signal)) as Output<Action>;
+      } catch (thrown) {
+        const failure = thrown as Error;
+        if (signal.aborted) throw retryable(504, 'The database took too long to respond.', previous ?? failure);
+        const throttled = THROTTLING_ERRORS.includes(failure.name);
+        if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) throw failure;
+        if (attempt === MAX_ATTEMPTS) {
+          if (!throttled) throw retryable(503, 'The database failed or did not respond.', failure);
+          throw retryable(429, 'The database is throttled.', failure, 'the request a little later');
         }
+        previous = failure;
+        const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
+        await sleep(Math.random() * maxWait, undefined, { signal }).catch(() => {});
       }
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -146,7 +139,7 @@ export class DynamoDb {
   #post(action: string, body: string, signal: AbortSignal): Promise<HttpResponse> {
     const unsigned = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` };
     // Signs every attempt, because Lambda can freeze the environment between two attempts, and a signature expires.
-    const headers = sign(this.endpoint, unsigned, body, this.#credentials);
+    const headers = sign(this.endpoint, unsigned, body, this.#signingSettings);
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       const request = this.#http
@@ -166,6 +159,7 @@ export class DynamoDb {
           reject(new Error('The database closed the connection.'));
         })
         .end(body);
+      // The option `timeout` of node:http would not end a request whose headers never end.
       const giveUp = () => request.destroy(new Error(`The database sent nothing for ${IDLE_TIMEOUT_MS} ms.`));
       const timer = setTimeout(giveUp, IDLE_TIMEOUT_MS);
     });

@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 
-interface Credentials {
+interface Settings {
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
@@ -14,8 +14,8 @@ interface Credentials {
  *
  * @param headers The headers to sign, with lower-case names. `host` is added.
  */
-export function sign({ host, pathname }: URL, headers: Record<string, string>, body: string, credentials: Credentials) {
-  const { region, accessKeyId, secretAccessKey, sessionToken } = credentials;
+export function sign({ host, pathname }: URL, headers: Record<string, string>, body: string, settings: Settings) {
+  const { region, accessKeyId, secretAccessKey, sessionToken } = settings;
   const timestamp = new Date().toISOString().replaceAll(/[:-]|\.\d+/g, '');
   const bodyDigest = hash('sha256', body);
   const signed: Record<string, string> = {

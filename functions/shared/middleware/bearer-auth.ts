@@ -1,7 +1,7 @@
 import type { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
 import { ACCESS_TOKEN_PATTERN } from '../access-tokens/token.ts';
 import type { TokensTable } from '../access-tokens/tokens-table.ts';
-import { CHALLENGE, PlantStoreError } from '../errors.ts';
+import { invalidToken, PlantStoreError } from '../errors.ts';
 import type { Middleware } from '../request.ts';
 
 /** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
@@ -38,31 +38,13 @@ export function bearerAuth({ table, jwtVerifier }: AccessTokens): Middleware {
       const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
       if (token === undefined) throw new PlantStoreError(401, malformed);
       if (ACCESS_TOKEN_PATTERN.test(token)) {
-        const name = await table.verify(token, context);
-        if (name === undefined) throw invalidToken('The access token is unknown, expired or revoked.');
-        internal.tokenName = name;
+        internal.tokenName = await table.verify(token, context);
       } else if (jwtVerifier && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
-        internal.tokenName = await verifyJwt(jwtVerifier, token);
+        internal.tokenName = await jwtVerifier.verify(token);
       } else {
-        // Without a database read.
+        // Not a possible token, so no database read.
         throw invalidToken(malformed);
       }
     },
   };
-}
-
-/** Returns the name for a JWT. Throws 401 if the JWT is not valid, and the errors of `JwtVerifier.verify`. */
-async function verifyJwt(jwtVerifier: JwtVerifier, token: string): Promise<string> {
-  const result = await jwtVerifier.verify(token);
-  if ('name' in result) return result.name;
-  const { reason, missingScope } = result;
-  const message = `The access token is not valid: ${reason}.`;
-  throw missingScope === undefined
-    ? invalidToken(message)
-    : invalidToken(message, `error="insufficient_scope", scope="${missingScope}"`);
-}
-
-/** The error for a request with an invalid bearer token (RFC 6750, 3.1). */
-function invalidToken(message: string, attributes = 'error="invalid_token"'): PlantStoreError {
-  return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, ${attributes}` } });
 }

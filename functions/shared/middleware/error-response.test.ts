@@ -80,22 +80,6 @@ test.each(['{', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])('rejec
 });
 
 test.each([
-  ['a byte order mark', '\ufeff', '\\u{feff}'],
-  ['a zero-width space', '\u200b', '\\u{200b}'],
-  ['a no-break space', '\u00a0', '\\u{a0}'],
-  ['a line separator', '\u2028', '\\u{2028}'],
-  ['an escape character', '\x1b', '\\u{1b}'],
-])('escapes %s, which is invisible', async (_, character, escaped) => {
-  const { message } = await errorFor(`${character}{}`);
-  expect(message).not.toContain(character);
-  expect(message).toContain(escaped);
-});
-
-test('does not escape visible characters', async () => {
-  expect((await errorFor('é 植物 🌱'))['message']).toContain('é 植物 🌱');
-});
-
-test.each([
   ['__proto__', '{"id":1,"name":"x","__proto__":{"tag":"y"}}'],
   ['__proto__', '{"id":1,"name":"x","other":[{"__proto__":1}]}'],
   ['constructor.prototype', '{"id":1,"name":"x","constructor":{"prototype":{}}}'],

@@ -10,7 +10,7 @@ export function errorResponse(): Middleware {
       request.response = {
         statusCode: 400,
         headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({ error, message: escapeInvisible(message) }),
+        body: JSON.stringify({ error, message }),
       };
     },
   };
@@ -28,12 +28,4 @@ export function toPlantStoreError(error: unknown): PlantStoreError {
 function isValidationError(error: unknown): error is { cause: { data: ValidationError[] } } {
   if (!(error instanceof Error && error.cause instanceof Object)) return false;
   return 'package' in error.cause && error.cause.package === '@middy/validator';
-}
-
-/** Escapes invisible characters, such as control characters and a byte order mark. */
-function escapeInvisible(message: string): string {
-  return message.replaceAll(
-    /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
 }

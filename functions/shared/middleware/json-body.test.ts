@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { character, fc, int64 } from '../../../test/support/property.ts';
-import { InexactNumber } from '../exact-numbers.ts';
+import { UnconvertedNumber } from '../exact-numbers.ts';
 import { jsonBody } from './json-body.ts';
 
 const stack = middy()
@@ -67,10 +67,13 @@ test.each([
   await expect(read({ body, isBase64Encoded })).rejects.toMatchObject({ error: 400, message });
 });
 
-test('returns 400 for bytes that are not UTF-8', async () => {
-  const body = Buffer.from([0x22, 0xff, 0x22]).toString('base64');
-  const message = 'The body was not UTF-8; it must be JSON in UTF-8.';
-  await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject({ error: 400, message });
+test.each([
+  ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), /^The body was not UTF-8; it must be JSON in UTF-8\.$/],
+  ['a byte order mark', Buffer.from('\ufeff{}'), /^The body was not JSON \(.+\); it must be a JSON object\.$/],
+])('returns 400 for %s', async (_, bytes, message) => {
+  const body = bytes.toString('base64');
+  const error = { error: 400, message: expect.stringMatching(message) };
+  await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject(error);
 });
 
 test('parses any JSON, base64 or not', async () => {
@@ -146,8 +149,8 @@ test.each([
   '9223372036854775807.5',
   '99999999999999999999',
   '9'.repeat(1_000_000),
-])('parses the id %.20s as an InexactNumber, which the validator rejects', async (text) => {
-  expect(await idOf(text)).toEqual({ name: 'x', id: new InexactNumber(text) });
+])('parses the id %.20s as an UnconvertedNumber, which the validator rejects', async (text) => {
+  expect(await idOf(text)).toEqual({ name: 'x', id: new UnconvertedNumber(text) });
 });
 
 test.each(['"7"', 'true', 'null', '[true]'])('does not convert the id %s', async (text) => {
@@ -172,7 +175,7 @@ test('accepts a fraction or an exponent if the number is a safe integer', async 
       const exact = scale >= 0 ? all * power : all % power === 0n ? all / power : undefined;
       const { id } = await idOf(`${whole}.${decimals}e${exponent}`);
       if (exact !== undefined && exact <= Number.MAX_SAFE_INTEGER) expect(id).toBe(exact);
-      else expect(id).toBeInstanceOf(InexactNumber);
+      else expect(id).toBeInstanceOf(UnconvertedNumber);
     }),
     { numRuns: 500 },
   );

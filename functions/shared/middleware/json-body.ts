@@ -13,8 +13,8 @@ const MAX_VALUES = 1000;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses the body. Each int64 of the schema becomes a bigint or, if it is not exact, an InexactNumber, which the
- * validator rejects.
+ * Parses the body. Each number that must be an int64 becomes a bigint or an UnconvertedNumber, which the validator
+ * rejects.
  *
  * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
  * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, or has the member
@@ -57,7 +57,7 @@ function decodeBody({ body, isBase64Encoded }: APIGatewayProxyEvent): string {
   }
 }
 
-/** Counts commas and opening brackets outside of strings: at least all values but one. It is faster than parsing. */
+/** Counts commas and opening brackets outside of strings. Each value but the first follows one. Faster than parsing. */
 function hasTooManyValues(json: string): boolean {
   let values = 0;
   let inString = false;

@@ -3,10 +3,10 @@ import type { Middleware } from '../request.ts';
 
 export type ParameterType = 'int64' | 'number' | 'boolean' | 'string';
 
-/** The types of an operation's parameters by name. A query parameter with a type in a list can be repeated. */
+/** The types of an operation's parameters by name. */
 export interface ParameterTypes {
   pathParameters: Record<string, ParameterType>;
-  queryStringParameters: Record<string, ParameterType | [ParameterType]>;
+  queryStringParameters: Record<string, ParameterType>;
 }
 
 /**
@@ -16,18 +16,16 @@ export interface ParameterTypes {
 export function typedParameters({ pathParameters, queryStringParameters }: ParameterTypes): Middleware {
   return {
     before: ({ event }) => {
-      const { pathParameters: path, queryStringParameters: query, multiValueQueryStringParameters: queries } = event;
-      const typedPath = Object.entries(pathParameters).map(([name, type]) => [name, convert(path?.[name], type)]);
-      const typedQuery = Object.entries(queryStringParameters).map(([name, type]) => [
-        name,
-        Array.isArray(type) ? queries?.[name]?.map((text) => convert(text, type[0])) : convert(query?.[name], type),
-      ]);
       Object.assign(event, {
-        pathParameters: Object.fromEntries(typedPath),
-        queryStringParameters: Object.fromEntries(typedQuery),
+        pathParameters: convertAll(event.pathParameters, pathParameters),
+        queryStringParameters: convertAll(event.queryStringParameters, queryStringParameters),
       });
     },
   };
+}
+
+function convertAll(texts: Record<string, string | undefined> | null, types: Record<string, ParameterType>) {
+  return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, convert(texts?.[name], type)]));
 }
 
 /** RFC 8259, section 6. */

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { InexactNumber } from '../exact-numbers.ts';
+import { UnconvertedNumber } from '../exact-numbers.ts';
 
 /** The members of a compiled schema that the messages use. */
 interface Schema {
@@ -65,15 +65,15 @@ export function truncate(text: string): string {
 }
 
 function describeValue(value: unknown): string {
-  if (value instanceof InexactNumber) return truncate(value.source);
+  if (value instanceof UnconvertedNumber) return truncate(value.source);
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';
   return typeof value === 'object' ? 'an object' : String(value);
 }
 
-/** Returns true for an inexact number that is within int64 and beyond 2^53, where only plain digits are exact. */
+/** Returns true for an UnconvertedNumber that is within int64 and beyond 2^53, where only plain digits are exact. */
 function needsPlainDigits(value: unknown): boolean {
-  const magnitude = value instanceof InexactNumber ? Math.abs(Number(value.source)) : 0;
+  const magnitude = value instanceof UnconvertedNumber ? Math.abs(Number(value.source)) : 0;
   return magnitude >= 2 ** 53 && magnitude <= 2 ** 63;
 }
