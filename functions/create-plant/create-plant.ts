@@ -21,8 +21,8 @@ const MAX_ITEM_BYTES = 400 * 1024;
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
-    // DynamoDB checks the exact size, with the members' names. It could report a plant of megabytes with another error,
-    // because the values of an expression have a limit too, and the response would be error 500.
+    // DynamoDB checks the exact size, with the members' names. But a plant of more than 2 MB would first exceed its limit for
+    // the values of an expression, which is another error ("Constraints in Amazon DynamoDB").
     const joinedValues = plantMemberNames.map((member) => plant[member]).join('');
     if (Buffer.byteLength(joinedValues) > MAX_ITEM_BYTES) throw tooLarge();
     await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
