@@ -30,7 +30,7 @@ const stageSchema = z
     domainName: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name in lower case'),
     /** Id of the Route 53 hosted zone of `domainName`. @default none */
     hostedZoneId: text(/^Z[A-Z0-9]+$/, 'the id of a Route 53 hosted zone, such as Z0123456789ABC'),
-    /** Origins that may call the API from a browser (CORS), separated by commas, or `*`. @default none */
+    /** Origins whose pages can read the responses (CORS), separated by commas, or `*`. @default none */
     allowOrigins: z.coerce
       .string()
       .transform((value) => value.split(','))

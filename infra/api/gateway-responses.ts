@@ -63,7 +63,7 @@ export function gatewayResponsesWith(headers: Record<string, string>) {
   );
 }
 
-/** Returns fixed headers in API Gateway's syntax, such as `{ 'gatewayresponse.header.Vary': "'Origin'" }`. */
+/** Returns fixed headers in API Gateway's syntax, such as `{ 'gatewayresponse.header.Retry-After': "'1'" }`. */
 export function responseParameters(prefix: string, headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.header.${name}`, `'${value}'`]));
 }
