@@ -27,7 +27,7 @@ export interface LifecycleEvent {
   LifecycleEventHookExecutionId: string;
 }
 
-/** Milliseconds reserved at the end of the invocation to delete the tokens and to report. */
+/** Milliseconds reserved at the end of the invocation to report. */
 const REPORT_MS = 20_000;
 /** Maximum number of attempts if the new version responds that the database is unavailable. */
 const MAX_ATTEMPTS = 5;
@@ -66,7 +66,7 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
   }
   const TableName = environmentVariable('ACCESS_TOKENS_TABLE_NAME');
   const now = Math.floor(Date.now() / 1000);
-  // Expires with this invocation, even if it cannot be deleted.
+  // Expires with this invocation. The table's time to live (TTL) deletes both tokens.
   const valid = newToken(`release-${deploymentId}`, now, now + Math.ceil(context.getRemainingTimeInMillis() / 1000));
   const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
   const { operation, checks } = checksOfFunction(environmentVariable('OPERATION_ID'), {
@@ -80,12 +80,8 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
   const timeout = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
   const sendToCurrent = functionSender(lambda, versions.current, operation.path, timeout);
   const sendToTarget = functionSender(lambda, versions.target, operation.path, timeout);
-  const tokensToDelete: (typeof valid)[] = [];
   try {
-    for (const token of [valid, expired]) {
-      tokensToDelete.push(token);
-      await dynamoDb.send('PutItem', { TableName, Item: token.item }, context);
-    }
+    for (const { item } of [valid, expired]) await dynamoDb.send('PutItem', { TableName, Item: item }, context);
     const client = new Client(valid.token, retryWhileUnavailable(sendToTarget, sendToCurrent, timeout));
     const passed = await countPassedChecks(checks, client, timeout);
     if (passed === undefined) return false;
@@ -101,13 +97,6 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
     const message = 'The database is unavailable, so the new version is not checked.';
     console.warn({ message, problem: redacted((error as Error).message) });
     return true;
-  } finally {
-    for (const { item } of tokensToDelete) {
-      const { digest, name } = item;
-      await dynamoDb.send('DeleteItem', { TableName, Key: { digest } }, context).catch((error: Error) => {
-        logError({ message: `The token ${name.S} could not be deleted; it expires.`, problem: error.message });
-      });
-    }
   }
 }
 
