@@ -68,14 +68,14 @@ export class Client {
     }
   }
 
-  /** Sends a request once, and returns any response. A GET or HEAD request is sent without its body. */
+  /** Sends a request once, and returns any response. A GET request is sent without its body. */
   async sendOnce({ method = 'POST', path = '/plants', headers = {}, body = '' }: ClientRequest): Promise<RawResponse> {
     const all = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers };
     return this.#send({
       method,
       path,
       headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
-      body: ['GET', 'HEAD'].includes(method) ? new Uint8Array() : Uint8Array.from(Buffer.from(body)),
+      body: method === 'GET' ? new Uint8Array() : Uint8Array.from(Buffer.from(body)),
     });
   }
 

@@ -26,22 +26,13 @@ export interface DeploymentFacts {
 }
 
 export const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
-const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'];
-/** Variants of requests to unknown paths and methods. Each method uses one of them, because all take too long. */
-const REQUEST_VARIANTS: ClientRequest[] = [
-  { body: '{}' },
-  { headers: { authorization: '', 'content-type': 'text/plain' }, body: 'x' },
-  { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'id=1&name=x' },
-  { headers: { 'content-type': 'application/octet-stream' }, body: Uint8Array.of(0xff, 0x00) },
-  { headers: { authorization: '', 'content-type': '' }, body: '{}' },
-];
-const WRONG_CONTENT_TYPES = [
-  'text/plain',
-  'text/json',
-  'application/x-www-form-urlencoded',
-  'application/problem+json',
-  'application/vnd.api+json',
-];
+const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+/** A body that is neither JSON nor text, on which API Gateway's mapping templates fail. */
+const BINARY: ClientRequest = {
+  headers: { 'content-type': 'application/octet-stream' },
+  body: Uint8Array.of(0xff, 0x00),
+};
+const WRONG_CONTENT_TYPES = ['text/plain', 'application/problem+json'];
 
 /** Returns the checks that apply to every operation, and those of unknown paths and methods. */
 export function contractChecks(operations: CheckedOperation[], facts?: DeploymentFacts): Check[] {
@@ -49,12 +40,12 @@ export function contractChecks(operations: CheckedOperation[], facts?: Deploymen
   const known = [...Map.groupBy(operations, ({ path }) => path)];
   return [
     ...operations.flatMap((operation) => operationChecks(operation, facts)),
-    ...unknown.map((path, index) => notFoundCheck(path, METHODS, index)),
-    ...known.flatMap(([path, operationsOfPath], index) => {
+    ...unknown.map((path) => notFoundCheck(path, METHODS)),
+    ...known.flatMap(([path, operationsOfPath]) => {
       const others = METHODS.filter(
         (each) => each !== 'OPTIONS' && !operationsOfPath.some(({ method }) => method === each),
       );
-      return [notFoundCheck(path, others, unknown.length + index), preflightCheck(path, operationsOfPath)];
+      return [notFoundCheck(path, others), preflightCheck(path, operationsOfPath)];
     }),
     requestIdCheck('each error response', (client) => [
       ...operations.map((operation) => requestOf(client, operation, { headers: { authorization: '' } })),
@@ -169,28 +160,19 @@ async function expectAllowedOrigin(client: Client, operation: CheckedOperation, 
   }
 }
 
-/** @param firstVariant index of the request variant for the first method; each further method uses the next one */
-function notFoundCheck(path: string, methods: string[], firstVariant: number): Check {
+function notFoundCheck(path: string, methods: string[]): Check {
   return {
-    title: `${path} with ${methods.join(', ')} gets error 404, for different headers and bodies`,
+    title: `${path} with ${methods.join(', ')} gets error 404`,
     needsGateway: true,
     run: async (client) => {
-      for (const [index, method] of methods.entries()) {
-        const variant = REQUEST_VARIANTS[(firstVariant + index) % REQUEST_VARIANTS.length];
-        const request = { ...variant, method, path: pathWithUnusedIds(client, path) };
-        // The response to HEAD has no body (RFC 9110, 9.3.2).
-        const result = method === 'HEAD' ? expect400(client, request) : runStep(client, [request, error(404)]);
-        await result.catch((failure: Error) => {
-          throw new Error(`${method} ${JSON.stringify(request.headers ?? {})}: ${failure.message}`);
+      for (const method of methods) {
+        const request = { ...(method !== 'GET' && BINARY), method, path: pathWithUnusedIds(client, path) };
+        await runStep(client, [request, error(404)]).catch((failure: Error) => {
+          throw new Error(`${method}: ${failure.message}`);
         });
       }
     },
   };
-}
-
-async function expect400(client: Client, request: ClientRequest): Promise<void> {
-  const { status } = await client.sendOnce(request);
-  if (status !== 400) throw new Error(`status ${status}; it must be 400`);
 }
 
 function preflightCheck(path: string, operations: CheckedOperation[]): Check {

@@ -6,12 +6,7 @@ import { UNKNOWN_TOKEN } from './contract-checks.ts';
 const PLANT: Plant = { name: 'check', tag: 'check' };
 /** Spaces, a letter of two code points, and characters that need escaping or that Unicode normalization changes. */
 const ODD_TEXT = ' e\u0301🌱"\\\u0000\u2028 ';
-const JSON_CONTENT_TYPES = [
-  'application/json; charset=utf-8',
-  'Application/JSON',
-  'application/json ;charset=UTF-8',
-  'APPLICATION/JSON ; charset="utf-8"; version=1',
-];
+const JSON_CONTENT_TYPE = 'APPLICATION/JSON ; charset="utf-8"; version=1';
 
 /** A JSON body with the id, which `JSON.stringify` could not write. There must be another member. */
 const bodyOf = (id: bigint, members: object) => JSON.stringify(members).replace('{', `{"id":${id},`);
@@ -122,13 +117,13 @@ export const createPlantChecks: Check[] = [
   invalidMembers('null as tag', { name: 'x', tag: null }, 'tag'),
   invalidMembers('a lone surrogate', { name: '\ud800' }, 'name'),
   errorCheck('a body that is not UTF-8', (client) => ({ body: notUtf8(client.id('not UTF-8')) }), 400),
-  notStoredCheck('a body that is not UTF-8, with the Content-Type application/vnd.api+json,', 415, (id) => ({
+  notStoredCheck('a body that is not UTF-8 with the Content-Type "application/vnd.api+json"', 415, (id) => ({
     headers: { 'content-type': 'application/vnd.api+json' },
     body: notUtf8(id),
   })),
-  ...JSON_CONTENT_TYPES.map((type) =>
-    createdCheck(`a plant with the Content-Type ${type}`, PLANT, () => ({ headers: { 'content-type': type } })),
-  ),
+  createdCheck(`a plant with the Content-Type ${JSON_CONTENT_TYPE}`, PLANT, () => ({
+    headers: { 'content-type': JSON_CONTENT_TYPE },
+  })),
 
   requestIdCheck('each response to POST /plants', (client) => [
     { body: bodyOf(client.id(JSON.stringify(PLANT)), PLANT) },
