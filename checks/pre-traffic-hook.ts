@@ -11,7 +11,7 @@ import { DynamoDb } from '../functions/shared/dynamodb/dynamodb.ts';
 import { environmentVariable } from '../functions/shared/environment-variable.ts';
 import { PlantStoreError, PROVIDER_UNAVAILABLE } from '../functions/shared/errors.ts';
 import { checksOfFunction } from './all-checks.ts';
-import { type Check, DatabaseUnavailable, runChecks } from './check.ts';
+import { DatabaseUnavailable, runChecks } from './check.ts';
 import { Client, type RawResponse, type Send } from './client.ts';
 import { requestOf, UNKNOWN_TOKEN } from './contract-checks.ts';
 import { functionSender } from './function-sender.ts';
@@ -83,12 +83,15 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
   try {
     for (const { item } of [valid, expired]) await dynamoDb.send('PutItem', { TableName, Item: item }, context);
     const client = new Client(valid.token, retryWhileUnavailable(sendToTarget, sendToCurrent, timeout));
-    const passed = await countPassedChecks(checks, client, timeout);
-    if (passed === undefined) return false;
-    console.info({ operation: operation.operationId, versionArn: versions.target, passed });
+    for await (const { title, problem } of runChecks(checks, client)) {
+      if (problem === undefined) continue;
+      console.error({ check: title, problem: timeout.aborted ? 'the check did not end in time' : redacted(problem) });
+      return false;
+    }
+    console.info({ operation: operation.operationId, versionArn: versions.target, passed: checks.length });
     return true;
   } catch (error) {
-    // The hook could not store its token. An unknown one makes the current version read the table too.
+    // If the hook could not store its tokens, an unknown token shows whether the current version can read the table.
     const current = new Client(UNKNOWN_TOKEN, sendToCurrent);
     const isOutage =
       error instanceof DatabaseUnavailable ||
@@ -140,30 +143,15 @@ function retryWhileUnavailable(sendToTarget: Send, sendToCurrent: Send, signal: 
   };
 }
 
-/** Runs the checks until one fails, and logs it. Returns the number of checks if all pass. */
-async function countPassedChecks(checks: Check[], client: Client, timeout: AbortSignal): Promise<number | undefined> {
-  let passed = 0;
-  for await (const { title, state, problem = '' } of runChecks(checks, client)) {
-    if (state === 'failed') {
-      logError({ check: title, problem: timeout.aborted ? 'the check did not end in time' : problem });
-      return undefined;
-    }
-    passed += 1;
-  }
-  return passed;
-}
-
 /** True if the database is unavailable. False if only the identity provider is, because most checks do not need it. */
 function isUnavailable({ text }: RawResponse): boolean {
   return /"error":(429|503|504)\b/.test(text) && !text.includes(PROVIDER_UNAVAILABLE);
 }
 
-/** Logs an error, without parts of a token that a broken version may have in its response. */
-function logError(line: { check?: string; message?: string; problem: string }): void {
-  console.error({ ...line, problem: redacted(line.problem) });
-}
-
-/** Replaces texts that may be a token, a part of one, its digest, or an event in base64. */
+/**
+ * Replaces texts that may be a token, a part of one, its digest, or an event in base64. A broken version may have them in
+ * its response.
+ */
 function redacted(text: string): string {
   return text.replaceAll(/[\w+/=-]{32,}/g, '...').slice(0, 500);
 }
