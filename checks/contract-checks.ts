@@ -48,14 +48,14 @@ export function contractChecks(operations: CheckedOperation[], facts?: Deploymen
       return [notFoundCheck(path, others), preflightCheck(path, operationsOfPath)];
     }),
     requestIdCheck('each error response', (client) => [
-      ...operations.map((operation) => requestOf(client, operation, { headers: { authorization: '' } })),
+      ...operations.map((operation) => harmlessRequest(client, operation, { headers: { authorization: '' } })),
       ...unknown.slice(0, 1).map((path) => ({ path: pathWithUnusedIds(client, path), body: '{}' })),
     ]),
   ];
 }
 
 /** Returns a request to an operation that changes no data: its body is invalid, or nobody uses its ids. */
-export function requestOf(client: Client, operation: CheckedOperation, changes?: ClientRequest): ClientRequest {
+export function harmlessRequest(client: Client, operation: CheckedOperation, changes?: ClientRequest): ClientRequest {
   return { method: operation.method, path: pathWithUnusedIds(client, operation.path), body: '{}', ...changes };
 }
 
@@ -67,7 +67,7 @@ function pathWithUnusedIds(client: Client, path: string): string {
 function operationChecks(operation: CheckedOperation, facts?: DeploymentFacts): Check[] {
   const name = `${operation.method} ${operation.path}`;
   const errorFor = (condition: string, changes: ClientRequest, number: number) =>
-    errorCheck(`${name} ${condition}`, (client) => requestOf(client, operation, changes), number);
+    errorCheck(`${name} ${condition}`, (client) => harmlessRequest(client, operation, changes), number);
   const bodyChecks = [
     errorFor('without a token and with an invalid body', { body: '{"id":', headers: { authorization: '' } }, 401),
     errorFor('with a body that is not JSON', { body: '{"id":' }, 400),
@@ -134,7 +134,7 @@ function unauthorizedCheck(
     title: `${operation.method} ${operation.path} ${condition} gets error 401 and a WWW-Authenticate header`,
     run: async (client) => {
       const authorization = headerFor(client.token);
-      const request = requestOf(client, operation, { headers: { authorization } });
+      const request = harmlessRequest(client, operation, { headers: { authorization } });
       // If the identity provider is down, every JWT gets error 503, which shows too that the token is not accepted.
       const isJwt = authorization.split('.').length === 3;
       if (isJwt && isError(await client.send(request), 503)) return;
@@ -153,7 +153,9 @@ function unauthorizedCheck(
 /** Checks the CORS header of the responses to requests with and without a valid token. */
 async function expectAllowedOrigin(client: Client, operation: CheckedOperation, origin: string): Promise<void> {
   for (const authorization of ['', `Bearer ${client.token}`]) {
-    const { headers } = await client.sendOnce(requestOf(client, operation, { headers: { origin, authorization } }));
+    const { headers } = await client.sendOnce(
+      harmlessRequest(client, operation, { headers: { origin, authorization } }),
+    );
     const allowed = headers['access-control-allow-origin'];
     if (allowed === '*' || allowed === origin) continue;
     throw new Error(`Access-Control-Allow-Origin is ${allowed ?? 'missing'}; it must be ${origin} or *`);

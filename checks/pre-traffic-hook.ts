@@ -13,7 +13,7 @@ import { PlantStoreError, PROVIDER_UNAVAILABLE } from '../functions/shared/error
 import { checksOfFunction } from './all-checks.ts';
 import { DatabaseUnavailable, runChecks } from './check.ts';
 import { Client, type RawResponse, type Send } from './client.ts';
-import { requestOf, UNKNOWN_TOKEN } from './contract-checks.ts';
+import { harmlessRequest, UNKNOWN_TOKEN } from './contract-checks.ts';
 import { functionSender } from './function-sender.ts';
 
 /*
@@ -95,7 +95,7 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
     const current = new Client(UNKNOWN_TOKEN, sendToCurrent);
     const isOutage =
       error instanceof DatabaseUnavailable ||
-      (error instanceof PlantStoreError && isUnavailable(await current.sendOnce(requestOf(current, operation))));
+      (error instanceof PlantStoreError && isUnavailable(await current.sendOnce(harmlessRequest(current, operation))));
     if (!isOutage) throw error;
     const message = 'The database is unavailable, so the new version is not checked.';
     console.warn({ message, problem: redacted((error as Error).message) });
