@@ -75,7 +75,7 @@ export class Client {
       method,
       path,
       headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
-      body: method === 'GET' ? new Uint8Array() : Uint8Array.from(Buffer.from(body)),
+      body: method === 'GET' ? new Uint8Array() : Buffer.from(body),
     });
   }
 

@@ -91,7 +91,7 @@ test('sends a body that is not text to unknown paths, and only its own ids', asy
   });
   const ids = requests.flatMap(({ path }) => /(?<=^\/plants\/)(?!none)[^/]+/.exec(path) ?? []);
   expect([...new Set(ids)]).toEqual([expect.stringMatching(/^92\d{17}$/)]);
-  const toUnknownPath = requests.filter(({ path, method }) => path === '/none/a/b' && method !== 'GET');
+  const toUnknownPath = requests.filter(({ path, method }) => path === '/plant' && method !== 'GET');
   for (const { headers, bytes } of toUnknownPath) {
     expect(headers).toMatchObject({ 'content-type': 'application/octet-stream', authorization: `Bearer ${TOKEN}` });
     expect(bytes.toString('latin1')).toBe('\xff\x00');
@@ -143,7 +143,11 @@ test.each<[string, (sent: ReceivedRequest) => FakeResponse | false, string[]]>([
     (sent) => getsPlant(sent) && withId(sent, ''),
     REQUEST_IDS,
   ],
-  ['has no request id in responses to unknown paths', (sent) => sent.path === '/' && withId(sent, ''), REQUEST_IDS],
+  [
+    'has no request id in responses to unknown paths',
+    (sent) => sent.path === '/none/a/b' && withId(sent, ''),
+    REQUEST_IDS,
+  ],
   ['uses the request id that a client sends', (sent) => withId(sent, sent.headers['x-amz-apigw-id']), REQUEST_IDS],
 ])('checks fail on a service that %s', async (_, change, expected) => {
   expect(await failedChecks((sent) => change(sent) || twoOperations(sent))).toEqual(expected);

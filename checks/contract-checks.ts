@@ -26,6 +26,7 @@ export interface DeploymentFacts {
 }
 
 export const UNKNOWN_TOKEN = `plantstore_${'0'.repeat(43)}`;
+const UNKNOWN_PATH = '/none/a/b';
 const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 /** A body that is neither JSON nor text, on which API Gateway's mapping templates fail. */
 const BINARY: ClientRequest = {
@@ -36,20 +37,18 @@ const WRONG_CONTENT_TYPES = ['text/plain', 'application/problem+json'];
 
 /** Returns the checks that apply to every operation, and those of unknown paths and methods. */
 export function contractChecks(operations: CheckedOperation[], facts?: DeploymentFacts): Check[] {
-  const unknown = unknownPaths(operations);
   const known = [...Map.groupBy(operations, ({ path }) => path)];
   return [
     ...operations.flatMap((operation) => operationChecks(operation, facts)),
-    ...unknown.map((path) => notFoundCheck(path, METHODS)),
+    ...unknownPaths(operations).map((path) => notFoundCheck(path, METHODS)),
     ...known.flatMap(([path, operationsOfPath]) => {
-      const others = METHODS.filter(
-        (each) => each !== 'OPTIONS' && !operationsOfPath.some(({ method }) => method === each),
-      );
+      const checked = ['OPTIONS', ...operationsOfPath.map(({ method }) => method)];
+      const others = METHODS.filter((method) => !checked.includes(method));
       return [notFoundCheck(path, others), preflightCheck(path, operationsOfPath)];
     }),
     requestIdCheck('each error response', (client) => [
       ...operations.map((operation) => harmlessRequest(client, operation, { headers: { authorization: '' } })),
-      ...unknown.slice(0, 1).map((path) => ({ path: pathWithUnusedIds(client, path), body: '{}' })),
+      { path: UNKNOWN_PATH, body: '{}' },
     ]),
   ];
 }
@@ -77,17 +76,16 @@ function operationChecks(operation: CheckedOperation, facts?: DeploymentFacts): 
       errorFor(`with the Content-Type ${type}`, { headers: { 'content-type': type } }, 415),
     ),
   ];
-  const { allowedOrigin: origin } = facts ?? {};
-  const corsCheck: Check = {
+  const corsCheck = (origin: string): Check => ({
     title: `pages of ${origin} can read the responses to ${name}`,
-    run: (client) => expectAllowedOrigin(client, operation, String(origin)),
-  };
+    run: (client) => expectAllowedOrigin(client, operation, origin),
+  });
   return [
     ...Object.entries(invalidAuthorizations(facts)).map(([condition, headerFor]) =>
       unauthorizedCheck(operation, condition, headerFor),
     ),
     ...(operation.needsJson ? bodyChecks : []),
-    ...(origin === undefined ? [] : [corsCheck]),
+    ...(facts?.allowedOrigin === undefined ? [] : [corsCheck(facts.allowedOrigin)]),
   ];
 }
 
@@ -210,5 +208,5 @@ function preflightCheck(path: string, operations: CheckedOperation[]): Check {
 function unknownPaths(operations: CheckedOperation[]): string[] {
   const similar = operations.flatMap(({ path }) => [path.replace(/[^}]$/, ''), `${path}/none`]);
   const isKnown = (path: string) => operations.some((operation) => matches(path, operation.path));
-  return [...new Set(['/', '/none/a/b', ...similar])].filter((path) => !isKnown(path));
+  return [...new Set(['/', UNKNOWN_PATH, ...similar])].filter((path) => !isKnown(path));
 }
