@@ -56,7 +56,7 @@ test('a correct version passes all checks; a second run creates no more plants',
   const client = await clientOf((event) => correct(event));
   const failedChecks = async () => {
     const results = await Array.fromAsync(runChecks(functionChecks, client));
-    return results.filter(({ state }) => state !== 'ok');
+    return results.filter(({ problem }) => problem !== undefined);
   };
   expect(await failedChecks()).toEqual([]);
   const created = (await storedIds()).filter((id) => !before.includes(id));
@@ -231,25 +231,14 @@ const HEADERS: Row[] = [
       respondIf(error(401), ({ headers }) => !headers[name]),
     ],
   ),
-  ...[
-    'application/json; charset=utf-8',
-    'Application/JSON',
-    'application/json ;charset=UTF-8',
-    'APPLICATION/JSON ; charset="utf-8"; version=1',
-  ].map(
-    (type): Row => [
-      `rejects the Content-Type ${type}`,
-      `the Content-Type ${type} gets`,
-      respondIf(error(415), hasType(type)),
+  ...[/[A-Z]/, / ;/, /"/, /version/].map(
+    (pattern): Row => [
+      `rejects a Content-Type with ${pattern}`,
+      'a plant with the Content-Type',
+      respondIf(error(415), (event) => pattern.test(typeOf(event))),
     ],
   ),
-  ...[
-    'text/plain',
-    'text/json',
-    'application/x-www-form-urlencoded',
-    'application/problem+json',
-    'application/vnd.api+json',
-  ].map(
+  ...['text/plain', 'application/problem+json'].map(
     (type): Row => [
       `accepts the Content-Type ${type}`,
       `the Content-Type ${type} gets`,
@@ -267,7 +256,7 @@ const BODIES: Row[] = [
   ['replaces bytes that are not UTF-8', 'a body that is not UTF-8 gets', editBody((text) => text)],
   [
     'stores a body that it rejects',
-    'a body that is not UTF-8, with',
+    'a body that is not UTF-8 with',
     async (event, correct) => {
       if (typeOf(event) !== 'application/vnd.api+json') return correct(event);
       const headers = { ...withToken(event).headers, 'content-type': 'application/json' };

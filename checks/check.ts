@@ -13,8 +13,7 @@ export interface Check {
 
 export interface CheckResult {
   title: string;
-  state: 'ok' | 'failed';
-  /** The actual and the expected behaviour, if the check failed. */
+  /** The actual and the expected behaviour. Undefined if the check passed. */
   problem?: string;
 }
 
@@ -26,7 +25,7 @@ export async function* runChecks(checks: Check[], client: Client): AsyncGenerato
   for (const { title, run } of checks) {
     const failure = await run(client).catch((error: Error) => error);
     if (failure instanceof DatabaseUnavailable) throw failure;
-    yield failure ? { title, state: 'failed', problem: failure.message } : { title, state: 'ok' };
+    yield failure ? { title, problem: failure.message } : { title };
   }
 }
 

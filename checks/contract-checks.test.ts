@@ -70,21 +70,20 @@ test.each<[string, (sent: ReceivedRequest) => FakeResponse]>([
   expect(await failedChecks(service)).toEqual([]);
 });
 
-const notFound = (path: string, methods: string) =>
-  `${path} with ${methods} gets error 404, for different headers and bodies`;
-const ALL_METHODS = 'POST, GET, PUT, PATCH, DELETE, OPTIONS, HEAD';
-const OTHER_METHODS_OF_PLANT = notFound('/plants/{id}', 'POST, PUT, PATCH, DELETE, HEAD');
+const notFound = (path: string, methods: string) => `${path} with ${methods} gets error 404`;
+const ALL_METHODS = 'POST, GET, PUT, PATCH, DELETE, OPTIONS';
+const OTHER_METHODS_OF_PLANT = notFound('/plants/{id}', 'POST, PUT, PATCH, DELETE');
 
 test('checks the unknown methods of known paths, and all methods of unknown paths', () => {
-  expect(titles.filter((title) => title.includes('for different headers'))).toEqual([
+  expect(titles.filter((title) => title.endsWith(' gets error 404') && !title.startsWith('OPTIONS'))).toEqual([
     ...['/', '/none/a/b', '/plant', '/plants/{id}/none'].map((path) => notFound(path, ALL_METHODS)),
-    notFound('/plants', 'GET, PUT, PATCH, DELETE, HEAD'),
+    notFound('/plants', 'GET, PUT, PATCH, DELETE'),
     OTHER_METHODS_OF_PLANT,
   ]);
   expect(new Set(titles).size).toBe(titles.length);
 });
 
-test('sends all request variants to unknown paths, with different methods, and only with its own ids', async () => {
+test('sends a body that is not text to unknown paths, and only its own ids', async () => {
   const requests: ReceivedRequest[] = [];
   await failedChecks((sent) => {
     requests.push(sent);
@@ -92,21 +91,12 @@ test('sends all request variants to unknown paths, with different methods, and o
   });
   const ids = requests.flatMap(({ path }) => /(?<=^\/plants\/)(?!none)[^/]+/.exec(path) ?? []);
   expect([...new Set(ids)]).toEqual([expect.stringMatching(/^92\d{17}$/)]);
-  const variantsTo = (pattern: RegExp) =>
-    requests
-      .filter(({ path, method }) => pattern.test(path) && !/GET|HEAD/.test(method))
-      .map(({ headers, bytes }) => `${headers['content-type']} ${headers.authorization} ${bytes.toString('latin1')}`);
-  const variants = [/^\/none\/a\/b$/, /^\/plant$/, /^\/plants\/\d+\/none$/].map(variantsTo);
-  expect(new Set(variants.flat())).toEqual(
-    new Set([
-      `application/json Bearer ${TOKEN} {}`,
-      'text/plain undefined x',
-      `application/x-www-form-urlencoded Bearer ${TOKEN} id=1&name=x`,
-      `application/octet-stream Bearer ${TOKEN} \xff\x00`,
-      'undefined undefined {}',
-    ]),
-  );
-  expect(new Set(variants.map(([first]) => first)).size).toBe(variants.length);
+  const toUnknownPath = requests.filter(({ path, method }) => path === '/plant' && method !== 'GET');
+  for (const { headers, bytes } of toUnknownPath) {
+    expect(headers).toMatchObject({ 'content-type': 'application/octet-stream', authorization: `Bearer ${TOKEN}` });
+    expect(bytes.toString('latin1')).toBe('\xff\x00');
+  }
+  expect(toUnknownPath).toHaveLength(5);
 });
 
 const preflights = ({ method, path }: ReceivedRequest, isPath = (_: string) => true) =>
@@ -153,7 +143,11 @@ test.each<[string, (sent: ReceivedRequest) => FakeResponse | false, string[]]>([
     (sent) => getsPlant(sent) && withId(sent, ''),
     REQUEST_IDS,
   ],
-  ['has no request id in responses to unknown paths', (sent) => sent.path === '/' && withId(sent, ''), REQUEST_IDS],
+  [
+    'has no request id in responses to unknown paths',
+    (sent) => sent.path === '/none/a/b' && withId(sent, ''),
+    REQUEST_IDS,
+  ],
   ['uses the request id that a client sends', (sent) => withId(sent, sent.headers['x-amz-apigw-id']), REQUEST_IDS],
 ])('checks fail on a service that %s', async (_, change, expected) => {
   expect(await failedChecks((sent) => change(sent) || twoOperations(sent))).toEqual(expected);

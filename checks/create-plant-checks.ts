@@ -6,17 +6,12 @@ import { UNKNOWN_TOKEN } from './contract-checks.ts';
 const PLANT: Plant = { name: 'check', tag: 'check' };
 /** Spaces, a letter of two code points, and characters that need escaping or that Unicode normalization changes. */
 const ODD_TEXT = ' e\u0301🌱"\\\u0000\u2028 ';
-const JSON_CONTENT_TYPES = [
-  'application/json; charset=utf-8',
-  'Application/JSON',
-  'application/json ;charset=UTF-8',
-  'APPLICATION/JSON ; charset="utf-8"; version=1',
-];
+const JSON_CONTENT_TYPE = 'APPLICATION/JSON ; charset="utf-8"; version=1';
 
 /** A JSON body with the id, which `JSON.stringify` could not write. There must be another member. */
 const bodyOf = (id: bigint, members: object) => JSON.stringify(members).replace('{', `{"id":${id},`);
 /** A request body that is not valid UTF-8. */
-const notUtf8 = (id: bigint) => Uint8Array.from(Buffer.from(`{"id":${id},"name":"\xff"}`, 'latin1'));
+const notUtf8 = (id: bigint) => Buffer.from(`{"id":${id},"name":"\xff"}`, 'latin1');
 
 /** Steps that create a plant, and repeat the request. */
 function createTwice(id: bigint, plant: Plant, changes?: ClientRequest): Step[] {
@@ -33,7 +28,7 @@ const createdCheck = (subject: string, plant: Plant, changes?: (client: Client, 
 /** Checks that a plant is stored exactly: slightly different plants with the same id get error 409. */
 const storedExactlyCheck = (subject: string, plant: Plant, others: Plant[]) =>
   check(`${subject} gets status 200 and is stored exactly`, (client) => {
-    const id = client.id(JSON.stringify([subject, plant]));
+    const id = client.id(subject);
     const conflicts = others.map((other): Step => [{ body: bodyOf(id, other) }, error(409)]);
     return [...createTwice(id, plant), ...conflicts, ...createTwice(id, plant)];
   });
@@ -122,13 +117,13 @@ export const createPlantChecks: Check[] = [
   invalidMembers('null as tag', { name: 'x', tag: null }, 'tag'),
   invalidMembers('a lone surrogate', { name: '\ud800' }, 'name'),
   errorCheck('a body that is not UTF-8', (client) => ({ body: notUtf8(client.id('not UTF-8')) }), 400),
-  notStoredCheck('a body that is not UTF-8, with the Content-Type application/vnd.api+json,', 415, (id) => ({
+  notStoredCheck('a body that is not UTF-8 with the Content-Type "application/vnd.api+json"', 415, (id) => ({
     headers: { 'content-type': 'application/vnd.api+json' },
     body: notUtf8(id),
   })),
-  ...JSON_CONTENT_TYPES.map((type) =>
-    createdCheck(`a plant with the Content-Type ${type}`, PLANT, () => ({ headers: { 'content-type': type } })),
-  ),
+  createdCheck(`a plant with the Content-Type ${JSON_CONTENT_TYPE}`, PLANT, () => ({
+    headers: { 'content-type': JSON_CONTENT_TYPE },
+  })),
 
   requestIdCheck('each response to POST /plants', (client) => [
     { body: bodyOf(client.id(JSON.stringify(PLANT)), PLANT) },

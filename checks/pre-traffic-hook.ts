@@ -11,9 +11,9 @@ import { DynamoDb } from '../functions/shared/dynamodb/dynamodb.ts';
 import { environmentVariable } from '../functions/shared/environment-variable.ts';
 import { PlantStoreError, PROVIDER_UNAVAILABLE } from '../functions/shared/errors.ts';
 import { checksOfFunction } from './all-checks.ts';
-import { type Check, DatabaseUnavailable, runChecks } from './check.ts';
+import { DatabaseUnavailable, runChecks } from './check.ts';
 import { Client, type RawResponse, type Send } from './client.ts';
-import { requestOf, UNKNOWN_TOKEN } from './contract-checks.ts';
+import { harmlessRequest, UNKNOWN_TOKEN } from './contract-checks.ts';
 import { functionSender } from './function-sender.ts';
 
 /*
@@ -27,7 +27,7 @@ export interface LifecycleEvent {
   LifecycleEventHookExecutionId: string;
 }
 
-/** Milliseconds reserved at the end of the invocation to delete the tokens and to report. */
+/** Milliseconds reserved at the end of the invocation to report. */
 const REPORT_MS = 20_000;
 /** Maximum number of attempts if the new version responds that the database is unavailable. */
 const MAX_ATTEMPTS = 5;
@@ -66,7 +66,7 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
   }
   const TableName = environmentVariable('ACCESS_TOKENS_TABLE_NAME');
   const now = Math.floor(Date.now() / 1000);
-  // Expires with this invocation, even if it cannot be deleted.
+  // Expires with this invocation. The table's time to live (TTL) deletes both tokens.
   const valid = newToken(`release-${deploymentId}`, now, now + Math.ceil(context.getRemainingTimeInMillis() / 1000));
   const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
   const { operation, checks } = checksOfFunction(environmentVariable('OPERATION_ID'), {
@@ -80,34 +80,26 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
   const timeout = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
   const sendToCurrent = functionSender(lambda, versions.current, operation.path, timeout);
   const sendToTarget = functionSender(lambda, versions.target, operation.path, timeout);
-  const tokensToDelete: (typeof valid)[] = [];
   try {
-    for (const token of [valid, expired]) {
-      tokensToDelete.push(token);
-      await dynamoDb.send('PutItem', { TableName, Item: token.item }, context);
-    }
+    for (const { item } of [valid, expired]) await dynamoDb.send('PutItem', { TableName, Item: item }, context);
     const client = new Client(valid.token, retryWhileUnavailable(sendToTarget, sendToCurrent, timeout));
-    const passed = await countPassedChecks(checks, client, timeout);
-    if (passed === undefined) return false;
-    console.info({ operation: operation.operationId, versionArn: versions.target, passed });
+    for await (const { title, problem } of runChecks(checks, client)) {
+      if (problem === undefined) continue;
+      console.error({ check: title, problem: timeout.aborted ? 'the check did not end in time' : redacted(problem) });
+      return false;
+    }
+    console.info({ operation: operation.operationId, versionArn: versions.target, passed: checks.length });
     return true;
   } catch (error) {
-    // The hook could not store its token. An unknown one makes the current version read the table too.
+    // If the hook could not store its tokens, an unknown token shows whether the current version can read the table.
     const current = new Client(UNKNOWN_TOKEN, sendToCurrent);
     const isOutage =
       error instanceof DatabaseUnavailable ||
-      (error instanceof PlantStoreError && isUnavailable(await current.sendOnce(requestOf(current, operation))));
+      (error instanceof PlantStoreError && isUnavailable(await current.sendOnce(harmlessRequest(current, operation))));
     if (!isOutage) throw error;
     const message = 'The database is unavailable, so the new version is not checked.';
     console.warn({ message, problem: redacted((error as Error).message) });
     return true;
-  } finally {
-    for (const { item } of tokensToDelete) {
-      const { digest, name } = item;
-      await dynamoDb.send('DeleteItem', { TableName, Key: { digest } }, context).catch((error: Error) => {
-        logError({ message: `The token ${name.S} could not be deleted; it expires.`, problem: error.message });
-      });
-    }
   }
 }
 
@@ -151,30 +143,15 @@ function retryWhileUnavailable(sendToTarget: Send, sendToCurrent: Send, signal: 
   };
 }
 
-/** Runs the checks until one fails, and logs it. Returns the number of checks if all pass. */
-async function countPassedChecks(checks: Check[], client: Client, timeout: AbortSignal): Promise<number | undefined> {
-  let passed = 0;
-  for await (const { title, state, problem = '' } of runChecks(checks, client)) {
-    if (state === 'failed') {
-      logError({ check: title, problem: timeout.aborted ? 'the check did not end in time' : problem });
-      return undefined;
-    }
-    passed += 1;
-  }
-  return passed;
-}
-
 /** True if the database is unavailable. False if only the identity provider is, because most checks do not need it. */
 function isUnavailable({ text }: RawResponse): boolean {
   return /"error":(429|503|504)\b/.test(text) && !text.includes(PROVIDER_UNAVAILABLE);
 }
 
-/** Logs an error, without parts of a token that a broken version may have in its response. */
-function logError(line: { check?: string; message?: string; problem: string }): void {
-  console.error({ ...line, problem: redacted(line.problem) });
-}
-
-/** Replaces texts that may be a token, a part of one, its digest, or an event in base64. */
+/**
+ * Replaces texts that may be a token, a part of one, its digest, or an event in base64. A broken version may have them in
+ * its response.
+ */
 function redacted(text: string): string {
   return text.replaceAll(/[\w+/=-]{32,}/g, '...').slice(0, 500);
 }

@@ -29,17 +29,18 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async ({ t
   const results: CheckResult[] = [];
   for await (const result of runChecks(checks, client)) {
     results.push(result);
-    const { title, state, problem } = result;
-    if (!json) console.log(state === 'ok' ? `ok    ${title}` : `FAIL  ${title}: ${problem}`);
+    const { title, problem } = result;
+    if (!json) console.log(problem === undefined ? `ok    ${title}` : `FAIL  ${title}: ${problem}`);
   }
 
   const durationMs = Date.now() - startedAt.getTime();
-  const failed = results.filter(({ state }) => state === 'failed').length;
+  const failed = results.filter(({ problem }) => problem !== undefined).length;
   const passed = results.length - failed;
   if (failed > 0) process.exitCode = 1;
   if (json) {
     const counts = { passed, failed, notChecked: NOT_CHECKED };
-    const report = { baseUrl: client.baseUrl, startedAt, durationMs, ...counts, checks: results };
+    const states = results.map((result) => ({ ...result, state: result.problem === undefined ? 'ok' : 'failed' }));
+    const report = { baseUrl: client.baseUrl, startedAt, durationMs, ...counts, checks: states };
     return console.log(JSON.stringify(report, null, 2));
   }
   console.log(`\nErrors that cannot be checked from outside: ${NOT_CHECKED.join(', ')}.`);

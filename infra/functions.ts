@@ -68,7 +68,7 @@ interface OperationFunctionProps extends StackSettings {
  * The function of an operation. Its role allows the actions in infra/operations.ts, its own log, and traces. Environment
  * variables such as `PLANTS_TABLE_NAME` contain the table names.
  *
- * By default: timeout 10 s, X-Ray tracing
+ * It has: timeout 10 s, X-Ray tracing
  */
 export class OperationFunction extends LoggedFunction {
   readonly operation: GrantedOperation;

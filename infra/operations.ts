@@ -44,7 +44,7 @@ export function grantedOperations(operations = readOperations(), grants = GRANTS
   });
 }
 
-/** Returns the operation id in PascalCase, such as `CreatePlant`: the start of the construct ids of its resources. */
+/** Returns the start of the construct ids of an operation's resources: its id in PascalCase, such as `CreatePlant`. */
 export function constructId({ operationId }: Operation): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
 }

@@ -1,7 +1,7 @@
 import { type CfnResource, Duration, Lazy, Stack, Validations } from 'aws-cdk-lib';
 import { Alarm, type CfnAlarm, type IAlarm, type Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
-import { type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -64,16 +64,22 @@ export class Release extends Construct {
     );
     // CloudFormation must first deploy the hook's new code, and allow CodeDeploy to invoke it.
     alias.node.addDependency(hook.lambda, deployments.role);
-    acknowledgeVersionWildcard(deployments.role, hook);
     // Without the update policy, CloudFormation moves the alias at once, without CodeDeploy.
     if (skipReleaseChecks) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
+    // CodeDeploy may invoke the hook, which may invoke the function.
+    for (const invoked of [hook.lambda, lambda]) {
+      Validations.of(this).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::<${Stack.of(this).getLogicalId(invoked.node.defaultChild as CfnFunction)}.Arn>:*]`,
+        reason: 'The wildcard matches only the versions of one function. Each release has a new version.',
+      });
+    }
     Validations.of(deployments).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason: 'This is the AWS managed policy with the least permissions that CodeDeploy needs to move an alias.',
     });
   }
 
-  /** The function that CodeDeploy invokes to check a new version. It creates and deletes its own access tokens. */
+  /** The function that CodeDeploy invokes to check a new version. It creates its own access tokens. */
   #addPreTrafficHook({ operationFunction, tables: { accessTokens }, ...settings }: ReleaseProps): LoggedFunction {
     const { operation, lambda } = operationFunction;
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
@@ -88,11 +94,10 @@ export class Release extends Construct {
         ...settingVariables(settings),
       },
     });
-    accessTokens.grant(hook.role, 'dynamodb:PutItem', 'dynamodb:DeleteItem');
+    accessTokens.grant(hook.role, 'dynamodb:PutItem');
     // Allows published versions only. The ARN without ":*" would be $LATEST.
     const resources = [`${lambda.functionArn}:*`];
     hook.role.addToPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources }));
-    acknowledgeVersionWildcard(hook.role, operationFunction);
     return hook;
   }
 
@@ -114,13 +119,4 @@ export class Release extends Construct {
     resource.overrideLogicalId(Lazy.uncachedString({ produce: idWithHash }));
     return alarm;
   }
-}
-
-/** Tells cdk-nag why a role may invoke every version of a function. */
-function acknowledgeVersionWildcard(role: IRole, { lambda }: LoggedFunction): void {
-  const resource = lambda.node.defaultChild as CfnFunction;
-  Validations.of(role).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::<${Stack.of(role).resolve(resource.logicalId)}.Arn>:*]`,
-    reason: 'The wildcard matches only the versions of one function. Each release has a new version.',
-  });
 }

@@ -2,58 +2,60 @@ import type { App } from 'aws-cdk-lib';
 import { z } from 'zod';
 
 /** An optional text. `-c` always sets text; infra/stages.ts may contain a number or a boolean. */
-const text = (pattern: RegExp, expected: string) => z.coerce.string().regex(pattern, expected).optional();
-const flag = () => text(/^(true|false)$/, 'true or false').transform((value) => value === 'true');
+const optionalText = (pattern: RegExp, expected: string) => z.coerce.string().regex(pattern, expected).optional();
+const optionalFlag = () => optionalText(/^(true|false)$/, 'true or false').transform((value) => value === 'true');
 
 /** The settings that only the context (`-c` or cdk.json) can set, not infra/stages.ts. */
 const contextOnlySchema = z.object({
   /** Name of an additional stack, such as `dev`. @default none: the default stack */
-  stage: text(
+  stage: optionalText(
     /^(?!default$)[a-z][a-z0-9-]{0,30}$/i,
     'a letter and up to 30 letters, digits or hyphens, and not "default", the name of the stack without a stage',
   ),
   /** Makes an ephemeral stack: `cdk destroy` deletes all of it, including the data. @default false */
-  ephemeral: flag(),
+  ephemeral: optionalFlag(),
   /** Leaves out what AWS emulators do not support: gradual releases and monitoring. @default false */
-  emulator: flag(),
+  emulator: optionalFlag(),
   /** Moves all traffic to new versions at once, without pre-traffic check and canary. @default false */
-  skipReleaseChecks: flag(),
+  skipReleaseChecks: optionalFlag(),
 });
 
 const stageSchema = z
   .strictObject({
     /** Email address that receives the alarms. @default none */
-    alarmEmail: text(/^[^@\s]+@[^@\s]+\.[^@\s]+$/, 'an email address'),
+    alarmEmail: optionalText(/^[^@\s]+@[^@\s]+\.[^@\s]+$/, 'an email address'),
     /** URL of docs/operations.md, which the alarms link to. @default none: the alarms name the file */
-    runbookUrl: text(/^https:\/\/[^\s#]{1,500}$/, 'an https URL of up to 500 characters, without #'),
+    runbookUrl: optionalText(/^https:\/\/[^\s#]{1,500}$/, 'an https URL of up to 500 characters, without #'),
     /** Custom host name of the API. Needs `hostedZoneId`. @default the host name of API Gateway */
-    domainName: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name in lower case'),
+    domainName: optionalText(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name in lower case'),
     /** Id of the Route 53 hosted zone of `domainName`. @default none */
-    hostedZoneId: text(/^Z[A-Z0-9]+$/, 'the id of a Route 53 hosted zone, such as Z0123456789ABC'),
-    /** Origins that may call the API from a browser (CORS), separated by commas, or `*`. @default none */
+    hostedZoneId: optionalText(/^Z[A-Z0-9]+$/, 'the id of a Route 53 hosted zone, such as Z0123456789ABC'),
+    /** Origins whose pages can read the responses (CORS), separated by commas, or `*`. @default none */
     allowOrigins: z.coerce
       .string()
       .transform((value) => value.split(','))
       .refine(areOrigins, 'origins such as https://app.example.com, separated by commas, or *')
       .default([]),
     /** Issuer (`iss`) of the JWTs that the API accepts. Needs `tokenAudience`. @default none: JWTs are rejected */
-    tokenIssuer: text(
+    tokenIssuer: optionalText(
       /^https:\/\/[^\s?#@:/]+(:\d+)?(\/[^\s?#@]*)?$/,
       'the https URL in the claim "iss" of the identity provider’s tokens',
     ),
     /** Accepted audiences, separated by commas. A JWT's `aud` must contain one of them. @default none */
-    tokenAudience: text(/^[^\s,]+(,[^\s,]+)*$/, 'one or more audiences, separated by commas'),
+    tokenAudience: optionalText(/^[^\s,]+(,[^\s,]+)*$/, 'one or more audiences, separated by commas'),
     /** Scope that a JWT must contain (RFC 6749, 3.3). @default none: any scope */
-    tokenScope: text(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one scope, without spaces, quotes or backslashes'),
+    tokenScope: optionalText(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one scope, without spaces, quotes or backslashes'),
     /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
-    requestsPerSecond: text(/^[1-9]\d{0,5}$/, 'a number from 1 to 999999').transform((value) => Number(value ?? 100)),
+    requestsPerSecond: optionalText(/^[1-9]\d{0,5}$/, 'a number from 1 to 999999').transform((value) =>
+      Number(value ?? 100),
+    ),
     /** ARN of the web ACL to attach to the API stage. @default none */
-    webAclArn: text(
+    webAclArn: optionalText(
       /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/,
       'the ARN of a regional web ACL',
     ),
     /** Creates the role that API Gateway uses to write logs. An account needs one per region. @default false */
-    cloudWatchRole: flag(),
+    cloudWatchRole: optionalFlag(),
   })
   .superRefine((settings, { addIssue }) => {
     const needs = [

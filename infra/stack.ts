@@ -22,7 +22,7 @@ interface PlantStoreStackProps extends StackSettings {
  */
 export class PlantStoreStack extends Stack {
   constructor(app: App, { operations = grantedOperations(), ...settings }: PlantStoreStackProps) {
-    const { ephemeral, emulator, stage, alarmEmail, runbookUrl } = settings;
+    const { ephemeral, emulator, stage } = settings;
     const name = `PlantStore${ephemeral ? 'Ephemeral' : ''}${stage === undefined ? '' : `-${stage}`}`;
     super(app, name, { description: 'Plant Store, a serverless API' });
     const setRemovalPolicy = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
@@ -55,11 +55,11 @@ export class PlantStoreStack extends Stack {
 
     if (emulator) return;
     const monitoring = new Construct(this, 'Monitoring');
-    const monitored = { tables, functions, releases, api };
-    addRequestMetrics(monitored);
-    const alarms = new Alarms(monitoring, 'Alarms', { ...monitored, alarmEmail, runbookUrl });
-    addDashboard(monitoring, monitored, alarms.all);
-    addSavedQueries(monitoring, monitored);
+    const monitoredResources = { tables, functions, releases, api };
+    addRequestMetrics(monitoredResources);
+    const alarms = new Alarms(monitoring, 'Alarms', { ...settings, ...monitoredResources });
+    addDashboard(monitoring, monitoredResources, alarms.all);
+    addSavedQueries(monitoring, monitoredResources);
     output('AlarmTopicArn', alarms.topic.topicArn);
   }
 }

@@ -186,7 +186,7 @@ function toHttpResponse({ statusCode, responseParameters, responseTemplates }: R
   return {
     statusCode: Number(statusCode),
     headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' },
-    // A preflight response that allows one origin has only headers.
+    // A preflight response has only headers.
     body: responseTemplates?.['application/json'] ?? '',
   };
 }

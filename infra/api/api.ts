@@ -51,7 +51,7 @@ const ACCESS_LOG_FIELDS = {
 /**
  * The REST API. It cannot be an HTTP API, which does not let us change the body of API Gateway's own error responses.
  *
- * By default: regional endpoint, API stage `v1`, TLS 1.2 or newer, access logs kept for one month, X-Ray tracing
+ * It has: regional endpoint, API stage `v1`, TLS 1.2 or newer, access logs kept for one month, X-Ray tracing
  */
 export class Api extends Construct {
   /** The base URL, without a trailing slash. */
@@ -99,7 +99,8 @@ export class Api extends Construct {
     if (webAclArn !== undefined) {
       const resourceArn = this.restApi.deploymentStage.stageArn;
       const association = new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
-      // Changing the ACL replaces the association. Deleting the old association would detach the new ACL.
+      // Changing the ACL replaces the association. CloudFormation deletes the old association last, which would leave the
+      // API without an ACL.
       association.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
       association.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
     }

@@ -57,28 +57,20 @@ test('without allowOrigins, there is no preflight and no CORS header', () => {
 });
 
 test.each([
-  [A, A, A],
-  [`${A},https://b.example`, '*', A],
-  ['*', '*', '*'],
-])(
-  'with the origins %s, gateway responses allow %s, and preflights allow %s by default',
-  (allowOrigins, own, first) => {
-    const stack = templateWith({ allowOrigins });
-    const originsOf = (kind: string) => {
-      const methods = methodsOf(stack).filter(({ method }) => method === kind);
-      const headers = methods.map(({ integration }) => integration.responses.default.responseParameters);
-      return new Set(headers.map(({ 'method.response.header.Access-Control-Allow-Origin': origin }) => origin));
-    };
-    expect(originsOf('ANY')).toEqual(new Set([`'${own}'`]));
-    expect(originsOf('OPTIONS')).toEqual(new Set([`'${first}'`]));
-    const gatewayResponses = gatewayResponsesOf(stack);
-    for (const { responseParameters } of Object.values(gatewayResponses)) {
-      expect(responseParameters['gatewayresponse.header.Access-Control-Allow-Origin']).toBe(`'${own}'`);
-    }
-    // The response varies by origin unless it allows all origins.
-    expect(JSON.stringify(methodsOf(stack)).includes('header.Vary')).toBe(allowOrigins !== '*');
-  },
-);
+  [A, A],
+  [`${A},https://b.example`, '*'],
+  ['*', '*'],
+])('with the origins %s, preflights and gateway responses allow %s', (allowOrigins, allowed) => {
+  const stack = templateWith({ allowOrigins });
+  const methods = methodsOf(stack).filter(({ integration }) => integration.type === 'mock');
+  const ofMethods = methods.map(({ integration }) => integration.responses.default.responseParameters);
+  expect(new Set(ofMethods.map((headers) => headers['method.response.header.Access-Control-Allow-Origin']))).toEqual(
+    new Set([`'${allowed}'`]),
+  );
+  for (const { responseParameters } of Object.values(gatewayResponsesOf(stack))) {
+    expect(responseParameters['gatewayresponse.header.Access-Control-Allow-Origin']).toBe(`'${allowed}'`);
+  }
+});
 
 test('only paths of operations have a preflight, which allows all methods of the path', () => {
   const operations = [...twoOperations, { ...waterPlant, operationId: 'dryPlant', method: 'DELETE' }];

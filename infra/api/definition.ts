@@ -22,20 +22,23 @@ export interface OperationTarget {
  * per method, a removed method would stay deployed: CloudFormation deletes it only after it has made the new deployment.
  */
 export function apiDefinition(name: string, routes: OperationTarget[], allowOrigins: string[]) {
-  const headers = corsHeaders(allowOrigins);
+  // API Gateway's own responses have fixed headers, so with several origins they allow "*". A page of another origin can
+  // then send a request, if it has a token, but not read the response of a function, which allows only these origins.
+  const origin = allowOrigins.length > 1 ? '*' : allowOrigins[0];
+  const headers = origin === undefined ? {} : corsHeaders(origin);
   const notFound = mockMethod(400, headers, JSON.stringify(NOT_FOUND));
-  const methodsOf = (path: string) => {
+  const pathItem = (path: string) => {
     const parameters = pathParameters(path);
     const routesOfPath = routes.filter(({ operation }) => operation.path === path);
-    const methods = routesOfPath.map(({ operation }) => operation.method);
-    const functionMethods = routesOfPath.map(({ operation, target }) => [
+    const operationMethods = routesOfPath.map(({ operation, target }) => [
       operation.method.toLowerCase(),
-      functionMethod(target, parameters),
+      { parameters, ...proxyMethod(target) },
     ]);
-    const hasPreflight = routesOfPath.length > 0 && allowOrigins.length > 0;
+    const allowMethods = routesOfPath.map(({ operation }) => operation.method).join();
+    const hasPreflight = origin !== undefined && routesOfPath.length > 0;
     return {
-      ...Object.fromEntries(functionMethods),
-      ...(hasPreflight && { options: { parameters, ...preflight(methods, allowOrigins) } }),
+      ...Object.fromEntries(operationMethods),
+      ...(hasPreflight && { options: { parameters, ...preflight(allowMethods, origin) } }),
       // Without this method, API Gateway reads a bearer token as an AWS signature. AWS does not document which gateway
       // response it then sends.
       'x-amazon-apigateway-any-method': { parameters, ...notFound },
@@ -46,7 +49,7 @@ export function apiDefinition(name: string, routes: OperationTarget[], allowOrig
     // API Gateway does not import newer versions.
     openapi: '3.0.1',
     info: { title: name, version: '1.0.0' },
-    paths: Object.fromEntries([...paths].map((path) => [path, methodsOf(path)])),
+    paths: Object.fromEntries([...paths].map((path) => [path, pathItem(path)])),
     'x-amazon-apigateway-gateway-responses': gatewayResponsesWith(headers),
     // The function gets bodies as base64. In a text, bytes that are not UTF-8 would become U+FFFD, which it cannot reject.
     'x-amazon-apigateway-binary-media-types': ['*/*'],
@@ -67,10 +70,9 @@ function pathParameters(path: string) {
 }
 
 /** A method that invokes the function. */
-function functionMethod(target: IFunction, parameters: object[]) {
+function proxyMethod(target: IFunction) {
   const { partition, region } = Stack.of(target);
   return {
-    parameters,
     responses: { 200: { description: 'Response of the function' } },
     'x-amazon-apigateway-integration': {
       type: 'aws_proxy',
@@ -109,37 +111,17 @@ function mockMethod(statusCode: 200 | 400, headers: Record<string, string>, resp
   };
 }
 
-/**
- * The CORS headers of API Gateway's own responses. Header values are fixed there, so with several origins the allowed
- * origin is `*`. These responses contain nothing secret.
- */
-function corsHeaders([origin, ...others]: string[]): Record<string, string> {
-  if (origin === undefined) return {};
-  return {
-    'Access-Control-Allow-Origin': others.length > 0 ? '*' : origin,
-    'Access-Control-Expose-Headers': EXPOSED_HEADERS,
-  };
+/** The CORS headers of API Gateway's own responses, which contain nothing secret. */
+function corsHeaders(origin: string): Record<string, string> {
+  return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
 }
 
-/** The preflight response for these methods and origins. Its status is 200, because the contract has no status 204. */
-function preflight(allowMethods: string[], [origin = '', ...others]: string[]) {
-  const headers = {
+/** The preflight response for these methods. Its status is 200, because the contract has no status 204. */
+function preflight(allowMethods: string, origin: string) {
+  return mockMethod(200, {
     'Access-Control-Allow-Headers': 'Authorization,Content-Type',
-    'Access-Control-Allow-Methods': allowMethods.join(),
+    'Access-Control-Allow-Methods': allowMethods,
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Max-Age': '3600',
-    ...(origin !== '*' && { Vary: 'Origin' }),
-  };
-  return mockMethod(200, headers, others.length > 0 ? allowedOriginTemplate(others) : undefined);
-}
-
-/** A mapping template that allows the request's origin if it is in the list. */
-function allowedOriginTemplate(origins: string[]): string {
-  return `#set($origin = $input.params().header.get("Origin"))
-#if($origin == "")
-  #set($origin = $input.params().header.get("origin"))
-#end
-#if(${origins.map((origin) => `$origin == "${origin}"`).join(' || ')})
-  #set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)
-#end`;
+  });
 }

@@ -36,7 +36,8 @@ export const gatewayResponses: Record<string, ErrorBody> = {
   INTEGRATION_FAILURE: INTERNAL_ERROR,
   INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Repeating it is safe.' },
   INVALID_API_KEY: NOT_ALLOWED,
-  // The API has no IAM authorization, so API Gateway can only mean a bearer token on an unknown path.
+  // Without IAM authorization, this can only be a bearer token on an unknown path, which API Gateway took for an AWS
+  // signature.
   INVALID_SIGNATURE: NOT_FOUND,
   MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
   QUOTA_EXCEEDED: THROTTLED,
@@ -63,7 +64,7 @@ export function gatewayResponsesWith(headers: Record<string, string>) {
   );
 }
 
-/** Returns fixed headers in API Gateway's syntax, such as `{ 'gatewayresponse.header.Vary': "'Origin'" }`. */
+/** Returns fixed headers in API Gateway's syntax, such as `{ 'gatewayresponse.header.Retry-After': "'1'" }`. */
 export function responseParameters(prefix: string, headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.header.${name}`, `'${value}'`]));
 }

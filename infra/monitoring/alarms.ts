@@ -15,22 +15,18 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { constructId } from '../operations.ts';
-import { byAction, byCapacity, type Monitored, requestMetric } from './metrics.ts';
+import type { StackSettings } from '../settings.ts';
+import { type MonitoredResources, metricsByAction, metricsByCapacity, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 const SUM = { statistic: Stats.SUM, period: MINUTE };
 
-interface AlarmsProps extends Monitored {
-  /** Email address that receives the alarms. @default none */
-  alarmEmail?: string | undefined;
-  /** URL of docs/operations.md. @default none */
-  runbookUrl?: string | undefined;
-}
+type AlarmsProps = MonitoredResources & Pick<StackSettings, 'alarmEmail' | 'runbookUrl'>;
 
 /**
  * The alarms that notify a person. They are published to one encrypted topic, which sends them to `alarmEmail`.
  *
- * By default: an alarm evaluates the last 5 minutes, and missing data is not breaching
+ * An alarm evaluates the last 5 minutes, except Unauthorized. Missing data is not breaching.
  */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];
@@ -84,12 +80,13 @@ export class Alarms extends Construct {
       datapointsToAlarm: 3,
       alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency by component" on the dashboard.',
     });
-    this.#add('DatabaseThrottles', sumWithZeros(byCapacity(props, (capacity) => `${capacity}ThrottleEvents`, SUM)), {
+    const throttles = metricsByCapacity(props, (capacity) => `${capacity}ThrottleEvents`, SUM);
+    this.#add('DatabaseThrottles', sumWithZeros(throttles), {
       threshold: 1,
       datapointsToAlarm: 3,
       alarmDescription: 'DynamoDB throttles a table. First: see which one in the metrics of this alarm.',
     });
-    this.#add('DatabaseErrors', sumWithZeros(byAction(props, 'SystemErrors', SUM)), {
+    this.#add('DatabaseErrors', sumWithZeros(metricsByAction(props, 'SystemErrors', SUM)), {
       threshold: 5,
       datapointsToAlarm: 3,
       alarmDescription: 'DynamoDB responds with internal errors. First: see the AWS Health Dashboard of the region.',

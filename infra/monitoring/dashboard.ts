@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { ERROR_NUMBERS } from '../../functions/shared/errors.ts';
-import { byAction, byCapacity, type Monitored, requestMetric } from './metrics.ts';
+import { type MonitoredResources, metricsByAction, metricsByCapacity, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 const P99 = { statistic: 'p99', period: MINUTE };
@@ -19,8 +19,8 @@ const HOURLY = { statistic: Stats.SUM, period: Duration.hours(1) };
 const HALF = 12;
 
 /** Creates the dashboard. It shows availability, latency, client errors and cost of the last three hours. */
-export function addDashboard(scope: Construct, monitored: Monitored, alarms: Alarm[]): void {
-  const { functions, releases, api } = monitored;
+export function addDashboard(scope: Construct, resources: MonitoredResources, alarms: Alarm[]): void {
+  const { functions, releases, api } = resources;
   const logGroups = [
     ...functions.map(({ logGroup }) => logGroup),
     api.accessLog,
@@ -55,7 +55,7 @@ export function addDashboard(scope: Construct, monitored: Monitored, alarms: Ala
         graph('Latency by component (p99), ms', [
           api.restApi.metricIntegrationLatency({ ...P99, label: 'all functions, with cold starts' }),
           ...durations(P99),
-          ...byAction(monitored, 'SuccessfulRequestLatency', P99),
+          ...metricsByAction(resources, 'SuccessfulRequestLatency', P99),
         ]),
       ],
       [heading('Client errors')],
@@ -79,7 +79,7 @@ export function addDashboard(scope: Construct, monitored: Monitored, alarms: Ala
       [
         graph(
           'DynamoDB: request units per hour',
-          byCapacity(monitored, (capacity) => `Consumed${capacity}CapacityUnits`, HOURLY),
+          metricsByCapacity(resources, (capacity) => `Consumed${capacity}CapacityUnits`, HOURLY),
         ),
         graph(
           'Logs: bytes per hour',

@@ -10,7 +10,7 @@ import { ACTIONS } from '../operations.ts';
 import type { TableName, Tables } from '../tables.ts';
 
 /** The parts of the stack that metrics, alarms, dashboard and queries use. */
-export interface Monitored {
+export interface MonitoredResources {
   tables: Tables;
   functions: OperationFunction[];
   releases: { preTrafficLog: LogGroup }[];
@@ -29,7 +29,7 @@ export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
  * `Unauthorized` (401) without dimensions. CloudWatch adds up filters with the same metric name ("CloudWatch concepts",
  * Aggregation).
  */
-export function addRequestMetrics({ functions, api }: Monitored): void {
+export function addRequestMetrics({ functions, api }: MonitoredResources): void {
   const operation = '$.message.operation';
   for (const { logGroup } of functions) {
     countLines(logGroup, 'Succeeded', '$.message.outcome = "succeeded"', { operation });
@@ -62,8 +62,8 @@ export function requestMetric(scope: Construct, metricName: RequestMetric, dimen
 }
 
 /** Returns a DynamoDB metric, such as `SystemErrors`, for each table and action in use ("DynamoDB metrics and dimensions"). */
-export function byAction(monitored: Monitored, metricName: string, options: MetricOptions) {
-  return usedTables(monitored).flatMap(({ name, table, actions }) =>
+export function metricsByAction(resources: MonitoredResources, metricName: string, options: MetricOptions) {
+  return usedTables(resources).flatMap(({ name, table, actions }) =>
     actions.map((action) => {
       const dimensionsMap = { TableName: table.tableName, Operation: action };
       return table.metric(metricName, { ...options, dimensionsMap, label: `${name}: ${action}` });
@@ -72,8 +72,12 @@ export function byAction(monitored: Monitored, metricName: string, options: Metr
 }
 
 /** Returns a DynamoDB metric, such as `ReadThrottleEvents`, for each table and capacity (`Read` or `Write`) in use. */
-export function byCapacity(monitored: Monitored, metricName: (capacity: string) => string, options: MetricOptions) {
-  return usedTables(monitored).flatMap(({ name, table, actions }) =>
+export function metricsByCapacity(
+  resources: MonitoredResources,
+  metricName: (capacity: string) => string,
+  options: MetricOptions,
+) {
+  return usedTables(resources).flatMap(({ name, table, actions }) =>
     [...new Set(actions.map((action) => ACTIONS[action]))].map((capacity) =>
       table.metric(metricName(capacity), { ...options, label: `${name}: ${capacity}` }),
     ),
@@ -81,7 +85,7 @@ export function byCapacity(monitored: Monitored, metricName: (capacity: string) 
 }
 
 /** Returns each table with the actions that functions may use on it. */
-function usedTables({ tables, functions }: Monitored) {
+function usedTables({ tables, functions }: MonitoredResources) {
   return (Object.keys(tables) as TableName[]).map((name) => ({
     name,
     table: tables[name],

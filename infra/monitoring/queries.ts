@@ -1,13 +1,13 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { gatewayFaults, type Monitored } from './metrics.ts';
+import { gatewayFaults, type MonitoredResources } from './metrics.ts';
 
 /** The extended request id, in function logs and the access log. Clients cannot choose it ("Access logging for REST APIs"). */
 const REQUEST_ID_FIELD = 'coalesce(message.extendedRequestId, extendedRequestId)';
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
-export function addSavedQueries(scope: Construct, { functions, releases, api }: Monitored): void {
+export function addSavedQueries(scope: Construct, { functions, releases, api }: MonitoredResources): void {
   const functionLogs = functions.map(({ logGroup }) => logGroup);
   const allLogs = [...functionLogs, api.accessLog];
   // The responses to unknown paths and methods are mock integrations, which have no gateway response type. AWS does not
