@@ -3,26 +3,25 @@ import { createHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { parseResponse } from '../checks/client.ts';
-import { checkedNumber, command, UsageError } from './command.ts';
+import { checkedNumber, command } from './command.ts';
 import { HttpClient } from './http-client.ts';
 import { findTable, plantsById, type Table } from './table.ts';
 
-const USAGE = `Usage: npm run load -- BASE_URL [--token TOKEN] [--duration 10] [--connections 10] [--rate N] [--stack STACK | --local]
+const USAGE = `Usage: npm run load -- BASE_URL [--token TOKEN] [--duration 10] [--connections 10] [--rate N] [--stack STACK]
 
 A load test: creates plants for --duration seconds over --connections connections, as fast as the responses come or
 at most N per second in total, and prints the rate, the latency and the reasons of failures. TOKEN is by default the
-environment variable PLANT_STORE_TOKEN. Ctrl-C ends the load test early. With --stack or --local, it then checks that
-the plants table contains every plant whose response was a 200. The exit status is 1 if one is missing, if a request
-fails with another error than 429, or if all fail. The plants are not deleted; their ids are from 8000000000000000000
-to 8999999999999999999.`;
+environment variable PLANT_STORE_TOKEN. Ctrl-C ends the load test early. With --stack, or if BASE_URL is on this
+machine (127.0.0.1 or localhost), it then checks that the plants table contains every plant whose response was a 200.
+The exit status is 1 if one is missing, if a request fails with another error than 429, or if all fail. The plants are
+not deleted; their ids are from 8000000000000000000 to 8999999999999999999.`;
 
 const OPTIONS = {
   token: { type: 'string' },
   duration: { type: 'string', default: '10' },
   connections: { type: 'string', default: '10' },
-  rate: { type: 'string', default: '999999' },
+  rate: { type: 'string' },
   stack: { type: 'string' },
-  local: { type: 'boolean', default: false },
 } as const;
 
 const FIRST_ID = 8_000_000_000_000_000_000n;
@@ -34,15 +33,12 @@ const POSSIBLE_STARTS = 999_999_000_000;
 const MAX_EXAMPLES = 5;
 
 await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (values, [baseUrl]) => {
-  if (values.stack !== undefined && values.local) throw new UsageError('--stack and --local exclude each other.');
   const client = new HttpClient(baseUrl, values.token);
-  const numberOf = (option: 'duration' | 'connections' | 'rate') =>
-    checkedNumber(`--${option}`, values[option], 1, 999_999);
-  const duration = numberOf('duration');
-  const connections = numberOf('connections');
-  const rate = numberOf('rate');
-  const isChecked = values.local || values.stack !== undefined;
-  const table = isChecked ? await findTable(values.stack, 'PlantsTableName') : undefined;
+  const duration = checkedNumber('--duration', values.duration, 1, 999_999);
+  const connections = checkedNumber('--connections', values.connections, 1, 999_999);
+  const rate = values.rate === undefined ? Number.POSITIVE_INFINITY : checkedNumber('--rate', values.rate, 1, 999_999);
+  const isLocal = ['127.0.0.1', 'localhost'].includes(URL.parse(client.baseUrl)?.hostname ?? '');
+  const table = isLocal || values.stack !== undefined ? await findTable(values.stack, 'PlantsTableName') : undefined;
   await client.checkAccess();
 
   const interruption = new AbortController();
