@@ -10,11 +10,17 @@ import {
   PutItemCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import dynalite from 'dynalite';
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import { createTables, LOCAL_CREDENTIALS, openLocalDynamoDb, putDevelopmentToken } from '../../local/dynamodb.ts';
+import {
+  createTables,
+  LOCAL_CREDENTIALS,
+  type LocalDynamoDb,
+  localClient,
+  openLocalDynamoDb,
+  putDevelopmentToken,
+} from '../../local/dynamodb.ts';
 import { LOCAL_REGION, type Template } from '../../local/template.ts';
 import { listen } from './listen.ts';
 import { TABLE_PROPERTIES, TABLES } from './tables.ts';
@@ -38,7 +44,10 @@ const OWN_TABLES = Object.entries(TABLE_PROPERTIES).map(([TableName, properties]
  * Sets the function's environment variables to use it.
  */
 export async function startEngine({ tables }: Pick<Template, 'tables'> = { tables: OWN_TABLES }) {
-  const { endpoint, close } = await (inject('engine') === 'dynalite' ? startDynalite() : startDynamoDbLocal());
+  // openLocalDynamoDb would use the DynamoDB at this endpoint.
+  delete process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+  const dynamoDb = await (inject('engine') === 'dynalite' ? openLocalDynamoDb('memory') : startDynamoDbLocal());
+  const { endpoint, client, close } = dynamoDb;
   const { plants: plantsTable, accessTokens: accessTokensTable } = TABLES;
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
@@ -48,8 +57,6 @@ export async function startEngine({ tables }: Pick<Template, 'tables'> = { table
     PLANTS_TABLE_NAME: plantsTable,
     ACCESS_TOKENS_TABLE_NAME: accessTokensTable,
   });
-  const dynamoDb = await openLocalDynamoDb();
-  const { client } = dynamoDb;
   await createTables(dynamoDb, { tables });
   await putDevelopmentToken(dynamoDb, { outputs: { AccessTokensTableName: accessTokensTable } });
 
@@ -92,34 +99,7 @@ export async function startEngine({ tables }: Pick<Template, 'tables'> = { table
       await this.put(accessTokensTable, item);
     },
 
-    async close(): Promise<void> {
-      client.destroy();
-      await close();
-    },
-  };
-}
-
-async function startDynalite(): Promise<{ endpoint: string; close(): Promise<void> }> {
-  const server = dynalite({ createTableMs: 0 });
-  const pending = new Set<object>();
-  server.prependListener('request', (_, response) => {
-    pending.add(response);
-    const { end } = response;
-    Object.assign(response, {
-      end(...args: Parameters<typeof end>) {
-        pending.delete(response);
-        return end.apply(response, args);
-      },
-    });
-  });
-  return {
-    endpoint: `http://${await listen(server)}`,
-    close: async () => {
-      // dynalite throws if its data is closed while it handles a request, even if the client has disconnected.
-      while (pending.size > 0) await sleep(5);
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }
 
@@ -128,7 +108,7 @@ interface DynamoDbLocal {
 }
 
 /** Starts AWS's DynamoDB Local, in memory, on a free port. Needs Java 17. */
-async function startDynamoDbLocal(): Promise<{ endpoint: string; close(): Promise<void> }> {
+async function startDynamoDbLocal(): Promise<LocalDynamoDb> {
   const server = createServer();
   const endpoint = `http://${await listen(server)}`;
   server.close();
@@ -145,9 +125,12 @@ async function startDynamoDbLocal(): Promise<{ endpoint: string; close(): Promis
   failed.catch(() => {});
   // It is ready when it responds. The response to an unsigned request is an error.
   while (!(await fetch(endpoint).catch(() => undefined))) await Promise.race([sleep(100), failed]);
+  const client = localClient(endpoint);
   return {
     endpoint,
+    client,
     close: async () => {
+      client.destroy();
       child.kill('SIGKILL');
       await exit;
     },
