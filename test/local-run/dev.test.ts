@@ -57,12 +57,6 @@ test('npm run invoke prints what the function logs, and stacks with lines of the
   expect(stderr).toMatch(new RegExp(`TypeError: inside\\n +at .*\\(${OPERATION}:${line}:\\d+\\)\\n`));
 });
 
-test('rejects a PORT that is not a port number', async () => {
-  const { code, stderr } = await project.run('npm run --silent start', { PORT: '65536' });
-  expect(code).toBe(1);
-  expect(stderr).toContain('PORT was "65536"; it must be a number from 0 to 65535.\n');
-});
-
 test('listens on port 3000 by default, and fails if it is in use', async () => {
   const server = createServer();
   onTestFinished(() => void server.close());

@@ -18,14 +18,12 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
   let next = Promise.withResolvers<ServerResponse>();
   let result = Promise.withResolvers<string>();
   let eventCount = 0;
-  const initError = Promise.withResolvers<Record<string, unknown>>();
 
   const server = createServer(async (request, response) => {
     const path = request.url ?? '';
     if (path.endsWith('/invocation/next')) return next.resolve(response);
     const body = await text(request);
     if (path.endsWith('/response')) result.resolve(body);
-    else if (path.endsWith('/init/error')) initError.resolve(JSON.parse(body));
     else result.reject(new Error(`The function failed: ${body}\n${log}`));
     response.writeHead(202).end('{}');
   });
@@ -60,14 +58,13 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
     pid: Number(child.pid),
     /** When the process was started: `performance.now()`, in milliseconds. */
     spawned,
-    initError: initError.promise,
     log: () => log,
 
     /** Resolves after init. */
     ready: () => Promise.race([next.promise, ended]),
 
     /** Returns the response to an event as JSON. Throws the function's error. */
-    async invoke(event: unknown, remainingMs = 10_000): Promise<string> {
+    async invoke(event: unknown): Promise<string> {
       const response = await Promise.race([next.promise, ended]);
       next = Promise.withResolvers();
       result = Promise.withResolvers();
@@ -76,7 +73,7 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
         .writeHead(200, {
           'content-type': 'application/json',
           'lambda-runtime-aws-request-id': String(eventCount),
-          'lambda-runtime-deadline-ms': String(Date.now() + remainingMs),
+          'lambda-runtime-deadline-ms': String(Date.now() + 10_000),
           'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:local',
         })
         .end(JSON.stringify(event));
