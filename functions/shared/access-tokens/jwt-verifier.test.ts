@@ -171,27 +171,7 @@ describe('rejects a token', () => {
   });
 
   // Other types of JWTs and JWS ("Media Types" of IANA), and almost the accepted ones.
-  const TYPES = [
-    ...[
-      'application/jwt',
-      'id_token',
-      'id_token+jwt',
-      'logout+jwt',
-      'secevent+jwt',
-      'dpop+jwt',
-      'token-introspection+jwt',
-    ],
-    ...[
-      'oauth-authz-req+jwt',
-      'client-authentication+jwt',
-      'entity-statement+jwt',
-      'kb+jwt',
-      'vc+jwt',
-      'dc+sd-jwt',
-      'JWS',
-    ],
-    ...['JWE', 'JOSE', 'JOSE+JSON', 'at', 'at-jwt', 'at+jwt ', ' JWT', 'application/at', 'Bearer', ''],
-  ];
+  const TYPES = ['id_token', 'logout+jwt', 'JWS', 'at', 'at-jwt', 'at+jwt ', ' JWT', 'application/jwt', 'Bearer', ''];
   test.each<unknown>([...TYPES, 7, true, null, {}, [], ['at+jwt'], ['JWT']])('with the type %j', async (typ) => {
     const reason = 'the "typ" of its header is not that of an access token';
     await expect(newVerifier().verify(token({}, { typ }))).rejects.toMatchObject(rejected(reason));
