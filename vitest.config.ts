@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** The folder that Stryker mutates (stryker.config.js). */
-const mutated = process.env['MUTATION_FOLDER'];
+const mutatedFolder = process.env['MUTATION_FOLDER'];
 
 /** The tests that run on both DynamoDB engines: what is stored and read, its limits, and each operation. */
 const BOTH_ENGINES = ['{functions/**/{dynamodb-values,create-plant,tokens-table},cli/token,test/events}.test.ts'];
@@ -28,11 +28,11 @@ export default defineConfig({
     env: { CDK_VALIDATION: 'false' },
     provide: { engine: 'dynalite' },
     // Loading the SDK or CDK takes longer than most files. Stryker needs modules that are loaded for each mutant.
-    isolate: Boolean(mutated),
+    isolate: Boolean(mutatedFolder),
     setupFiles: 'test/support/clean-up.ts',
-    ...(mutated
+    ...(mutatedFolder
       ? // contract/generate.test.ts tests the generated validators.
-        { include: [`${mutated}/**/*.test.ts`, 'contract/generate.test.ts'] }
+        { include: [`${mutatedFolder}/**/*.test.ts`, 'contract/generate.test.ts'] }
       : {
           projects: [
             project('dynalite', ['{checks,cli,contract,functions,local}/**/*.test.ts', 'test/*.test.ts']),

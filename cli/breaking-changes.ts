@@ -12,8 +12,8 @@ descriptions, and additions that clients can ignore, are harmless. The exit stat
 
 /** Keywords that are only for human readers. */
 const TEXTS = ['info', 'title', 'summary', 'description', 'example', 'examples', 'deprecated'];
-/** Keywords with a map of names as their value. Clients can ignore a new name. */
-const NAMED = ['paths', 'properties', 'headers', 'parameters', 'securitySchemes'];
+/** Keywords whose value is a map from names to definitions. Clients can ignore a new name. */
+const MAPS = ['paths', 'properties', 'headers', 'parameters', 'securitySchemes'];
 
 type JsonObject = Record<string, unknown>;
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
@@ -23,14 +23,15 @@ export function findChanges(before: string, after: string): string[] {
   return compare(dereference(before), dereference(after), [], false);
 }
 
-function compare(before: JsonObject, after: JsonObject, path: string[], keysAreNames: boolean): string[] {
+/** Compares two objects at `path`. `isMap` is true if their keys are names, such as those of members, not keywords. */
+function compare(before: JsonObject, after: JsonObject, path: string[], isMap: boolean): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) => {
-    const isNamed = !keysAreNames && NAMED.includes(key);
-    const isText = !keysAreNames && TEXTS.includes(key);
-    const [old, current] = [before, after].map((object) => object[key] ?? (isNamed ? {} : undefined));
+    const opensMap = !isMap && MAPS.includes(key);
+    const isText = !isMap && TEXTS.includes(key);
+    const [old, current] = [before, after].map((object) => object[key] ?? (opensMap ? {} : undefined));
     if (isDeepStrictEqual(old, current)) return [];
-    if (isObject(old) && isObject(current) && !isText) return compare(old, current, [...path, key], isNamed);
-    const isOptional = keysAreNames && isObject(current) && current['required'] !== true;
+    if (isObject(old) && isObject(current) && !isText) return compare(old, current, [...path, key], opensMap);
+    const isOptional = isMap && isObject(current) && current['required'] !== true;
     const isOperation = path[0] === 'paths' && path.length === 2 && METHODS.includes(key);
     const isHarmless = isText || (old === undefined && (isOptional || isOperation));
     const action = old === undefined ? 'add' : current === undefined ? 'remove' : 'replace';

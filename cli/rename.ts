@@ -21,7 +21,10 @@ const SERVICE = 'plant store';
 const RESOURCE = 'plant';
 const PLURAL = 'plants';
 
-/** Returns all spellings of a name in the same order: `order desk`, `OrderDesk`, `orderDesk`, `order-desk`, `ORDER_DESK`. */
+/**
+ * Returns the spellings of a name, always in this order: `order desk`, `order-desk`, `order_desk`, `orderdesk`,
+ * `Order Desk`, `OrderDesk`, `orderDesk`, `ORDER_DESK`.
+ */
 function spellings(name: string): string[] {
   const words = name.split(' ');
   const capitalized = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1));

@@ -20,8 +20,9 @@ const OPTIONS = {
 const SECONDS_PER_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
 
 const ACTIONS = 'create, list or revoke';
+const ARGS = [`The command (${ACTIONS})`];
 
-await command({ usage: USAGE, options: OPTIONS, args: [ACTIONS] }, async ({ name, expires, stack }, [action = '']) => {
+await command({ usage: USAGE, options: OPTIONS, args: ARGS }, async ({ name, expires, stack }, [action = '']) => {
   checked('The command', action, /^(create|list|revoke)$/, ACTIONS);
   const tokensTable = () => findTable(stack, 'AccessTokensTableName');
   if (action === 'list') return printTokens(await readTokens(await tokensTable()));

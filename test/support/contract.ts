@@ -22,7 +22,10 @@ export interface ApiResponse {
 type EventRoute = Pick<APIGatewayProxyEvent, 'httpMethod' | 'resource'>;
 const CREATE_PLANT: EventRoute = { httpMethod: 'POST', resource: '/plants' };
 
-/** Returns the parsed body of a response. Throws if the route's contract does not allow it, or a member is not in it. */
+/**
+ * Returns the parsed body of a response. Throws if openapi.yaml does not allow the response for this route, or does not
+ * define one of the body's members.
+ */
 export function contractBody(
   { statusCode, headers, body }: ApiResponse,
   route = CREATE_PLANT,

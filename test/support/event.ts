@@ -19,7 +19,10 @@ export const sampleNames = readdirSync(join(projectRoot, 'events'))
   .toSorted()
   .flatMap((name) => [...namesBefore(name), name]);
 
-/** The name of the sample event for a repeated success of an operation: the same event if a repeat succeeds too. */
+/**
+ * The name of the sample event with the response to a repeated request: `error-NNN-FOLDER-again` if a repeat is an error,
+ * or else the operation's own event.
+ */
 export function nameOfRepeat(folder: string): string {
   return sampleNames.find((name) => new RegExp(`^error-\\d{3}-${folder}-again$`).test(name)) ?? folder;
 }

@@ -8,7 +8,7 @@ import { listen } from './listen.ts';
 
 let keyCount = 0;
 
-/** A new RSA key, by default of 2048 bits. */
+/** Creates an RSA key, by default of 2048 bits, with an id of its own. */
 export function newKey(modulusLength = 2048) {
   keyCount += 1;
   return { kid: `key-${keyCount}`, ...generateKeyPairSync('rsa', { modulusLength }) };
@@ -16,7 +16,7 @@ export function newKey(modulusLength = 2048) {
 
 export type SigningKey = ReturnType<typeof newKey>;
 
-/** This process trusts it. Of two certificates with the same name, it would trust only the first. */
+/** This process trusts it. Its name is random: of several certificates with one name, only the first is trusted. */
 const ownCertificate = (async () => {
   const { cert, private: key } = await generate([{ name: 'commonName', value: randomUUID() }], {
     keyType: 'ec',
@@ -48,7 +48,7 @@ export async function startIssuer() {
     certificate: cert,
     /** The paths of all requests. */
     requests,
-    /** The numbers of connections. */
+    /** The number of connections so far, and of those that are open. */
     connections: {
       get total() {
         return sockets.length;
@@ -57,9 +57,9 @@ export async function startIssuer() {
         return sockets.filter(({ closed }) => !closed).length;
       },
     },
-    /** Sets the listener that responds from now on. */
+    /** Replaces the listener. */
     respondWith,
-    /** Responds with discovery and these keys from now on. */
+    /** Replaces the listener by one that responds with the metadata and these keys. */
     publish: (...keys: SigningKey[]) => respondWith(discovery(url, keys.map(published))),
     close: async () => {
       server.closeAllConnections();
@@ -71,7 +71,7 @@ export async function startIssuer() {
 
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
-/** Responds with an issuer's keys at /keys and with its metadata at a path; by default OpenID Connect's. */
+/** Returns a listener for an issuer's keys at /keys, and for its metadata at `path`, by default OpenID Connect's. */
 export function discovery(
   issuer: string,
   keys: object[],
@@ -87,19 +87,19 @@ export function discovery(
   };
 }
 
-/** A public key as the issuer publishes it (RFC 7517). */
+/** Returns the public key in the format in which an issuer publishes it (RFC 7517). */
 export function published({ kid, publicKey }: SigningKey): object {
   return { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
 }
 
-/** A JWT with these claims and header members. It is always signed with RS256, whatever the header's `alg`. */
+/** Returns a JWT with these claims and header members. Signs it with RS256, even if `header` has another `alg`. */
 export function signed({ kid, privateKey }: SigningKey, claims: object, header: object = {}): string {
   const parts = [{ alg: 'RS256', kid, ...header }, claims].map(part);
   const signature = createSign('sha256').update(parts.join('.')).sign(privateKey, 'base64url');
   return [...parts, signature].join('.');
 }
 
-/** A part of a JWT: JSON in base64url. */
+/** Returns a part of a JWT: JSON in base64url. */
 export function part(content: object): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
