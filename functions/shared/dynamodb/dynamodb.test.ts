@@ -204,11 +204,10 @@ test.each([
   ['cn-north-1', {}, 'https://dynamodb.cn-north-1.amazonaws.com.cn/'],
   ['eu-west-1', { AWS_ENDPOINT_URL: 'http://all.example:4566' }, 'http://all.example:4566/'],
   ['eu-west-1', { AWS_ENDPOINT_URL: 'http://a.x', AWS_ENDPOINT_URL_DYNAMODB: 'https://own.x' }, 'https://own.x/'],
-])('has the same endpoint as the SDK: in %s with %j, it is %s', async (region, variables, expected) => {
+])('in %s with %j, its endpoint is %s', (region, variables, expected) => {
   for (const [name, value] of Object.entries({ AWS_REGION: region, AWS_ENDPOINT_URL_DYNAMODB: '', ...variables })) {
     vi.stubEnv(name, value);
   }
-  expect(await endpointOfSdk()).toBe(expected);
   expect(new DynamoDb().endpoint.href).toBe(expected);
 });
 
@@ -252,9 +251,9 @@ const INPUTS: Record<Action, fc.Arbitrary<unknown>> = {
   TransactWriteItems: fc.record({ TransactItems: fc.array(fc.record({ Put: put })), ClientRequestToken: nonEmpty }),
 };
 
-function sdkClient(endpoint?: string): sdk.DynamoDBClient {
+function sdkClient(endpoint = 'http://127.0.0.1'): sdk.DynamoDBClient {
   return new sdk.DynamoDBClient({
-    ...(endpoint !== undefined && { endpoint }),
+    endpoint,
     credentials: CREDENTIALS,
     maxAttempts: 3,
     retryMode: 'standard',
@@ -267,22 +266,6 @@ function commandOf(action: Action, input: unknown) {
   const Command = (sdk as unknown as Record<string, new (input: unknown) => sdk.GetItemCommand>)[`${action}Command`];
   if (!Command) throw new Error(`The SDK has no command for ${action}.`);
   return new Command(input);
-}
-
-/** The URL to which the SDK would send a request. */
-async function endpointOfSdk(): Promise<string> {
-  const client = sdkClient();
-  let url = '';
-  client.middlewareStack.add(
-    () => async (args) => {
-      const { protocol, hostname, port, path } = args.request as Record<string, string | undefined>;
-      url = `${protocol}//${hostname}${port ? `:${port}` : ''}${path}`;
-      throw new Error('not sent');
-    },
-    { step: 'deserialize', priority: 'low' },
-  );
-  await client.send(commandOf('GetItem', READ)).catch(() => {});
-  return url;
 }
 
 type Sent = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string };
