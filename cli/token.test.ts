@@ -113,6 +113,8 @@ test('rejects a new token with a name in use, and a revocation of an unknown nam
 test.each([
   [[], 'The command (create, list or revoke) is missing.'],
   [['drop', '--name', 'ci'], 'The command was "drop"; it must be create, list or revoke.'],
+  [['lists'], 'The command was "lists"; it must be create, list or revoke.'],
+  [['relist'], 'The command was "relist"; it must be create, list or revoke.'],
   [['create'], '--name is missing; it must be the name of the token.'],
   [['revoke'], '--name is missing; it must be the name of the token.'],
   [['revoke', 'ci'], 'Unexpected argument "ci".'],

@@ -52,12 +52,11 @@ async function readTokens({ client, tableName }: Table): Promise<AccessTokenItem
   const pages = await Array.fromAsync(paginateScan({ client }, { TableName: tableName, ConsistentRead: true }));
   return pages
     .flatMap(({ Items = [] }) => Items)
-    .map(({ digest, name, createdAt, expiresAt }) => ({
-      digest: digest?.S ?? '',
-      name: name?.S ?? '',
-      createdAt: Number(createdAt?.N ?? 0),
-      expiresAt: Number(expiresAt?.N ?? 0),
-    }))
+    .map((item) => {
+      const textOf = (name: string) => item[name]?.S ?? item[name]?.N ?? '';
+      const createdAt = Number(textOf('createdAt'));
+      return { digest: textOf('digest'), name: textOf('name'), createdAt, expiresAt: Number(textOf('expiresAt')) };
+    })
     .toSorted((a, b) => a.name.localeCompare(b.name));
 }
 

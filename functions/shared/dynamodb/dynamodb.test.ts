@@ -273,7 +273,9 @@ type Sent = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string
 /** The Authorization header that the SDK's signer computes for a sent request. */
 async function authorizationOf({ method = '', url = '', headers, body }: Sent): Promise<unknown> {
   const { authorization = '', host = '' } = headers;
-  const names = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
+  const signedNames = /SignedHeaders=([^,]+)/.exec(authorization)?.[1]?.split(';') ?? [];
+  // The signer computes this header from the body.
+  const names = signedNames.filter((name) => name !== 'x-amz-content-sha256');
   const signer = await sdkClient().config.signer();
   const iso = String(headers['x-amz-date']).replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z');
   const signed = await signer.sign(
