@@ -3,7 +3,6 @@ import { formatWithOptions, styleText } from 'node:util';
 
 /** A line of a function's log. */
 export interface LogLine {
-  timestamp: string;
   level: string;
   /** As in Lambda's JSON log format: a single value is JSON, several values are a text. */
   message: unknown;
@@ -15,7 +14,6 @@ export interface LogLine {
 export function logLine(level: string, values: unknown[]): LogLine {
   const text = toText(...values);
   return {
-    timestamp: new Date().toISOString(),
     level,
     message: values.length === 1 ? toJson(values[0], text) : text,
     text,
