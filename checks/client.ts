@@ -85,7 +85,7 @@ export class Client {
    * leaves the same plants.
    */
   id(purpose: string): bigint {
-    // Near 2^63, doubles are 1,024 apart: 2^42 of these steps are the 2^52 ids of the range.
+    // Doubles near 2^63 are 1,024 apart. The hash chooses one of these steps.
     return LOWEST_ID + this.#hash42Bits(purpose) * 1024n + 1n;
   }
 
