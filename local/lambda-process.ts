@@ -13,6 +13,7 @@ import type { FunctionConfiguration } from './template.ts';
  */
 
 delete process.env['NODE_COMPILE_CACHE'];
+delete process.env['NODE_EXTRA_CA_CERTS'];
 const configuration: FunctionConfiguration = JSON.parse(String(process.argv[2]));
 const post = (message: ProcessMessage, sent = () => {}) => process.send?.(message, sent);
 
