@@ -1,3 +1,4 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
@@ -49,15 +50,15 @@ interface Setup {
   deployment?: object;
   /** Replaces environment variables. */
   variables?: Record<string, string>;
-  /** A failure of PutItem on the token table. */
-  tokensFailure?: Plan['failure'];
+  /** A failure of one action on the token table. */
+  tokensFailure?: Pick<Plan, 'failure'> & { action: string };
   /** Returns the error response of Lambda or CodeDeploy to a request. @default none */
   awsError?: (sent: ReceivedRequest) => FakeResponse | Promise<FakeResponse> | undefined;
   /** Milliseconds until the hook times out. @default 60,000 */
   remainingMs?: number;
 }
 
-/** Runs the hook. Returns its status, its log and the events of the target version. */
+/** Runs the hook. Returns its status, its log, the events of the target version, and the tokens that are left. */
 async function runHook({ version, deployment, allChecks = false, ...others }: Setup = {}) {
   run.allChecks = allChecks;
   const { variables, tokensFailure, awsError, remainingMs = 60_000 } = others;
@@ -72,8 +73,8 @@ async function runHook({ version, deployment, allChecks = false, ...others }: Se
   const database = await startFailureProxy(engine.endpoint);
   onTestFinished(() => database.close());
   if (tokensFailure) {
-    const call = `PutItem ${engine.accessTokensTable}`;
-    database.plan({ call, failure: tokensFailure, times: 9, applied: false });
+    const { action, failure } = tokensFailure;
+    database.plan({ call: `${action} ${engine.accessTokensTable}`, failure, times: 9, applied: false });
   }
   const all = {
     OPERATION_ID: 'createPlant',
@@ -94,7 +95,7 @@ async function runHook({ version, deployment, allChecks = false, ...others }: Se
   vi.resetModules();
   const { handler } = await import('./pre-traffic-hook.ts');
   const thrown = await handler(LIFECYCLE_EVENT, contextWith(remainingMs)).catch((error: Error) => error);
-  return { status: thrown ? thrown.message : endpoints.status(), log, events };
+  return { status: thrown ? thrown.message : endpoints.status(), log, events, tokens: await storedTokens() };
 }
 
 const FIRST_CHECK = 'POST /plants without Authorization header gets error 401 and a WWW-Authenticate header';
@@ -107,6 +108,12 @@ const codeDeployError =
       ? { status: 400, headers: {}, body: JSON.stringify({ __type: 'X', message }) }
       : undefined;
 
+/** Returns the items of all tokens except the development token. */
+async function storedTokens() {
+  const items = await engine.items(engine.accessTokensTable);
+  return items.filter(({ name }) => name?.S !== 'development');
+}
+
 /** Returns the token in an event. */
 function tokenOf(event: APIGatewayProxyEvent | undefined): string {
   const { Authorization, authorization = Authorization } = event?.headers ?? {};
@@ -115,12 +122,17 @@ function tokenOf(event: APIGatewayProxyEvent | undefined): string {
 
 const ROLE_ARN = 'arn:aws:sts::000000000000:assumed-role/PlantStore-CreatePlantReleasePreTrafficHook';
 
-test('a correct version passes with the hook’s own tokens, which expire with the invocation', async () => {
-  await engine.clear(engine.accessTokensTable);
+test('a correct version passes with the hook’s own tokens, which are deleted afterwards', async () => {
+  const during: Record<string, AttributeValue>[] = [];
   const startedAt = Math.floor(Date.now() / 1000);
-  const { status, log, events } = await runHook({ allChecks: true });
-  const tokens = await engine.items(engine.accessTokensTable);
-  const [valid, expired] = tokens.toSorted((a, b) => String(a['name']?.S).localeCompare(String(b['name']?.S)));
+  const { status, log, events, tokens } = await runHook({
+    allChecks: true,
+    version: async (event) => {
+      if (during.length === 0) during.push(...(await storedTokens()));
+      return correctVersion(event);
+    },
+  });
+  const [valid, expired] = during.toSorted((a, b) => String(a['name']?.S).localeCompare(String(b['name']?.S)));
   expect(valid).toMatchObject({ name: { S: 'release-d-ABCDEF123' } });
   expect(events.map(tokenOf).map(digestOf)).toContain(valid?.['digest']?.S);
   // Valid only until the hook times out.
@@ -129,7 +141,7 @@ test('a correct version passes with the hook’s own tokens, which expire with t
   expect(secondsLeft).toBeLessThan(120);
   expect(expired).toMatchObject({ name: { S: 'release-d-ABCDEF123-expired' } });
   expect(Number(expired?.['expiresAt']?.N)).toBeLessThan(startedAt);
-  expect({ status, count: tokens.length }).toEqual({ status: 'Succeeded', count: 2 });
+  expect({ status, tokens }).toEqual({ status: 'Succeeded', tokens: [] });
   expect(log).toEqual([
     { level: 'info', operation: 'createPlant', versionArn: VERSION_ARN, passed: expect.any(Number) },
   ]);
@@ -154,13 +166,13 @@ test('plants of clients do not block a correct version, and a broken version doe
 });
 
 test('stops and logs the check when a version fails it', async () => {
-  const { status, log, events } = await runHook({
+  const { status, log, events, tokens } = await runHook({
     version: (event) =>
       Object.values(event.headers).includes('text/plain')
         ? { statusCode: 200, headers: {}, body: 'x' }
         : correctVersion(event),
   });
-  expect(status).toBe('Failed');
+  expect({ status, tokens }).toEqual({ status: 'Failed', tokens: [] });
   expect(log).toEqual([
     {
       level: 'error',
@@ -193,9 +205,9 @@ test.each<[string, (token: string, event: APIGatewayProxyEvent) => string]>([
   expect([...secrets, tokenOf(events.at(-1))].flatMap(parts).filter((part) => logText.includes(part))).toEqual([]);
 });
 
-test('a version that does not respond fails early enough to report it', async () => {
-  const { status, log } = await runHook({ version: () => new Promise(() => {}), remainingMs: 20_500 });
-  expect(status).toBe('Failed');
+test('a version that does not respond fails early enough to delete the tokens', async () => {
+  const { status, log, tokens } = await runHook({ version: () => new Promise(() => {}), remainingMs: 20_500 });
+  expect({ status, tokens }).toEqual({ status: 'Failed', tokens: [] });
   expect(log).toEqual([{ level: 'error', check: FIRST_CHECK, problem: 'the check did not end in time' }]);
 });
 
@@ -206,7 +218,11 @@ test.each<[string, Setup, string]>([
     `Error: The environment variable ${name} is missing`,
   ]),
   ['has an unknown operation', { variables: { OPERATION_ID: 'x' } }, 'Error: openapi.yaml has no operation x.'],
-  ['cannot create a token', { tokensFailure: 'denies access' }, 'AccessDeniedException: '],
+  [
+    'cannot create a token',
+    { tokensFailure: { action: 'PutItem', failure: 'denies access' } },
+    'AccessDeniedException: ',
+  ],
   // Longer than the texts that are removed from the responses of a version.
   ['cannot read the deployment', { awsError: codeDeployError('GetDeployment', ROLE_ARN) }, `X: ${ROLE_ARN}`],
   [
@@ -215,8 +231,8 @@ test.each<[string, Setup, string]>([
     'Error: The deployment has no currentversion in its AppSpec: {"version":0}',
   ],
 ])('a hook that %s reports a failure and logs the cause', async (_, setup, problem) => {
-  const { status, log, events } = await runHook(setup);
-  expect({ status, events }).toEqual({ status: 'Failed', events: [] });
+  const { status, log, events, tokens } = await runHook(setup);
+  expect({ status, events, tokens }).toEqual({ status: 'Failed', events: [], tokens: [] });
   const message = 'The new version could not be checked.';
   expect(log).toEqual([{ level: 'error', message, problem: expect.stringContaining(problem) }]);
 });
@@ -252,11 +268,11 @@ const lambdaError = (status: number, type: string, message: string) => ({
 });
 
 test('a hook that cannot invoke the version reports a failure and logs the cause', async () => {
-  const { status, log } = await runHook({
+  const { status, log, tokens } = await runHook({
     awsError: ({ path }) =>
       path.endsWith('/invocations') ? lambdaError(403, 'AccessDeniedException', 'not allowed') : undefined,
   });
-  expect(status).toBe('Failed');
+  expect({ status, tokens }).toEqual({ status: 'Failed', tokens: [] });
   expect(log).toContainEqual({ level: 'error', check: FIRST_CHECK, problem: 'not allowed' });
 });
 
@@ -275,18 +291,18 @@ test('repeats an invocation that Lambda throttles', async () => {
 test.each(['throttles', 'responds with 500', 'resets the connection'] as const)(
   'a version passes unchecked if the token table %s, and the current version finds the database unavailable too',
   async (failure) => {
-    const { status, log, events } = await runHook({
-      tokensFailure: failure,
+    const { status, log, events, tokens } = await runHook({
+      tokensFailure: { action: 'PutItem', failure },
       version: () => unavailable(503),
     });
-    expect({ status, events }).toEqual({ status: 'Succeeded', events: [] });
+    expect({ status, events, tokens }).toEqual({ status: 'Succeeded', events: [], tokens: [] });
     const message = 'The database is unavailable, so the new version is not checked.';
     expect(log).toEqual([{ level: 'warn', message, problem: expect.stringContaining('The database') }]);
   },
 );
 
 test('a version fails if the hook cannot reach the database but the current version can', async () => {
-  const { status, log } = await runHook({ tokensFailure: 'responds with 500' });
+  const { status, log } = await runHook({ tokensFailure: { action: 'PutItem', failure: 'responds with 500' } });
   expect(status).toBe('Failed');
   expect(log).toEqual([expect.objectContaining({ message: 'The new version could not be checked.' })]);
 });
@@ -300,10 +316,10 @@ const unavailable = (error: number) => ({
 test.each([429, 503, 504])(
   'a version passes if it responds with error %i and the current version finds the database unavailable too',
   async (error) => {
-    const { status, log } = await runHook({
+    const { status, log, tokens } = await runHook({
       version: (event, version) => unavailable(version === TARGET && !tokenOf(event).includes('000') ? error : 503),
     });
-    expect(status).toBe('Succeeded');
+    expect({ status, tokens }).toEqual({ status: 'Succeeded', tokens: [] });
     const message = 'The database is unavailable, so the new version is not checked.';
     expect(log).toEqual([{ level: 'warn', message, problem: expect.stringContaining('"error"') }]);
   },
@@ -340,12 +356,20 @@ test('a version passes if only the identity provider is unavailable', async () =
   expect({ status, log }).toMatchObject({ status: 'Succeeded', log: [{ level: 'info', versionArn: VERSION_ARN }] });
 });
 
-test('throws if it cannot report the status', async () => {
-  const { status } = await runHook({
+test('logs the name of a token that it cannot delete, and reports the same status', async () => {
+  const { status, log, tokens } = await runHook({ tokensFailure: { action: 'DeleteItem', failure: 'denies access' } });
+  await engine.clear(engine.accessTokensTable);
+  expect({ status, left: tokens.length }).toEqual({ status: 'Succeeded', left: 2 });
+  const message = 'The token release-d-ABCDEF123 could not be deleted; it expires.';
+  expect(log).toContainEqual({ level: 'error', message, problem: expect.any(String) });
+});
+
+test('deletes its tokens and throws if it cannot report the status', async () => {
+  const { status, tokens } = await runHook({
     version: () => null,
     awsError: codeDeployError('PutLifecycleEventHookExecutionStatus', 'no such deployment'),
   });
-  expect(status).toBe('no such deployment');
+  expect({ status, tokens }).toEqual({ status: 'no such deployment', tokens: [] });
 });
 
 test('repeats the report if CodeDeploy does not respond', async () => {

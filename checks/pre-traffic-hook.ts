@@ -27,7 +27,7 @@ export interface LifecycleEvent {
   LifecycleEventHookExecutionId: string;
 }
 
-/** Milliseconds reserved at the end of the invocation to report. */
+/** Milliseconds reserved at the end of the invocation to delete the tokens and to report. */
 const REPORT_MS = 20_000;
 /** Maximum number of attempts if the new version responds that the database is unavailable. */
 const MAX_ATTEMPTS = 5;
@@ -66,7 +66,7 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
   }
   const TableName = environmentVariable('ACCESS_TOKENS_TABLE_NAME');
   const now = Math.floor(Date.now() / 1000);
-  // Expires with this invocation. The table's time to live (TTL) deletes both tokens.
+  // Expires with this invocation, even if it cannot be deleted.
   const valid = newToken(`release-${deploymentId}`, now, now + Math.ceil(context.getRemainingTimeInMillis() / 1000));
   const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
   const { operation, checks } = checksOfFunction(environmentVariable('OPERATION_ID'), {
@@ -80,8 +80,9 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
   const timeout = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
   const sendToCurrent = functionSender(lambda, versions.current, operation.path, timeout);
   const sendToTarget = functionSender(lambda, versions.target, operation.path, timeout);
+  const items = [valid.item, expired.item];
   try {
-    for (const { item } of [valid, expired]) await dynamoDb.send('PutItem', { TableName, Item: item }, context);
+    for (const Item of items) await dynamoDb.send('PutItem', { TableName, Item }, context);
     const client = new Client(valid.token, retryWhileUnavailable(sendToTarget, sendToCurrent, timeout));
     for await (const { title, problem } of runChecks(checks, client)) {
       if (problem === undefined) continue;
@@ -100,6 +101,12 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
     const message = 'The database is unavailable, so the new version is not checked.';
     console.warn({ message, problem: redacted((error as Error).message) });
     return true;
+  } finally {
+    for (const { digest, name } of items) {
+      await dynamoDb.send('DeleteItem', { TableName, Key: { digest } }, context).catch((error: Error) => {
+        console.error({ message: `The token ${name.S} could not be deleted; it expires.`, problem: error.message });
+      });
+    }
   }
 }
 

@@ -44,7 +44,7 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
     expect(alias['DependsOn']).toContain(policyId);
   });
 
-  test('has a hook that can invoke versions of the function, create tokens, and report the result', () => {
+  test('has a hook that can invoke versions of the function, create and delete tokens, and report the result', () => {
     // CodeDeploy waits up to one hour ("AppSpec 'hooks' section for an AWS Lambda deployment").
     expect(hook).toMatchObject({ MemorySize: 512, Timeout: 120 });
     expect(hook.Environment.Variables).toEqual({
@@ -57,6 +57,7 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
     expect(permissionsOf(resources, hook.Role['Fn::GetAtt'][0])).toEqual([
       `codedeploy:GetDeployment ${groupArn}`,
       `codedeploy:PutLifecycleEventHookExecutionStatus ${groupArn}`,
+      `dynamodb:DeleteItem ${TABLES.accessTokens}.Arn`,
       `dynamodb:PutItem ${TABLES.accessTokens}.Arn`,
       // Only with a qualifier, such as a version. The ARN without ":*" would allow requests without one.
       `lambda:InvokeFunction ${id}.Arn:*`,

@@ -79,7 +79,7 @@ export class Release extends Construct {
     });
   }
 
-  /** The function that CodeDeploy invokes to check a new version. It creates its own access tokens. */
+  /** The function that CodeDeploy invokes to check a new version. It creates and deletes its own access tokens. */
   #addPreTrafficHook({ operationFunction, tables: { accessTokens }, ...settings }: ReleaseProps): LoggedFunction {
     const { operation, lambda } = operationFunction;
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
@@ -94,7 +94,7 @@ export class Release extends Construct {
         ...settingVariables(settings),
       },
     });
-    accessTokens.grant(hook.role, 'dynamodb:PutItem');
+    accessTokens.grant(hook.role, 'dynamodb:PutItem', 'dynamodb:DeleteItem');
     // Allows published versions only. The ARN without ":*" would be $LATEST.
     const resources = [`${lambda.functionArn}:*`];
     hook.role.addToPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources }));

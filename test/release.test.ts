@@ -23,7 +23,7 @@ const engine = closedAtEnd(await startEngine(template));
 /** Environment variables to replace, of the new version and of the hook. */
 type Variables = { version?: Record<string, string>; hook?: Record<string, string> };
 
-/** Runs the hook for a new version. Returns the reported status and the log. */
+/** Runs the hook for a new version. Returns the reported status and the log. Fails if the hook leaves a token behind. */
 async function runHook(operationId: string, variables: Variables = {}) {
   const { operation } = checksOfFunction(operationId, { expiredToken: '' });
   const hook = template.functions.find(
@@ -59,6 +59,8 @@ async function runHook(operationId: string, variables: Variables = {}) {
   const log = JSON.stringify(lines);
   const [token] = /plantstore_(?!0{43})\w{43}/.exec(JSON.stringify(events)) ?? [];
   if (token !== undefined) expect(log).not.toContain(token);
+  const items = await engine.items(engine.accessTokensTable);
+  expect(items.map(({ name }) => name?.S)).toEqual(['development']);
   return { status: endpoints.status(), lines, log };
 }
 
