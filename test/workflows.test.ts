@@ -24,17 +24,51 @@ test.each(readdirSync(directory))(
   },
 );
 
-const releaseSteps: { name?: string; run?: string }[] = parse(text('release.yml')).jobs.release.steps;
-const headCheck = releaseSteps.find(({ name }) => name === 'Check that this commit is the head of main');
+test('the diff of a pull request reads only this stack’s template from AWS', () => {
+  const { diff } = parse(text('deploy.yml')).jobs;
+  const commands: string[] = diff.steps.flatMap(
+    ({ run = '' }: { run?: string }) => run.match(/(aws|npx cdk) .+/g) ?? [],
+  );
+  expect(commands).toEqual([
+    expect.stringMatching(/^aws cloudformation get-template --stack-name PlantStore .* > deployed.json$/),
+    // With --template it needs no credentials.
+    expect.stringMatching(/^npx cdk diff --template deployed.json PlantStore /),
+  ]);
+});
+
+test('checks and synthesizes main once, and deploys production only if staging did not fail', () => {
+  const { jobs } = parse(text('deploy.yml'));
+  expect(jobs.synthesize.needs).toBe('check');
+  expect(jobs.staging.needs).toBe('synthesize');
+  expect(jobs.production.needs).toEqual(['synthesize', 'staging']);
+  expect(jobs.production.if).toContain("needs.synthesize.result == 'success'");
+  expect(jobs.production.if).toContain("(needs.staging.result == 'success' || needs.staging.result == 'skipped')");
+  for (const { environment, stack } of [jobs.staging.with, jobs.production.with]) {
+    const stage = stack === 'PlantStore' ? '' : ` -c stage=${stack.replace('PlantStore-', '')}`;
+    expect(text('deploy.yml')).toContain(`cdk synth --quiet --strict${stage} --output assemblies/${environment}\n`);
+  }
+});
+
+const { release } = parse(text('release.yml')).jobs;
+const releaseSteps: { name?: string; uses?: string; run: string; with?: object }[] = release.steps;
+const credentialsAt = releaseSteps.findIndex(({ uses }) => uses?.startsWith('aws-actions/'));
+const headAt = releaseSteps.findIndex(({ name }) => name === 'Check that this commit is the head of main');
 
 test.each([
   ['deploys the head of main', 'echo new', 'new', 0],
   ['does not deploy another commit', 'echo new', 'old', 1],
   ['does not deploy if GitHub does not say which commit is the head', 'false', '', 1],
 ])('a release %s', (_title, gh, GITHUB_SHA, status) => {
-  const script = `gh() { ${gh}; }\n${headCheck?.run}`;
+  const script = `gh() { ${gh}; }\n${releaseSteps[headAt]?.run}`;
   const env = { ...process.env, GITHUB_SHA, GITHUB_REPOSITORY: 'owner/repository' };
   expect(spawnSync('bash', ['-eo', 'pipefail', '-c', script], { env }).status).toBe(status);
+});
+
+test('runs one release at a time, with AWS credentials that last longer than the hour that CodeDeploy waits for a hook', () => {
+  expect(release.concurrency).toMatch(/^deploy-/);
+  expect(credentialsAt).toBeGreaterThan(headAt);
+  expect(release['timeout-minutes']).toBe(120);
+  expect(releaseSteps[credentialsAt]?.with).toMatchObject({ 'role-duration-seconds': 120 * 60 });
 });
 
 test('the release job runs no install scripts, other jobs only those that package.json allows', () => {
