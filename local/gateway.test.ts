@@ -231,6 +231,17 @@ test('accepts 10,240 bytes of URL and headers, and rejects one more', async () =
   expect(await withBytes(10_241)).toContain('{"error":413,');
 });
 
+test('accepts a body of 10 MB, and rejects a larger one with API Gateway’s plain text', async () => {
+  await serve();
+  const body = Buffer.alloc(10 * 1024 * 1024, 'x');
+  expect(await post(body)).toMatchObject({ statusCode: 200 });
+  expect(await post(Buffer.concat([body, Buffer.from('x')]))).toMatchObject({
+    statusCode: 413,
+    headers: { 'content-type': 'text/plain' },
+    body: 'HTTP content length exceeded 10485760 bytes.',
+  });
+});
+
 test('logs the method, path, status, error and duration of each response', async () => {
   await serve();
   await send('/nowhere?token=secret', { method: 'PATCH' });

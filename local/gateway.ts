@@ -8,6 +8,14 @@ import type { HttpResponse, Route, Template } from './template.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_HEADER_BYTES = 10_240;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+/** The response to a larger body. The template cannot change it ("Amazon API Gateway important notes"). */
+const BODY_TOO_LARGE: HttpResponse = {
+  statusCode: 413,
+  headers: { 'content-type': 'text/plain' },
+  body: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
+};
 
 /**
  * API Gateway renames these headers of a function, for example `Date` to `x-amzn-Remapped-Date` ("Amazon API
@@ -64,6 +72,7 @@ async function readRequest(message: IncomingMessage): Promise<HttpRequest> {
 async function respond({ template, invoke }: Served, request: HttpRequest): Promise<HttpResponse> {
   const { url, rawHeaders } = request.message;
   if (`${url}${rawHeaders.join('')}`.length > MAX_HEADER_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
+  if (request.body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
   const match = findRoute(template.routes, request);
   // The type for an unknown path or method.
   if (!match) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
