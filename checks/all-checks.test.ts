@@ -280,6 +280,8 @@ const IDS: Row[] = [
   ['accepts an id in quotes', 'an id in quotes', replaceInBody(/"id":"(\d+)"/, '"id":$1')],
   ['truncates an id', 'an id with a fraction', replaceInBody(/("id":-?\d+)\.5/, '$1')],
   ['clamps an id', 'an id above the int64 range', replaceInBody(/"id":1\d{19}\b/, '"id":1')],
+  ['clamps a negative id', 'an id below the int64 range', replaceInBody(/"id":-1\d{19}\b/, '"id":-1')],
+  ['ignores an exponent', 'an id beyond 2^53 with an exponent', replaceInBody(/("id":9\d{18})e0/, '$1')],
   ['rejects an id that ends with .0', 'an id in the form 7.0', replaceInBody('.0}', '.5}')],
   ['rejects an id that ends with e2', 'an id in the form 1e2', replaceInBody('e2}', '.5}')],
 ];
