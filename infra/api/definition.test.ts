@@ -52,6 +52,10 @@ test.each(mocks)('$method $path responds without a function to any body', ({ met
   );
 });
 
+test('the function gets every body as base64', () => {
+  expect(apiDefinitionOf(template)).toMatchObject({ 'x-amazon-apigateway-binary-media-types': ['*/*'] });
+});
+
 test('without allowOrigins, there is no preflight and no CORS header', () => {
   expect(JSON.stringify(templateWith({}).toJSON())).not.toMatch(/Access-Control|ALLOW_ORIGINS/);
 });

@@ -63,6 +63,10 @@ test.each(Object.entries(alarms))('the alarm %s does not treat missing data as b
   expect(expressionOf(alarm).replaceAll(/FILL\(\w+, [01]\)/g, '')).not.toMatch(/[a-z]/);
 });
 
+test('an alarm on several metrics uses their sum', () => {
+  expect(expressionOf(alarms['DatabaseErrors'])).toMatch(/^FILL\(\w+, 0\)( \+ FILL\(\w+, 0\))+$/);
+});
+
 test.each(Object.entries(alarms))('the alarm %s says what to do first, and notifies the topic', (_name, alarm) => {
   expect(alarm.AlarmDescription).toMatch(/^[A-Z].*\. First: .*docs\/operations\.md\.$/s);
   // The limit of "AWS::CloudWatch::Alarm".
