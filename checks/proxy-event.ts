@@ -43,7 +43,8 @@ function allValues(pairs: [name: string, value: string][]): Record<string, strin
 }
 
 /**
- * Returns the HTTP response that API Gateway makes of a function's response. Throws if it would reject that one.
+ * Returns the HTTP response that API Gateway makes of a function's response, without `multiValueHeaders`. Throws if API
+ * Gateway would reject it.
  *
  * Source: "Output format of a Lambda function for proxy integration".
  */

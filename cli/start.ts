@@ -21,7 +21,8 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, memory,
   const storage = memory ? 'memory' : fresh ? 'fresh' : 'keep';
   const { instructions, close } = await startService({ port, watch, storage, inspect });
   // On Ctrl-C, the terminal and npm each send a signal. The second one must not interrupt `close`.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => close().then(() => process.exit()));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => close().then(() => process.exit()));
   // Printed last, because a program that reads it may send a signal immediately.
   console.log(instructions);
 });

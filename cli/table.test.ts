@@ -1,6 +1,6 @@
 import { BatchWriteItemCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { findRunningService } from '../local/running-service.ts';
+import { findService } from '../local/running-service.ts';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
@@ -36,14 +36,14 @@ test.each([
 test('without a stack, finds the table in an output of the running service', async () => {
   const { endpoint, plantsTable } = engine;
   const running = { pid: 1, endpoint, outputs: { Other: 'x', PlantsTableName: plantsTable } };
-  vi.mocked(findRunningService).mockResolvedValueOnce(running);
+  vi.mocked(findService).mockResolvedValueOnce(running);
   const { tableName, client } = await findTable(undefined, 'PlantsTableName');
   expect(tableName).toBe(plantsTable);
   expect((await client.send(new ListTablesCommand())).TableNames).toContain(plantsTable);
 });
 
 test('without a stack and a running service, says what to do', async () => {
-  vi.mocked(findRunningService).mockResolvedValueOnce(undefined);
+  vi.mocked(findService).mockResolvedValueOnce(undefined);
   await expect(findTable(undefined, 'PlantsTableName')).rejects.toThrow(
     'There is no local run. Start it with npm start, or name a deployed stack with --stack.',
   );

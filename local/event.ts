@@ -38,7 +38,7 @@ export function createEvent(
     ['X-Forwarded-Port', String(message.socket.localPort)],
     ['X-Forwarded-Proto', 'http'],
   ];
-  // A variable, because the types do not have `deploymentId`, which a literal in the event could then not have.
+  // A variable, because TypeScript rejects unknown members, such as `deploymentId`, in a literal.
   const requestContext = {
     accountId: LOCAL_ACCOUNT,
     apiId: 'local',

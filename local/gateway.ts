@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { proxyResponse } from '../checks/proxy-event.ts';
 import { createEvent, type HttpRequest } from './event.ts';
@@ -117,6 +117,7 @@ function gatewayResponse({ gatewayResponses }: Template, type: string): HttpResp
 
 function functionResponse(response: unknown): HttpResponse {
   const { status, headers, text } = proxyResponse(response);
+  for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value);
   const sent = Object.entries(headers).map(([name, value]) => [
     REMAPPED_HEADER.test(name) ? `x-amzn-remapped-${name}` : name,
     value,

@@ -86,7 +86,7 @@ test('an interruption fails the event in progress, and the next one runs', async
   const interrupted = invoke().catch((error: Error) => error.message);
   await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(1);
   await interrupt();
-  expect(await interrupted).toBe('The execution environment exited with status null.');
+  expect(await interrupted).toBe('The execution environment exited with SIGKILL.');
   write('gate');
   expect(await invoke()).toBe('ran');
 });

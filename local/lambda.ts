@@ -22,11 +22,15 @@ process.on('exit', () => {
 
 type OnLog = (line: LogLine) => void;
 
-/**
- * A log line; the result: an empty response after the init, the response as JSON after an event, or the handler's error;
- * or the error that ends the process. An error is a text with its stack.
- */
-export type ProcessMessage = { log: LogLine } | { response: string } | { failure: string } | { crash: string };
+/** A message of a function's process. An error is a text with its stack. */
+export type ProcessMessage =
+  | { log: LogLine }
+  /** The response as JSON; empty after the init. */
+  | { response: string }
+  /** The handler's error. */
+  | { failure: string }
+  /** The error that ends the process. */
+  | { crash: string };
 
 export class EventTooLarge extends Error {}
 
@@ -49,7 +53,7 @@ export async function startServedFunctions(template: Template, { endpoint }: { e
       return await functions.get(name)?.invoke(event);
     },
 
-    /** Fails the events in progress. */
+    /** Ends the processes, and fails the events in progress. The next events start new processes. */
     async interrupt(): Promise<void> {
       await Promise.all([...functions.values()].map((each) => each.interrupt()));
     },
@@ -82,78 +86,89 @@ export function lambdaVariables(functionName: string, dynamoDbEndpoint: string):
   };
 }
 
+/** Starts a process that runs one event at a time. After its end it cannot be used again. */
+function startProcess(configuration: FunctionConfiguration, onLog: OnLog) {
+  const { environmentVariables, memoryMegabytes, timeoutSeconds, inspectorPort } = configuration;
+  const { NODE_COMPILE_CACHE, NODE_EXTRA_CA_CERTS } = process.env;
+  const child = fork(new URL('./lambda-process.ts', import.meta.url), [JSON.stringify(configuration)], {
+    // Node.js reads both at its start: it starts faster, and trusts this machine's certificates. Then they are deleted.
+    env: { NODE_COMPILE_CACHE, NODE_EXTRA_CA_CERTS, ...environmentVariables },
+    execArgv: [
+      `--max-old-space-size=${memoryMegabytes}`,
+      ...(inspectorPort === undefined ? [] : [`--inspect=${inspectorPort}`]),
+    ],
+    // Ctrl-C signals all processes of a group, and requests in progress must finish.
+    detached: true,
+  });
+  children.add(child);
+  /** The result of the init or of the event in progress. */
+  let result = Promise.withResolvers<string>();
+  /** Why the process cannot run another event. */
+  let failure: Error | undefined;
+
+  function fail(error: Error): void {
+    failure ??= error;
+    result.reject(failure);
+  }
+
+  child.on('error', fail);
+  child.on('message', (message: ProcessMessage) => {
+    if ('log' in message) onLog(message.log);
+    else if ('crash' in message) fail(new Error(message.crash));
+    else if ('response' in message) result.resolve(message.response);
+    else result.reject(new Error(message.failure));
+  });
+  // The last messages can arrive after `exit`, but not after `disconnect`.
+  const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
+    .then(([[status, signal]]) =>
+      fail(new Error(`The execution environment exited with ${signal ?? `status ${status}`}.`)),
+    )
+    .catch(fail)
+    .finally(() => children.delete(child));
+
+  return {
+    ready: result.promise,
+    hasFailed: () => failure !== undefined,
+
+    /** Runs an event. The event and the response are JSON. */
+    async run(event: string): Promise<string> {
+      if (failure) throw failure;
+      result = Promise.withResolvers();
+      const timer = setTimeout(() => {
+        fail(new Error(`Task timed out after ${timeoutSeconds}.00 seconds`));
+        child.kill('SIGKILL');
+      }, timeoutSeconds * 1000);
+      child.send(event, (error) => error && fail(error));
+      return await result.promise.finally(() => clearTimeout(timer));
+    },
+
+    /** Ends the process, and fails the event in progress. */
+    async kill(): Promise<void> {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
 /**
- * Starts a function in a process of its own, which has only the function's variables and runs one event at a time. After
- * a crash or a timeout, the next event starts a new process.
+ * Starts a function in a process of its own. After a crash or a timeout, the next event starts a new process.
  *
  * @throws if the bundle cannot be loaded
  */
 export async function startFunction(configuration: FunctionConfiguration, onLog: OnLog) {
-  const { environmentVariables, memoryMegabytes, timeoutSeconds, inspectorPort } = configuration;
-  let current: ChildProcess | undefined;
-  /** The result of the init or of the event in progress. */
-  let result = Promise.withResolvers<string>();
+  let current = startProcess(configuration, onLog);
   /** Resolves when all events so far have ended. */
   let previous: Promise<unknown> = Promise.resolve();
 
-  /** Starts the process and waits for its init. */
-  async function start(): Promise<ChildProcess> {
-    const { NODE_COMPILE_CACHE, NODE_EXTRA_CA_CERTS } = process.env;
-    const child = fork(new URL('./lambda-process.ts', import.meta.url), [JSON.stringify(configuration)], {
-      // For Node.js itself, to start faster and to trust this machine's certificates. The process removes them at once.
-      env: { NODE_COMPILE_CACHE, NODE_EXTRA_CA_CERTS, ...environmentVariables },
-      execArgv: [
-        `--max-old-space-size=${memoryMegabytes}`,
-        ...(inspectorPort === undefined ? [] : [`--inspect=${inspectorPort}`]),
-      ],
-      // Ctrl-C signals all processes of a group, and requests in progress must finish.
-      detached: true,
-    });
-    children.add(child);
-    child.on('message', (message: ProcessMessage) => {
-      if ('log' in message) onLog(message.log);
-      else if ('crash' in message) discard(child, message.crash);
-      // A process that timed out may still respond before it has ended.
-      else if (child !== current) return;
-      else if ('response' in message) result.resolve(message.response);
-      else result.reject(new Error(message.failure));
-    });
-    child.on('exit', () => children.delete(child));
-    current = child;
-    result = Promise.withResolvers();
-    // The last messages can arrive after `exit`, but not after `disconnect`.
-    void Promise.all([once(child, 'exit'), once(child, 'disconnect')]).then(([[status]]) =>
-      discard(child, `The execution environment exited with status ${status}.`),
-    );
-    await result.promise;
-    return child;
-  }
-
-  /** Fails the event in progress. The next event starts a new process. */
-  function discard(child: ChildProcess, reason: string): void {
-    if (child !== current) return;
-    current = undefined;
-    result.reject(new Error(reason));
-  }
-
   async function run(event: string): Promise<string> {
-    const child = current ?? (await start());
-    const timer = setTimeout(() => {
-      discard(child, `Task timed out after ${timeoutSeconds}.00 seconds`);
-      child.kill('SIGKILL');
-    }, timeoutSeconds * 1000);
-    result = Promise.withResolvers();
-    child.send(event);
-    return await result.promise.finally(() => clearTimeout(timer));
+    if (current.hasFailed()) {
+      current = startProcess(configuration, onLog);
+      await current.ready;
+    }
+    return await current.run(event);
   }
 
-  async function interrupt(): Promise<void> {
-    const exit = current && once(current, 'exit');
-    current?.kill('SIGKILL');
-    await exit;
-  }
-
-  await start();
+  await current.ready;
   return {
     /**
      * Returns the handler's response. Throws if it fails or times out, or if the event or response is too large. The
@@ -170,12 +185,12 @@ export async function startFunction(configuration: FunctionConfiguration, onLog:
     },
 
     /** Ends the process, and fails the event in progress. The next event starts a new process. */
-    interrupt,
+    interrupt: () => current.kill(),
 
     /** Ends the process when its events have ended. */
     async close(): Promise<void> {
       await previous;
-      await interrupt();
+      await current.kill();
     },
   };
 }

@@ -1,16 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startEngine } from '../test/support/engine.ts';
-import {
-  announceService,
-  dataDirectory,
-  findRunningService,
-  prepareDataDirectory,
-  warnIfDeleted,
-} from './running-service.ts';
+import { listen } from '../test/support/listen.ts';
+import { announceService, claimDataDirectory, dataDirectory, findService, warnIfDeleted } from './running-service.ts';
 
 /** Replaces the project's folder by a temporary one, to keep the user's data. */
 vi.mock(import('./synthesize.ts'), async (original) => ({
@@ -20,30 +17,48 @@ vi.mock(import('./synthesize.ts'), async (original) => ({
 
 const { endpoint } = closedAtEnd(await startEngine());
 const outputs = { PlantsTableName: 'Plants' };
-beforeEach(prepareDataDirectory);
-afterEach(() => rmSync(dataDirectory, { recursive: true, force: true }));
-
-test('finds no service before one is announced', async () => {
-  expect(await findRunningService()).toBeUndefined();
+const serviceFile = join(dataDirectory, 'service.json');
+/** No program listens on port 1. */
+const UNREACHABLE = 'http://127.0.0.1:1';
+const REJECTION = `Another npm start or npm run dev of this folder is running: process ${process.pid}. End it.`;
+beforeEach(async () => {
+  rmSync(dataDirectory, { recursive: true, force: true });
 });
 
-test('finds the running service, and rejects a second one', async () => {
+test('finds no service before one has started', async () => {
+  expect(await findService()).toBeUndefined();
+});
+
+test('finds a service that has started, and rejects a second one', async () => {
+  await claimDataDirectory();
+  await expect(claimDataDirectory()).rejects.toThrow(REJECTION);
+  expect(await findService()).toEqual({ pid: process.pid });
   announceService({ endpoint, outputs });
-  expect(await findRunningService()).toEqual({ pid: process.pid, endpoint, outputs });
-  await expect(prepareDataDirectory()).rejects.toThrow(
-    `Another npm start or npm run dev of this folder is running: process ${process.pid}. End it.`,
-  );
+  expect(await findService()).toEqual({ pid: process.pid, endpoint, outputs });
+  await expect(claimDataDirectory()).rejects.toThrow(REJECTION);
 });
 
-test('does not find a service that was killed', async () => {
-  // No program listens on port 1.
-  announceService({ endpoint: 'http://127.0.0.1:1', outputs });
-  expect(await findRunningService()).toBeUndefined();
-  await prepareDataDirectory();
+test.each([
+  ['has ended', { pid: spawnSync('true').pid, endpoint }],
+  ['has ended, if another process has its id', { pid: process.pid, endpoint: UNREACHABLE }],
+])('does not find a service that %s', async (_, service) => {
+  await claimDataDirectory();
+  writeFileSync(serviceFile, JSON.stringify(service));
+  expect(await findService()).toBeUndefined();
+  await claimDataDirectory();
+  expect(JSON.parse(readFileSync(serviceFile, 'utf8'))).toEqual({ pid: process.pid });
+});
+
+test('finds a service that does not respond', async () => {
+  const server = createServer(() => {});
+  onTestFinished(() => void server.close());
+  await claimDataDirectory();
+  announceService({ endpoint: `http://${await listen(server)}`, outputs });
+  await expect(claimDataDirectory()).rejects.toThrow(REJECTION);
 });
 
 test('warns when the folder of the service is deleted', async () => {
-  announceService({ endpoint, outputs });
+  await claimDataDirectory();
   warnIfDeleted();
   const print = vi.spyOn(console, 'error').mockReturnValue();
   onTestFinished(() => print.mockRestore());
@@ -53,7 +68,6 @@ test('warns when the folder of the service is deleted', async () => {
 });
 
 test('says that the folder cannot be created', async () => {
-  rmSync(dataDirectory, { recursive: true });
   writeFileSync(dataDirectory, '');
-  await expect(prepareDataDirectory()).rejects.toThrow('The local run cannot create its folder: EEXIST');
+  await expect(claimDataDirectory()).rejects.toThrow('The local run cannot create its folder: EEXIST');
 });

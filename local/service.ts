@@ -12,7 +12,7 @@ import { createGateway } from './gateway.ts';
 import { type RunningFunctions, startServedFunctions } from './lambda.ts';
 import { accessLine, isRequestLine, type LogLine, terminalText } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
-import { announceService, dataDirectory, prepareDataDirectory, warnIfDeleted } from './running-service.ts';
+import { announceService, claimDataDirectory, dataDirectory, warnIfDeleted } from './running-service.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
 import { readTemplate, withDebuggerPorts } from './template.ts';
 
@@ -37,16 +37,16 @@ interface ServiceOptions {
 
 /** Serves the synthesized stack on 127.0.0.1. Returns instructions for the terminal, and a function that ends it. */
 export async function startService({ port, watch: rebuildOnChange, storage, inspect }: ServiceOptions) {
-  await prepareDataDirectory();
-  const dynamoDb = await openLocalDynamoDb(storage);
+  await claimDataDirectory();
   const listener = Promise.withResolvers<RequestListener>();
   const server = createServer(async (request, response) => (await listener.promise)(request, response));
-  // Before the stack is synthesized, so that a port in use fails at once.
+  // First, so that a port in use fails at once, and before --fresh deletes the data.
   await listen(server, port);
+  const dynamoDb = await openLocalDynamoDb(storage);
   console.log('Synthesizing the stack…');
   rmSync(BUILDS, { recursive: true, force: true });
 
-  /** Builds in a new folder. The previous functions use theirs until their requests have ended. */
+  /** Builds in a new folder. Without a debugger, the previous functions use theirs until their requests have ended. */
   async function build(previous?: RunningFunctions): Promise<RunningFunctions> {
     mkdirSync(BUILDS, { recursive: true });
     const assembly = await mkdtempDisposable(join(BUILDS, 'build-'));
@@ -58,6 +58,7 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
       // The new functions need the debugger's ports.
       if (inspect) await previous?.interrupt();
       const { close, ...running } = await startServedFunctions(template, dynamoDb, printLine);
+      announceService({ endpoint: dynamoDb.endpoint, outputs: template.outputs });
       return { ...running, close: () => close().then(assembly.remove) };
     } catch (error) {
       await assembly.remove();
@@ -96,7 +97,6 @@ export async function startService({ port, watch: rebuildOnChange, storage, insp
     return rebuild(nextChange);
   });
   await putDevelopmentToken(dynamoDb, running.template);
-  announceService({ endpoint: dynamoDb.endpoint, outputs: running.template.outputs });
   warnIfDeleted();
 
   const gateway = createGateway(() => running, printAccess);

@@ -8,7 +8,7 @@ export function runCommand(name: string, args: string[], variables?: NodeJS.Proc
   // Without --stack, it uses the engine of the test.
   vi.doMock(import('../../local/running-service.ts'), async (original) => ({
     ...(await original()),
-    findRunningService: async () => ({
+    findService: async () => ({
       pid: process.pid,
       endpoint: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']),
       outputs: { PlantsTableName: TABLES.plants, AccessTokensTableName: TABLES.accessTokens },
