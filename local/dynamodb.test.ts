@@ -59,6 +59,8 @@ test.each([
   'localhost:8000',
   'ftp://localhost',
   'httpx://localhost',
+  'xhttp://localhost',
+  'http://xlocalhost',
   ' ',
 ])('rejects the endpoint %j, because it is not on this machine', async (endpoint) => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);

@@ -77,9 +77,7 @@ async function respond({ template, invoke }: Served, request: HttpRequest): Prom
   // The type for an unknown path or method.
   if (!match) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
   const { integration } = match;
-  if ('mock' in integration) {
-    return acceptsMediaType(request) ? integration.mock : gatewayResponse(template, 'UNSUPPORTED_MEDIA_TYPE');
-  }
+  if ('mock' in integration) return integration.mock;
   try {
     return functionResponse(await invoke(createEvent(request, template, match)));
   } catch (error) {
@@ -88,12 +86,6 @@ async function respond({ template, invoke }: Served, request: HttpRequest): Prom
     console.error((error as Error).message);
     return gatewayResponse(template, 'DEFAULT_5XX');
   }
-}
-
-/** True for JSON, the only media type for which the mock integrations have a template. */
-function acceptsMediaType({ message }: HttpRequest): boolean {
-  const contentType = message.headers['content-type'] || 'application/json';
-  return contentType.replace(/;.*/s, '').trim().toLowerCase() === 'application/json';
 }
 
 /** Returns the first matching route. The template sorts the routes from the most to the least specific. */

@@ -48,12 +48,12 @@ test.each([
 test('sorts the routes from the most to the least specific', () => {
   const method = methodWith({ type: 'aws_proxy', uri: '' });
   const methods = { 'x-amazon-apigateway-any-method': method, get: method };
-  const resources = ['/a/{proxy+}', '/a/b/{proxy+}', '/a/{id}/leaves', '/a/{id}', '/{proxy+}', '/a/b', '/a'];
+  const resources = ['/a/{proxy+}', '/a/b/{proxy+}', '/a/{zone}/leaves', '/a/{zone}', '/{proxy+}', '/a/b', '/a'];
   const { routes } = withApi({ paths: Object.fromEntries(resources.map((resource) => [resource, methods])) });
   const order = routes.map((route) => `${route.method} ${route.resource}`);
   for (const expected of [
-    ['GET /a/b', 'ANY /a/b', 'GET /a/{id}', 'ANY /a/{id}', 'GET /a/{proxy+}', 'ANY /a/{proxy+}', 'ANY /{proxy+}'],
-    ['GET /a/b/{proxy+}', 'GET /a/{id}/leaves', 'GET /a/{proxy+}'],
+    ['GET /a/b', 'ANY /a/b', 'GET /a/{zone}', 'ANY /a/{zone}', 'GET /a/{proxy+}', 'ANY /a/{proxy+}', 'ANY /{proxy+}'],
+    ['GET /a/b/{proxy+}', 'GET /a/{zone}/leaves', 'GET /a/{proxy+}'],
     ['GET /a', 'ANY /a', 'ANY /{proxy+}'],
   ]) {
     expect(order.filter((route) => expected.includes(route))).toEqual(expected);
@@ -86,13 +86,17 @@ test('reads a table with its indexes', () => {
   expect(tables).toContainEqual({ TableName: 'Own', GlobalSecondaryIndexes });
 });
 
-test('finds the function of each route, and its bundle', () => {
+test('finds the function of each route, its bundle and its variables', () => {
   const template = readTemplate(shared);
   const toFunctions = template.routes.filter(({ integration }) => 'functionName' in integration);
   expect(toFunctions.map(({ method, resource }) => functionOfRoute(template, method, resource))).toEqual(
     servedFunctions(template),
   );
-  for (const { assetDirectory } of template.functions) expect(existsSync(join(assetDirectory, 'index.mjs'))).toBe(true);
+  expect(toFunctions).not.toEqual([]);
+  for (const { assetDirectory, environmentVariables } of template.functions) {
+    expect(existsSync(join(assetDirectory, 'index.mjs'))).toBe(true);
+    expect(environmentVariables['ACCESS_TOKENS_TABLE_NAME']).toBe(template.outputs['AccessTokensTableName']);
+  }
   expect(() => functionOfRoute(template, 'DELETE', '/plants')).toThrow(
     'DELETE /plants is not a route to a function of the stack.',
   );

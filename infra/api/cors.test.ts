@@ -54,11 +54,6 @@ test('pages can read the gateway’s own errors and their headers', async () => 
   expect(response.headers.get('access-control-expose-headers')?.split(',')).toEqual(expect.arrayContaining(names));
 });
 
-test.each(['text/plain', 'image/png'])('returns 404 for OPTIONS with the Content-Type %s', async (type) => {
-  const response = await send(ORIGIN, '/plants', 'OPTIONS', { 'content-type': type });
-  expect(await response.json()).toMatchObject({ error: 404 });
-});
-
 test('the API with origins passes the smoke test', async () => {
   const client = new HttpClient(service.url, DEVELOPMENT_TOKEN);
   for (const { title, run } of checks) await expect(run(client), title).resolves.toBeUndefined();
