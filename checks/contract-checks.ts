@@ -42,8 +42,8 @@ export function contractChecks(operations: CheckedOperation[], facts?: Deploymen
     ...operations.flatMap((operation) => operationChecks(operation, facts)),
     ...unknownPaths(operations).map((path) => notFoundCheck(path, METHODS)),
     ...known.flatMap(([path, operationsOfPath]) => {
-      const checked = ['OPTIONS', ...operationsOfPath.map(({ method }) => method)];
-      const others = METHODS.filter((method) => !checked.includes(method));
+      const excluded = ['OPTIONS', ...operationsOfPath.map(({ method }) => method)];
+      const others = METHODS.filter((method) => !excluded.includes(method));
       return [notFoundCheck(path, others), preflightCheck(path, operationsOfPath)];
     }),
     requestIdCheck('each error response', (client) => [

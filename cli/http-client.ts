@@ -14,7 +14,7 @@ export class HttpClient extends Client {
   /**
    * Throws a UsageError if there is no token, or the base URL is not valid.
    *
-   * @param token Default: the environment variable PLANT_STORE_TOKEN. Unlike arguments, other users cannot see variables.
+   * @param token Default: the environment variable PLANT_STORE_TOKEN. Other users of the machine can see an argument.
    */
   constructor(baseUrl = '', token = process.env['PLANT_STORE_TOKEN']) {
     if (!token) throw new UsageError('There is no token; set --token or the environment variable PLANT_STORE_TOKEN.');

@@ -47,7 +47,7 @@ interface Contract {
 
 const HEADER = '// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.\n';
 
-/** Creates the compiler for one file. It numbers its functions: with one for all, a new operation would change all files. */
+/** Creates a compiler for one file. It numbers its functions, so a shared one would change the files of other operations. */
 function createCompiler(options: Options = { allErrors: true, verbose: true }): Ajv2020 {
   const ajv = new Ajv2020({ ...options, code: { source: true, esm: true, lines: true } });
   // Ajv's `integer` does not accept a bigint.

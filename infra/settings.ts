@@ -43,7 +43,7 @@ const stageSchema = z
     ),
     /** Accepted audiences, separated by commas. A JWT's `aud` must contain one of them. @default none */
     tokenAudience: optionalText(/^[^\s,]+(,[^\s,]+)*$/, 'one or more audiences, separated by commas'),
-    /** Scope that a JWT must contain (RFC 6749, 3.3). @default none: any scope */
+    /** Scope that a JWT must contain (RFC 6749, 3.3). @default none: a JWT needs no scope */
     tokenScope: optionalText(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one scope, without spaces, quotes or backslashes'),
     /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
     requestsPerSecond: optionalText(/^[1-9]\d{0,5}$/, 'a number from 1 to 999999').transform((value) =>

@@ -3,7 +3,7 @@ const MAX_TOKENS = 1000;
 
 /** Maps the digests of valid tokens to their names. Invalid tokens are not cached, so they cannot evict valid ones. */
 export class TokenCache {
-  /** In order of insertion. `untilMs` is since 1970. */
+  /** In order of insertion. `untilMs` is in milliseconds since 1970. */
   readonly #tokens = new Map<string, { name: string; untilMs: number }>();
 
   get(digest: string): string | undefined {

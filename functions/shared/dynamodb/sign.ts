@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
 
-interface Settings {
+interface SigningSettings {
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
@@ -14,7 +14,12 @@ interface Settings {
  *
  * @param headers The headers to sign, with lower-case names. `host` is added.
  */
-export function sign({ host, pathname }: URL, headers: Record<string, string>, body: string, settings: Settings) {
+export function sign(
+  { host, pathname }: URL,
+  headers: Record<string, string>,
+  body: string,
+  settings: SigningSettings,
+) {
   const { region, accessKeyId, secretAccessKey, sessionToken } = settings;
   const timestamp = new Date().toISOString().replaceAll(/[:-]|\.\d+/g, '');
   const bodyDigest = hash('sha256', body);

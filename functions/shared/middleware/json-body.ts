@@ -57,7 +57,7 @@ function decodeBody({ body, isBase64Encoded }: APIGatewayProxyEvent): string {
   }
 }
 
-/** Counts commas and opening brackets outside of strings. Each value but the first follows one. Faster than parsing. */
+/** Counts commas and opening brackets outside of strings: every value but the first comes after one. Faster than parsing. */
 function hasTooManyValues(json: string): boolean {
   let values = 0;
   let inString = false;
