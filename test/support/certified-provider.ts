@@ -13,7 +13,15 @@ export const SCOPE = 'plants/write';
  */
 export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => Promise<string> {
   const provider = new Provider(issuer.url, {
-    clients: [{ ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }],
+    clients: [
+      {
+        ...CLIENT,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        id_token_signed_response_alg: 'ES256',
+      },
+    ],
     jwks: { keys: keys.map(({ kid, privateKey }) => ({ ...privateKey.export({ format: 'jwk' }), kid, use: 'sig' })) },
     features: {
       clientCredentials: { enabled: true },
@@ -24,7 +32,7 @@ export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => 
           scope: SCOPE,
           accessTokenFormat: 'jwt',
           accessTokenTTL: 600,
-          jwt: { sign: { alg: 'RS256' } },
+          jwt: { sign: { alg: 'ES256' } },
         }),
       },
     },

@@ -10,6 +10,8 @@ const variables = { ...process.env };
 
 afterAll(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
   // The next file loads the project's modules again, but not those of packages.
   vi.resetModules();
   for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name];

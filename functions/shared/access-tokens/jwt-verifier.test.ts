@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../../../test/support/certified-provider.ts';
@@ -84,10 +84,11 @@ describe('accepts an access token', () => {
     expect(await newVerifier({ scope: 'plants/write' }).verify(token(scopes))).toBe(accepted());
   });
 
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
   const EC = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
   test.each([...RSA, ...EC])('signed with %s, by a key with or without "alg"', async (alg) => {
-    const pair = await generateKeyPair(alg, { extractable: true });
+    const pair = RSA.includes(alg) ? rsa : await generateKeyPair(alg, { extractable: true });
     for (const algOfKey of [{ alg }, {}]) {
       issuer.respondWith(discovery(issuer.url, [{ ...(await exportJWK(pair.publicKey)), kid: alg, ...algOfKey }]));
       const jwt = await new SignJWT(claims()).setProtectedHeader({ alg, kid: alg }).sign(pair.privateKey);
@@ -192,7 +193,7 @@ describe('the provider’s keys', () => {
   const dayToken = (by = key) => signed(by, claims({ exp: NOW_S + 86_400 }));
 
   test('verify a token once per minute, and again when it has expired', async () => {
-    const [verifier, expiring] = [newVerifier(), token({ exp: NOW_S - 30 })];
+    const [verifier, expiring, valid] = [newVerifier(), token({ exp: NOW_S - 30 }), dayToken()];
     await verifier.keys.warmUp();
     const verify = vi.spyOn(crypto.subtle, 'verify');
     await verifier.verify(expiring);
@@ -201,14 +202,13 @@ describe('the provider’s keys', () => {
     expect(verify).toHaveBeenCalledOnce();
     after(30_000);
     await expect(verifier.verify(expiring)).rejects.toMatchObject(rejected('"exp" claim'));
-    await verifier.verify(dayToken());
+    await verifier.verify(valid);
     after(89_999);
-    await verifier.verify(dayToken());
+    await verifier.verify(valid);
     expect(verify).toHaveBeenCalledTimes(3);
     after(90_000);
-    await verifier.verify(dayToken());
+    await verifier.verify(valid);
     expect(verify).toHaveBeenCalledTimes(4);
-    verify.mockRestore();
   });
 
   test('are fetched immediately for a token of a new key; tokens of a removed key are rejected', async () => {
