@@ -2,7 +2,6 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../functions/shared/access-tokens/token.ts';
-import { PROVIDER_UNAVAILABLE } from '../functions/shared/errors.ts';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { type Plan, startFailureProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
@@ -44,8 +43,8 @@ afterEach(() => {
 interface Setup {
   /** @default false */
   allChecks?: boolean;
-  /** Handles an event as the version of the function with this number. @default a correct version */
-  version?: (event: APIGatewayProxyEvent, version: number) => unknown;
+  /** Handles an event as the new version. @default a correct version */
+  version?: (event: APIGatewayProxyEvent) => unknown;
   /** Replaces members of CodeDeploy's deployment. */
   deployment?: object;
   /** Replaces environment variables. */
@@ -58,15 +57,15 @@ interface Setup {
   remainingMs?: number;
 }
 
-/** Runs the hook. Returns its status, its log, the events of the target version, and the tokens that are left. */
+/** Runs the hook. Returns its status, its log, the events of the version, and the tokens that are left. */
 async function runHook({ version, deployment, allChecks = false, ...others }: Setup = {}) {
   run.allChecks = allChecks;
   const { variables, tokensFailure, awsError, remainingMs = 60_000 } = others;
   const events: APIGatewayProxyEvent[] = [];
-  const respond = (event: APIGatewayProxyEvent, number: number) => {
+  const respond = (event: APIGatewayProxyEvent) => {
     // A copy, because the handler in this process changes the event.
-    if (number === TARGET) events.push(structuredClone(event));
-    return (version ?? correctVersion)(event, number);
+    events.push(structuredClone(event));
+    return (version ?? correctVersion)(event);
   };
   const endpoints = releaseEndpoints(FUNCTION_ARN, respond, { ...DEPLOYMENT, ...deployment });
   const aws = await startFakeService((sent) => awsError?.(sent) ?? endpoints.respond(sent));
@@ -86,7 +85,7 @@ async function runHook({ version, deployment, allChecks = false, ...others }: Se
   };
   for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value);
   const log: object[] = [];
-  for (const level of ['info', 'warn', 'error'] as const) {
+  for (const level of ['info', 'error'] as const) {
     vi.spyOn(console, level).mockImplementation((line) => {
       // Skips the request log of the version, which runs in this process too.
       if (!('outcome' in line)) log.push({ level, ...line });
@@ -237,12 +236,6 @@ test.each<[string, Setup, string]>([
   expect(log).toEqual([{ level: 'error', message, problem: expect.stringContaining(problem) }]);
 });
 
-/** Removes the pause before a repeated request. */
-vi.mock('node:timers/promises', async (original) => {
-  const { setTimeout: sleep } = await original<typeof import('node:timers/promises')>();
-  return { setTimeout: (_ms: number, value: undefined, options: object) => sleep(0, value, options) };
-});
-
 const versionsIn = (content: string) => ({ revision: { revisionType: 'String', string: { content } } });
 
 test('reads the versions from an AppSpec in YAML', async () => {
@@ -288,72 +281,13 @@ test('repeats an invocation that Lambda throttles', async () => {
   expect(status).toBe('Succeeded');
 });
 
-test.each(['throttles', 'responds with 500', 'resets the connection'] as const)(
-  'a version passes unchecked if the token table %s, and the current version finds the database unavailable too',
-  async (failure) => {
-    const { status, log, events, tokens } = await runHook({
-      tokensFailure: { action: 'PutItem', failure },
-      version: () => unavailable(503),
-    });
-    expect({ status, events, tokens }).toEqual({ status: 'Succeeded', events: [], tokens: [] });
-    const message = 'The database is unavailable, so the new version is not checked.';
-    expect(log).toEqual([{ level: 'warn', message, problem: expect.stringContaining('The database') }]);
-  },
-);
-
-test('a version fails if the hook cannot reach the database but the current version can', async () => {
-  const { status, log } = await runHook({ tokensFailure: { action: 'PutItem', failure: 'responds with 500' } });
-  expect(status).toBe('Failed');
-  expect(log).toEqual([expect.objectContaining({ message: 'The new version could not be checked.' })]);
-});
-
-const unavailable = (error: number) => ({
-  statusCode: 400,
-  headers: { 'content-type': 'application/json', 'retry-after': '0' },
-  body: `{"error":${error},"message":"x"}`,
-});
-
-test.each([429, 503, 504])(
-  'a version passes if it responds with error %i and the current version finds the database unavailable too',
-  async (error) => {
-    const { status, log, tokens } = await runHook({
-      version: (event, version) => unavailable(version === TARGET && !tokenOf(event).includes('000') ? error : 503),
-    });
-    expect({ status, tokens }).toEqual({ status: 'Succeeded', tokens: [] });
-    const message = 'The database is unavailable, so the new version is not checked.';
-    expect(log).toEqual([{ level: 'warn', message, problem: expect.stringContaining('"error"') }]);
-  },
-);
-
-test.each([429, 503, 504])('a version fails if only it responds with error %i', async (error) => {
-  const { status, log } = await runHook({
-    version: (event, version) => (version === TARGET ? unavailable(error) : correctVersion(event)),
-  });
-  expect(status).toBe('Failed');
-  expect(log).toEqual([{ level: 'error', check: FIRST_CHECK, problem: expect.stringContaining(`"error":${error}`) }]);
-});
-
-test('a version passes if it finds the database available at the fifth attempt', async () => {
-  let attempts = 0;
+test('a version passes if the identity provider is unavailable', async () => {
+  const body = JSON.stringify({ error: 503, message: 'The identity provider failed or did not respond.' });
+  const unavailable = { statusCode: 400, headers: { 'content-type': 'application/json' }, body };
   const { status } = await runHook({
-    version: (event, version) => {
-      if (version === CURRENT) return correctVersion(event);
-      attempts += 1;
-      return attempts <= 4 ? unavailable(503) : correctVersion(event);
-    },
+    version: (event) => (tokenOf(event).includes('.') ? unavailable : correctVersion(event)),
   });
   expect(status).toBe('Succeeded');
-});
-
-test('a version passes if only the identity provider is unavailable', async () => {
-  const { status, log } = await runHook({
-    version: (event) => {
-      const body = JSON.stringify({ error: 503, message: PROVIDER_UNAVAILABLE });
-      return tokenOf(event).includes('.') ? { ...unavailable(503), body } : correctVersion(event);
-    },
-  });
-  // Not as in an outage of the database, which the hook logs as a warning.
-  expect({ status, log }).toMatchObject({ status: 'Succeeded', log: [{ level: 'info', versionArn: VERSION_ARN }] });
 });
 
 test('logs the name of a token that it cannot delete, and reports the same status', async () => {

@@ -21,9 +21,6 @@ export const errorHeaders: Partial<Record<ErrorNumber, Record<string, string>>> 
  */
 export const EXPOSED_HEADERS = 'x-amz-apigw-id,Retry-After,WWW-Authenticate,x-amzn-Remapped-WWW-Authenticate';
 
-/** The message of error 503 if the identity provider's keys are not available. */
-export const PROVIDER_UNAVAILABLE = 'The identity provider failed or did not respond. Repeating the request is safe.';
-
 /** An error that is sent to the client: `message` and `headers` are in the response, `cause` is only in the log. */
 export class PlantStoreError extends Error {
   override readonly name = 'PlantStoreError';

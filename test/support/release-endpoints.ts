@@ -24,10 +24,10 @@ export const DEPLOYMENT = {
   revision: { revisionType: 'AppSpecContent', appSpecContent: { content: JSON.stringify(APP_SPEC) } },
 };
 
-/** Fake endpoints of Lambda and CodeDeploy for a pre-traffic hook. `invoke` runs a version of the function. */
+/** Fake endpoints of Lambda and CodeDeploy for a pre-traffic hook. `invoke` runs the new version of the function. */
 export function releaseEndpoints(
   functionArn: string,
-  invoke: (event: APIGatewayProxyEvent, version: number) => unknown,
+  invoke: (event: APIGatewayProxyEvent) => unknown,
   deployment: object = DEPLOYMENT,
 ) {
   const reports: { status: string }[] = [];
@@ -43,12 +43,10 @@ export function releaseEndpoints(
       const { lifecycleEventHookExecutionId } = sent;
       return { status: 200, headers: {}, body: JSON.stringify({ lifecycleEventHookExecutionId }) };
     }
-    const version = [CURRENT, TARGET].find(
-      (each) => path === `/2015-03-31/functions/${encodeURIComponent(`${functionArn}:${each}`)}/invocations`,
-    );
-    if (method !== 'POST' || version === undefined) return { status: 404, headers: {}, body: '{}' };
+    const versionPath = `/2015-03-31/functions/${encodeURIComponent(`${functionArn}:${TARGET}`)}/invocations`;
+    if (method !== 'POST' || path !== versionPath) return { status: 404, headers: {}, body: '{}' };
     try {
-      return { status: 200, headers: {}, body: JSON.stringify(await invoke(sent, version)) };
+      return { status: 200, headers: {}, body: JSON.stringify(await invoke(sent)) };
     } catch (error) {
       const { name: errorType, message: errorMessage } = error as Error;
       const headers = { 'x-amz-function-error': 'Unhandled' };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
-import { invalidToken, PlantStoreError, PROVIDER_UNAVAILABLE } from '../errors.ts';
+import { invalidToken, PlantStoreError } from '../errors.ts';
 import { ALGORITHMS, type KeySet, ProviderKeys } from './provider-keys.ts';
 
 /** The provider, and what its access tokens must contain (RFC 7519, 4.1). */
@@ -99,7 +99,8 @@ function notValid(reason: string): PlantStoreError {
 }
 
 function unavailable(cause: Error): never {
-  throw new PlantStoreError(503, PROVIDER_UNAVAILABLE, { cause });
+  const message = 'The identity provider failed or did not respond. Repeating the request is safe.';
+  throw new PlantStoreError(503, message, { cause });
 }
 
 /** Returns the claim that marks a token of another kind: Cognito's `token_use`, Keycloak's `typ`. */
