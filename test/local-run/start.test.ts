@@ -109,12 +109,12 @@ test('npm run invoke rejects a file that does not exist', async () => {
 
 test('npm run invoke runs an event without a server, and exits with status 0 only for a 200', async () => {
   const [created, rejected] = await Promise.all(
-    ['create-plant-without-tag', 'error-409-id-in-use'].map((name) =>
+    ['create-plant', 'error-409-id-in-use'].map((name) =>
       project.run(`npm run --silent invoke -- events/${name}.json`),
     ),
   );
   expect(created?.code).toBe(0);
-  expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Ficus lyrata' });
+  expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
   expect(created?.stderr).toMatch(/^INFO \{\n {2}operation: 'createPlant',$/m);
   expect(rejected?.code).toBe(1);
   expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 409 });
