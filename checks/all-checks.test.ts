@@ -210,7 +210,6 @@ const RESPONSES: Row[] = [
   ['has the id in its response', A_PLANT, replaceInResponse('{"name"', '{"id":1,"name"')],
   ['adds a tag', 'a plant without a tag', replaceInResponse('{"name":"check"}', '{"name":"check","tag":""}')],
   ['has unknown members in its errors', 'null as body', replaceInResponse('{"error"', '{"stack":"x","error"')],
-  ['has no member’s name in the message', 'a missing name', replaceInResponse(/"message":"[^"]*"/, '"message":"bad"')],
   ['responds in HTML', A_PLANT, editResponse(() => ({ headers: { 'Content-Type': 'text/html' } }))],
   ['responds with nothing', A_PLANT, () => null],
   ['sets isBase64Encoded for plain text', A_PLANT, editResponse(() => ({ isBase64Encoded: true }))],
@@ -326,11 +325,31 @@ test.each([...TOKENS, ...RESPONSES, ...HEADERS, ...BODIES, ...IDS, ...PLANTS])(
         .find(({ title }) => title.startsWith(A_PLANT))
         ?.run(client)
         .catch(() => {});
-    await expect(check?.run(client)).rejects.toThrow();
+    await expect(check?.run(client)).rejects.toThrow(/ must |no such plant/);
   },
 );
 
+test.each(functionChecks.filter(({ title }) => title.includes('in the message')))(
+  'a version without names in its messages fails the check “$title”',
+  async ({ run }) => {
+    const client = await clientOf(replaceInResponse(/"message":"[^"]*"/, '"message":"bad"'));
+    await expect(run(client)).rejects.toThrow('the message must contain the name');
+  },
+);
+
+test('a version that allows any origin passes the check of its origin', async () => {
+  const headers = { ...JSON_TYPE, 'Access-Control-Allow-Origin': '*' };
+  const client = await clientOf(editResponse(() => ({ headers })));
+  await functionChecks.find(({ title }) => title.startsWith(CORS))?.run(client);
+});
+
 const titles = (all: { title: string }[]) => all.map(({ title }) => title);
+
+test('each check has a title of its own, with the names that the message must contain', () => {
+  const all = titles(checks);
+  expect(all.filter((title, index) => all.indexOf(title) !== index || !/^\S/.test(title))).toEqual([]);
+  expect(all).toContain('an empty object gets error 400 with id and name in the message');
+});
 
 test('each check of the smoke test needs the gateway, or is also a check of one function', () => {
   const gatewayChecks = checks.filter(({ needsGateway }) => needsGateway);

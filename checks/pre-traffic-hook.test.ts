@@ -182,6 +182,24 @@ test('stops and logs the check when a version fails it', async () => {
   expect(Object.values(events.at(-1)?.headers ?? {})).toContain('text/plain');
 });
 
+test('checks that the first allowed origin can read the responses', async () => {
+  const { status, log } = await runHook({ variables: { ALLOW_ORIGINS: 'https://a.example,https://b.example' } });
+  expect(status).toBe('Failed');
+  expect(log).toEqual([
+    expect.objectContaining({ problem: expect.stringContaining('it must be https://a.example or *') }),
+  ]);
+});
+
+test('checks JWTs with the issuer, the first audience and the scope of the identity provider', async () => {
+  const variables = { TOKEN_ISSUER: 'https://id.example', TOKEN_AUDIENCE: 'plants,orders', TOKEN_SCOPE: 'write' };
+  const { events } = await runHook({ allChecks: true, variables });
+  const jwts = events.map(tokenOf).filter((token) => /^[\w-]+\.[\w-]+\./.test(token));
+  const claims = jwts.map((jwt) => JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()));
+  const expected = { iss: 'https://id.example', aud: 'plants', scope: 'write' };
+  expect(claims).toEqual(claims.map(() => expect.objectContaining(expected)));
+  expect(claims).not.toEqual([]);
+});
+
 test.each<[string, (token: string, event: APIGatewayProxyEvent) => string]>([
   ['the token', (token) => token],
   ['a part of the token', (token) => token.slice(0, -5)],
