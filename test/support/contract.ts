@@ -43,9 +43,3 @@ export function contractBody(
   if (statusCode === 400) assert(ERROR_NUMBERS.includes(parsed['error'] as ErrorNumber), body);
   return parsed;
 }
-
-/** Does the same as `contractBody` for a fetched response. */
-export async function fetchedBody(response: Response, route = CREATE_PLANT): Promise<Record<string, unknown>> {
-  const headers = Object.fromEntries(response.headers);
-  return contractBody({ statusCode: response.status, headers, body: await response.text() }, route);
-}

@@ -38,18 +38,7 @@ export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: H
 }
 
 /** A failure of the database, as the client sees it. */
-export type Failure =
-  | 'hangs'
-  | 'stalls in the middle of its response'
-  | 'sends a byte at a time'
-  | 'resets the connection'
-  | 'responds with 500'
-  | 'throttles'
-  | 'denies access'
-  | 'responds with 503 in HTML'
-  | 'responds with 200 in HTML'
-  | 'responds with half a JSON document'
-  | 'responds with an empty body';
+export type Failure = 'hangs' | 'sends a byte at a time' | 'responds with 500' | 'throttles' | 'denies access';
 
 /** Makes the next calls of one kind fail. */
 export interface Plan {
@@ -77,7 +66,7 @@ export async function startFailureProxy(engine: string) {
       plan && !plan.applied
         ? { status: 200, headers: {}, body: '{"ConsumedCapacity":{"CapacityUnits":1}}' }
         : await forward(engine, request.headers, body);
-    if (plan) sendFailure(plan.failure, correct.body, response);
+    if (plan) sendFailure(plan.failure, response);
     else response.writeHead(correct.status, correct.headers).end(correct.body);
   }
 
@@ -100,26 +89,17 @@ export async function startFailureProxy(engine: string) {
 }
 
 const errorBody = (name: string) => JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' });
-const half = (body: string) => body.slice(0, Math.ceil(body.length / 2));
 
-/** The complete but faulty responses. `body` makes the faulty body from the correct one. */
-const responses: Partial<Record<Failure, [status: number, type: string, body: (correct: string) => string]>> = {
-  'responds with 500': [500, AWS_JSON, () => errorBody('InternalServerError')],
-  throttles: [400, AWS_JSON, () => errorBody('ThrottlingException')],
-  'denies access': [400, AWS_JSON, () => errorBody('AccessDeniedException')],
-  'responds with 503 in HTML': [503, 'text/html', () => '<html>busy</html>'],
-  'responds with 200 in HTML': [200, 'text/html', () => '<html>welcome</html>'],
-  'responds with half a JSON document': [200, AWS_JSON, half],
-  'responds with an empty body': [200, AWS_JSON, () => ''],
+/** The complete error responses: status and body. */
+const responses: Partial<Record<Failure, [status: number, body: string]>> = {
+  'responds with 500': [500, errorBody('InternalServerError')],
+  throttles: [400, errorBody('ThrottlingException')],
+  'denies access': [400, errorBody('AccessDeniedException')],
 };
 
-function sendFailure(failure: Failure, correct: string, response: ServerResponse): void {
-  const [status, type, body] = responses[failure] ?? [];
-  if (status) response.writeHead(status, { 'content-type': type }).end(body?.(correct));
-  if (failure === 'resets the connection') response.socket?.resetAndDestroy();
-  if (failure === 'stalls in the middle of its response') {
-    response.writeHead(200, { 'content-type': AWS_JSON, 'content-length': correct.length }).write(half(correct));
-  }
+function sendFailure(failure: Failure, response: ServerResponse): void {
+  const [status, body] = responses[failure] ?? [];
+  if (status) response.writeHead(status, { 'content-type': AWS_JSON }).end(body);
   if (failure === 'sends a byte at a time') {
     response.writeHead(200, { 'content-type': AWS_JSON, 'content-length': 1000 });
     const timer = setInterval(() => response.write(' '), 200);

@@ -5,7 +5,7 @@ import { startServedFunctions } from '../../local/lambda.ts';
 import type { Template } from '../../local/template.ts';
 import { sharedTemplate } from './assembly.ts';
 import { closedAtEnd } from './closed-at-end.ts';
-import { fetchedBody } from './contract.ts';
+import { contractBody } from './contract.ts';
 import { startEngine } from './engine.ts';
 import { listen } from './listen.ts';
 
@@ -39,5 +39,7 @@ export async function startServiceWithEngine() {
 /** Sends a body to the URL of POST /plants. Returns the response's body. Fails if the contract forbids the response. */
 export async function post(url: string, body: string, token = DEVELOPMENT_TOKEN): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  return fetchedBody(await fetch(url, { method: 'POST', headers, body }));
+  const response = await fetch(url, { method: 'POST', headers, body });
+  const responseHeaders = Object.fromEntries(response.headers);
+  return contractBody({ statusCode: response.status, headers: responseHeaders, body: await response.text() });
 }

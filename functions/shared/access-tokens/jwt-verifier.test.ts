@@ -1,13 +1,13 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { AUDIENCE, certifiedProvider, SCOPE } from '../../../test/support/certified-provider.ts';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { discovery, newKey, part, published, signed, startIssuer } from '../../../test/support/issuer.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const NOW_S = NOW / 1000;
+const AUDIENCE = 'https://plants.example.com';
 
 const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
@@ -252,16 +252,4 @@ describe('the provider’s keys', () => {
     );
     expect(await verifier.verify(dayToken())).toBe(accepted());
   });
-});
-
-test('accepts an RFC 9068 access token of a certified provider, for its audience and scope only', async () => {
-  // The provider uses the real time.
-  vi.useRealTimers();
-  const jwt = await certifiedProvider(issuer, key)();
-  const settings = { audiences: [AUDIENCE], scope: SCOPE };
-  expect(await newVerifier(settings).verify(jwt)).toBe(accepted());
-  const forOthers = newVerifier({ ...settings, audiences: ['https://other.example.com'] });
-  await expect(forOthers.verify(jwt)).rejects.toMatchObject(rejected('its claim "aud"'));
-  const forDeletion = newVerifier({ ...settings, scope: 'plants/delete' });
-  await expect(forDeletion.verify(jwt)).rejects.toMatchObject(rejected('the scope "plants/delete"'));
 });

@@ -63,7 +63,6 @@ test.each([null, {}])('returns 401 for the headers %j', async (headers) => {
 
 test.each([
   ['', CHALLENGE],
-  ['Bearer', CHALLENGE],
   ['Bearer ', CHALLENGE],
   [DEVELOPMENT_TOKEN, CHALLENGE],
   ['Basic cGxhbnQ6c3RvcmU=', CHALLENGE],
@@ -72,7 +71,6 @@ test.each([
   [`x Bearer ${DEVELOPMENT_TOKEN}`, CHALLENGE],
   [' Bearer   x ', INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN} ${DEVELOPMENT_TOKEN}`, INVALID],
-  [`Bearer ${DEVELOPMENT_TOKEN}, Bearer ${DEVELOPMENT_TOKEN}`, INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN}0`, INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN.slice(0, -1)}`, INVALID],
   [`Bearer x${DEVELOPMENT_TOKEN}`, INVALID],
@@ -83,11 +81,6 @@ test.each([
 ])('returns 401 for the malformed header %j, without a database read: %s', async (authorization, challenge) => {
   await expect(nameFor({ authorization })).rejects.toMatchObject(unauthorized(`${MALFORMED}.`, challenge));
   expect(send).not.toHaveBeenCalled();
-});
-
-test('returns 401 for an unknown token', async () => {
-  const message = 'The access token is unknown, expired or revoked.';
-  await expect(nameOf(`plantstore_${'0'.repeat(43)}`)).rejects.toMatchObject(unauthorized(message));
 });
 
 describe('with an identity provider', () => {
@@ -111,12 +104,6 @@ describe('with an identity provider', () => {
   test('looks up an opaque token only in the table', async () => {
     expect(await nameOf(DEVELOPMENT_TOKEN, verifier)).toBe('development');
     expect(verify).not.toHaveBeenCalled();
-  });
-
-  test('throws the errors of the verifier unchanged', async () => {
-    const error = new TypeError('inside');
-    verify.mockRejectedValue(error);
-    await expect(nameOf(JWT, verifier)).rejects.toBe(error);
   });
 
   test.each([

@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
-import { character, fc, int64 } from '../../../test/support/property.ts';
+import { character, fc } from '../../../test/support/property.ts';
 import { UnconvertedNumber } from '../exact-numbers.ts';
 import { jsonBody } from './json-body.ts';
 
@@ -155,13 +155,6 @@ test.each([
 
 test.each(['"7"', 'true', 'null', '[true]'])('does not convert the id %s', async (text) => {
   expect(await idOf(text)).toEqual({ name: 'x', id: JSON.parse(text) });
-});
-
-test('parses any int64 in plain digits exactly', async () => {
-  const property = fc.asyncProperty(int64, async (id) => {
-    expect(await idOf(String(id))).toHaveProperty('id', id);
-  });
-  await fc.assert(property);
 });
 
 test('accepts a fraction or an exponent if the number is a safe integer', async () => {

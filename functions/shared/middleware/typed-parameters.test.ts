@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
-import { fc, int64 } from '../../../test/support/property.ts';
+import { fc } from '../../../test/support/property.ts';
 import { type ParameterType, typedParameters } from './typed-parameters.ts';
 
 /** Converts a path parameter. */
@@ -11,14 +11,6 @@ async function typed(text: string, type: ParameterType): Promise<unknown> {
     .handler(async ({ pathParameters }) => pathParameters?.['it']);
   return stack(eventWith({ pathParameters: { it: text } }), contextWith());
 }
-
-test('converts every int64 in plain digits exactly', async () => {
-  await fc.assert(
-    fc.asyncProperty(int64, async (id) => {
-      expect(await typed(String(id), 'int64')).toBe(id);
-    }),
-  );
-});
 
 test('converts every JSON number as JSON.parse does', async () => {
   await fc.assert(
@@ -66,12 +58,4 @@ test('converts query parameters too, and removes those that the contract does no
   expect(await query({ limit: '2', id: '3' })).toEqual({ limit: 2, id: 3n });
   expect(await query({ id: '3', other: 'x' })).toEqual({ id: 3n });
   expect(await query(null)).toEqual({});
-});
-
-test('returns no path parameters for an event without parameters', async () => {
-  const types = { pathParameters: { it: 'int64' }, queryStringParameters: {} } as const;
-  const stack = middy()
-    .use(typedParameters(types))
-    .handler(async ({ pathParameters }) => pathParameters);
-  expect(await stack(eventWith({ pathParameters: null }), contextWith())).toEqual({});
 });
