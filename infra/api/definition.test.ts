@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
+import { contractBody } from '../../test/support/contract.ts';
 import {
   apiDefinitionOf,
   gatewayResponsesOf,
@@ -101,4 +102,37 @@ test('gateway responses have the headers of their error', () => {
     'gatewayresponse.header.WWW-Authenticate': `'Bearer realm="plant-store"'`,
   });
   expect(responses['THROTTLED']?.responseParameters).toEqual({ 'gatewayresponse.header.Retry-After': "'1'" });
+});
+
+test('each gateway response is a 400 with an error of the contract', () => {
+  const errors = Object.entries(gatewayResponsesOf(template)).map(([type, { statusCode, responseTemplates }]) => {
+    const body = String(responseTemplates['application/json']);
+    const headers = { 'content-type': 'application/json' };
+    const { error, message } = contractBody({ statusCode: Number(statusCode), headers, body });
+    expect(message).toMatch(/^[A-Z].+\.$/);
+    return [type, error];
+  });
+  expect(Object.fromEntries(errors)).toEqual({
+    ACCESS_DENIED: 401,
+    API_CONFIGURATION_ERROR: 500,
+    AUTHORIZER_CONFIGURATION_ERROR: 500,
+    AUTHORIZER_FAILURE: 500,
+    BAD_REQUEST_BODY: 400,
+    BAD_REQUEST_PARAMETERS: 400,
+    DEFAULT_4XX: 400,
+    DEFAULT_5XX: 500,
+    EXPIRED_TOKEN: 401,
+    INTEGRATION_FAILURE: 500,
+    INTEGRATION_TIMEOUT: 504,
+    INVALID_API_KEY: 401,
+    INVALID_SIGNATURE: 404,
+    MISSING_AUTHENTICATION_TOKEN: 404,
+    QUOTA_EXCEEDED: 429,
+    REQUEST_TOO_LARGE: 413,
+    RESOURCE_NOT_FOUND: 404,
+    THROTTLED: 429,
+    UNAUTHORIZED: 401,
+    UNSUPPORTED_MEDIA_TYPE: 404,
+    WAF_FILTERED: 401,
+  });
 });
