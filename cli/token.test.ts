@@ -92,11 +92,8 @@ test('revokes every token with a name, and no other', async () => {
   await token('create', '--name', 'ci');
   await token('create', '--name', 'ci-2');
   await engine.putToken('created at the same time', 'ci', 2_000_000_000);
-  const { code, stderr } = await token('revoke', '--name', 'ci');
-  expect({ code, stderr }).toEqual({
-    code: 0,
-    stderr: 'Token "ci" is revoked; it is rejected everywhere within 60 s.\n',
-  });
+  const stderr = 'Token "ci" is revoked; it is rejected everywhere within 60 s.\n';
+  expect(await token('revoke', '--name', 'ci')).toMatchObject({ code: 0, stderr });
   expect((await storedItems()).map(({ name }) => name)).toEqual(['ci-2']);
 });
 

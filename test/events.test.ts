@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { readOperations } from '../contract/operations.ts';
 import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
 import { pick } from '../functions/shared/success.ts';
-import { DEVELOPMENT_TOKEN } from '../local/dynamodb.ts';
 import { startServedFunctions } from '../local/lambda.ts';
 import { projectRoot } from '../local/synthesize.ts';
 import { sharedTemplate } from './support/assembly.ts';
@@ -67,9 +66,7 @@ test('the bundle’s response to each sample event is that in its name and in op
 });
 
 test.each(operations)('$operationId has a sample event for a success, $folder', ({ folder, method, path }) => {
-  const { httpMethod, resource, headers } = sampleEvent(folder);
-  expect({ httpMethod, resource }).toEqual({ httpMethod: method, resource: path });
-  expect(headers['Authorization']).toBe(`Bearer ${DEVELOPMENT_TOKEN}`);
+  expect(sampleEvent(folder)).toMatchObject({ httpMethod: method, resource: path });
 });
 
 test('each sample event is named after an operation or an error', () => {

@@ -62,11 +62,7 @@ test('responds correctly to all sample events, one after the other in one execut
 
 test('logs one JSON line for each request, with the stack of an internal error', async () => {
   const runtime = runtimeOf(creationOf(102));
-  const lines = () =>
-    runtime
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('outcome'));
+  const lines = () => runtime.log().match(/.*outcome.*/g) ?? [];
   const before = lines().length;
   await respond(creationOf(102));
   const call = `PutItem ${engine.plantsTable}`;
@@ -75,11 +71,8 @@ test('logs one JSON line for each request, with the stack of an internal error',
   await expect.poll(() => lines().length).toBe(before + 2);
   const common = { timestamp: expect.any(String), requestId: expect.any(String) };
   const inner = { name: 'InternalServerError', stack: expect.stringContaining('index.mjs') };
-  expect(
-    lines()
-      .slice(before)
-      .map((line) => JSON.parse(line)),
-  ).toMatchObject([
+  const added = lines().slice(before);
+  expect(added.map((line) => JSON.parse(line))).toMatchObject([
     { ...common, level: 'INFO', message: { outcome: 'succeeded', version: '$LATEST', tokenName: 'development' } },
     { ...common, level: 'ERROR', message: { outcome: 'failed', error: 503, cause: { cause: inner } } },
   ]);

@@ -276,12 +276,8 @@ test.each(Object.entries(INPUTS) as [Action, fc.Arbitrary<unknown>][])(
   async (action, inputs) => {
     const requests: Sent[] = [];
     const { endpoint } = await startDatabase(async (request, response) => {
-      requests.push({
-        method: request.method,
-        url: request.url,
-        headers: request.headers,
-        body: await textOf(request),
-      });
+      const { method, url, headers } = request;
+      requests.push({ method, url, headers, body: await textOf(request) });
       respond(200, '{"ConsumedCapacity":{}}')(request, response);
     });
     const [client, dynamoDb] = [sdkClient(endpoint), clientOf(endpoint)];
