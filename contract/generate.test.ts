@@ -106,11 +106,7 @@ test.each([
   ['1.0', {}, 'The parameter bed was "1.0"; it must be a whole number from -9223372036854775808 to'],
   ['9223372036854775808', {}, 'The parameter bed was "9223372036854775808"; it must be a whole number from'],
   ['1', { limit: '0x1' }, 'The parameter limit was "0x1"; it must be a whole number from 1 to 2147483647.'],
-  [
-    '1',
-    { limit: '2147483648' },
-    'The parameter limit was "2147483648"; it must be a whole number from 1 to 2147483647',
-  ],
+  ['1', { limit: '2147483648' }, 'The parameter limit was "2147483648"; it must be a whole number from 1 to'],
   ['1', { from: 'x' }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.$'],
   ['1', { limit: '1.5' }, 'The parameter limit was "1.5"; it must be a whole number from 1 to 2147483647.$'],
   ['1', { limit: '0' }, 'The parameter limit must be >= 1.'],
@@ -140,10 +136,7 @@ test.each([
   ['{"name":"fern","spots":[{"at":[],"wet":1}]}', 'The member spots/0/wet was 1; it must be true or false.'],
   // Ajv escapes the names in a path (RFC 6901), but not the name of a missing member.
   ['{"name":"fern","spots":[{"at":[],"a/b~1":7}]}', 'The member spots/0/a/b~1 was 7; it must be a JSON object.'],
-  [
-    '{"name":"fern","spots":[{"at":[],"a/b~1":{}}]}',
-    'The member spots/0/a/b~1/~1 is missing; it must be true or false.',
-  ],
+  ['{"name":"fern","spots":[{"at":[],"a/b~1":{}}]}', 'The member spots/0/a/b~1/~1 is missing; it must be true'],
 ])('describes what is wrong in the body %s', async (body, message) => {
   expect(String(await put(body)).slice(0, message.length)).toBe(message);
 });
@@ -190,12 +183,7 @@ test('generates the types of the schemas, the event and the response', () => {
 });
 
 test.each([
-  [
-    'oneOf',
-    'size: { type: number }',
-    'size: { oneOf: [] }',
-    'The schema {"oneOf":[]} has oneOf; this is not supported.',
-  ],
+  ['oneOf', 'size: { type: number }', 'size: { oneOf: [] }', 'The schema {"oneOf":[]} has oneOf; this is not'],
   [
     'an unknown format',
     '{ type: integer }',
@@ -218,19 +206,9 @@ test.each([
   ],
   ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listPlants is in header;'],
   ['a list as a parameter', '{ type: string, maxLength: 3 }', '{ type: array }', 'tag of listPlants is of type array;'],
-  [
-    'an object as a parameter',
-    'string, maxLength: 3 }',
-    'object }',
-    'The parameter tag of listPlants is of type object;',
-  ],
+  ['an object as a parameter', 'string, maxLength: 3 }', 'object }', 'tag of listPlants is of type object;'],
   ['an optional body', 'required: true\n', 'required: false\n', 'The request body of putPlants must be required'],
-  [
-    'another status',
-    '"200":',
-    '"204": {}\n        "200":',
-    'are 200 and 204 without a schema and 400; they must be 200',
-  ],
+  ['another status', '"200":', '"204": {}\n        "200":', '200 and 204 without a schema and 400; they must be'],
   ['a body of another media type', /json(?=.*Bed)/, 'xml', 'The request body of putPlants must be required'],
 ])('throws for %s, which is not supported', (_, from, to, message) => {
   expect(CONTRACT).toMatch(from);
