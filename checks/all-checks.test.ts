@@ -210,6 +210,8 @@ const RESPONSES: Row[] = [
   ['has the id in its response', A_PLANT, replaceInResponse('{"name"', '{"id":1,"name"')],
   ['adds a tag', 'a plant without a tag', replaceInResponse('{"name":"check"}', '{"name":"check","tag":""}')],
   ['has unknown members in its errors', 'null as body', replaceInResponse('{"error"', '{"stack":"x","error"')],
+  ['sets isBase64Encoded for plain text', A_PLANT, editResponse(() => ({ isBase64Encoded: true }))],
+  ['has an object as a header', A_PLANT, editResponse(({ headers }) => ({ headers: { ...headers, 'X-Other': {} } }))],
   ['responds in HTML', A_PLANT, editResponse(() => ({ headers: { 'Content-Type': 'text/html' } }))],
   ['sends no CORS headers', CORS, editResponse(() => ({ headers: JSON_TYPE }))],
   [
@@ -220,6 +222,13 @@ const RESPONSES: Row[] = [
 ];
 
 const HEADERS: Row[] = [
+  ...['authorization', 'Authorization'].map(
+    (name): Row => [
+      `reads the header only as ${name}`,
+      A_PLANT,
+      respondIf(error(401), ({ headers }) => !headers[name]),
+    ],
+  ),
   ...[/[A-Z]/, / ;/, /"/, /version/].map(
     (pattern): Row => [
       `rejects a Content-Type with ${pattern}`,

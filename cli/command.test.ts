@@ -39,12 +39,8 @@ test.each([
 });
 
 test('prints only the usage for --help, even with invalid arguments', async () => {
-  expect(await runWith(['--slow', '--help'])).toEqual({
-    code: 0,
-    stdout: `${usage}\n`,
-    stderr: '',
-    received: undefined,
-  });
+  const stdout = `${usage}\n`;
+  expect(await runWith(['--slow', '--help'])).toEqual({ code: 0, stdout, stderr: '', received: undefined });
 });
 
 test.each<[Error, string]>([

@@ -99,9 +99,7 @@ test.each([[[]], [['--overwrite']]])('with %j, keeps plants that are created dur
   const { stdout } = await restore(from, to, args, async (action, input, send) => {
     const response = await send(input);
     const newIds = action === 'BatchGetItem' ? ['3', '5'] : [];
-    for (const id of newIds) {
-      await engine.put(to, itemOf(id, 'meanwhile'));
-    }
+    for (const id of newIds) await engine.put(to, itemOf(id, 'meanwhile'));
     return response;
   });
   expect(await readPlants(to)).toEqual({ ...plantsFrom(0, 9, 'before'), 3: 'meanwhile', 5: 'meanwhile' });

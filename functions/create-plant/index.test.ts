@@ -91,6 +91,11 @@ test.each([null, undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 
   },
 );
 
+test('accepts a name of 400 KB with every character escaped', async () => {
+  const response = await responseToBody(`{"id":400000,"name":"${'\\u0061'.repeat(400_000)}"}`);
+  expect(response).toEqual({ name: 'a'.repeat(400_000) });
+});
+
 test('checks the token before the body', async () => {
   const response = await responseTo(eventWith({ headers: { 'Content-Type': 'text/plain' }, body: '{' }));
   expect(response).toMatchObject({ error: 401 });
