@@ -147,16 +147,8 @@ test.each<[string, (sent: ReceivedRequest) => FakeResponse | false, string[]]>([
     (sent) => preflights(sent, (path) => path === '/plants') && error(500, { 'access-control-allow-methods': 'POST' }),
     PREFLIGHTS.slice(0, 1),
   ],
-  [
-    'has no request id in responses of the second operation',
-    (sent) => getsPlant(sent) && withId(sent, ''),
-    REQUEST_IDS,
-  ],
-  [
-    'has no request id in responses to unknown paths',
-    (sent) => sent.path === '/none/a/b' && withId(sent, ''),
-    REQUEST_IDS,
-  ],
+  ['has no request id for the second operation', (sent) => getsPlant(sent) && withId(sent, ''), REQUEST_IDS],
+  ['has no request id for unknown paths', (sent) => sent.path === '/none/a/b' && withId(sent, ''), REQUEST_IDS],
   ['uses the request id that a client sends', (sent) => withId(sent, sent.headers['x-amz-apigw-id']), REQUEST_IDS],
 ])('checks fail on a service that %s', async (_, change, expected) => {
   expect(await failedChecks((sent) => change(sent) || twoOperations(sent))).toEqual(expected);

@@ -54,7 +54,7 @@ export function contractChecks(operations: CheckedOperation[], facts?: Deploymen
 }
 
 /** Returns a request to an operation that changes no data: its body is invalid, or nobody uses its ids. */
-function harmlessRequest(client: Client, operation: CheckedOperation, changes?: ClientRequest): ClientRequest {
+function harmlessRequest(client: Client, operation: CheckedOperation, changes: ClientRequest): ClientRequest {
   return { method: operation.method, path: pathWithUnusedIds(client, operation.path), body: '{}', ...changes };
 }
 

@@ -237,6 +237,11 @@ test.each<[string, Setup, string]>([
     `Error: The environment variable ${name} is missing`,
   ]),
   ['has an unknown operation', { variables: { OPERATION_ID: 'x' } }, 'Error: openapi.yaml has no operation x.'],
+  [
+    'finds the database unavailable',
+    { tokensFailure: { action: 'PutItem', failure: 'responds with 500' } },
+    'The database',
+  ],
   ['cannot create a token', { tokensFailure: { action: 'PutItem', failure: 'denies access' } }, 'AccessDenied'],
   // Longer than the texts that are removed from the responses of a version.
   ['cannot read the deployment', { awsError: codeDeployError('GetDeployment', ROLE_ARN) }, `X: ${ROLE_ARN}`],

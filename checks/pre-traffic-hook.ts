@@ -48,7 +48,7 @@ export async function handler(event: LifecycleEvent, context: Context): Promise<
   );
 }
 
-/** True if the version passes the checks, and for a rollback. */
+/** Returns true if the version passes the checks, or if the deployment is a rollback. */
 async function mayReceiveTraffic(deploymentId: string, context: Context): Promise<boolean> {
   const versionArn = await versionToCheck(deploymentId);
   if (versionArn === undefined) {
@@ -90,7 +90,7 @@ async function mayReceiveTraffic(deploymentId: string, context: Context): Promis
 }
 
 /**
- * Returns the ARN of the version that is deployed, or undefined for a rollback.
+ * Returns the ARN of the new version, or undefined for a rollback.
  *
  * Source: "AppSpec 'resources' section for an AWS Lambda deployment".
  */

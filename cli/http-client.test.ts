@@ -32,17 +32,9 @@ test('sends a request over HTTP, and returns the response', async () => {
 
 test.each<[string, FakeResponse | undefined, string | undefined]>([
   ['the token is rejected', errorResponse(401), 'The token is not valid at URL.'],
-  [
-    'it responds with error 404',
-    errorResponse(404),
-    'There is no POST /plants at URL; BASE_URL must be the URL without',
-  ],
+  ['it responds with error 404', errorResponse(404), 'There is no POST /plants at URL; BASE_URL must be the URL'],
   ['the response is another error', errorResponse(400), undefined],
-  [
-    'another service responds',
-    { status: 502, headers: {}, body: '' },
-    'URL is not this service: the response was 502,',
-  ],
+  ['another service responds', { status: 502, headers: {}, body: '' }, 'URL is not this service: the response was 502'],
   ['nothing responds', undefined, 'URL does not respond: '],
 ])('checks the access if %s', async (_, response, message) => {
   const url = response ? await startFakeService(() => response) : 'http://127.0.0.1:9';

@@ -70,9 +70,11 @@ test('responds to any token, media type and body with a success or a client erro
     fc.constant(null),
   );
   const valid = eventWith({}).headers;
-  const usually = (value: string | undefined) => fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, fc.string());
+  const bearerToken = fc.base64String().map((token) => `Bearer ${token}`);
+  const usually = (value: string | undefined, ...others: fc.Arbitrary<string>[]) =>
+    fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, fc.string(), ...others);
   const headers = fc.record({
-    Authorization: usually(valid['Authorization']),
+    Authorization: usually(valid['Authorization'], bearerToken),
     'Content-Type': usually(valid['Content-Type']),
   });
   const event = fc.record({ body, headers, isBase64Encoded: fc.boolean() });

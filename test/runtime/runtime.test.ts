@@ -11,7 +11,7 @@ import { contractBody } from '../support/contract.ts';
 import { startFailureProxy } from '../support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { errorOfSample, eventWith, sampleEvent, sampleNames } from '../support/event.ts';
-import { newKey, startIssuer } from '../support/issuer.ts';
+import { startIssuer } from '../support/issuer.ts';
 import { copyProject } from '../support/project-copy.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
 
@@ -80,7 +80,7 @@ test('logs one JSON line for each request, with the stack of an internal error',
 
 test('accepts tokens of an identity provider in the bundle and at the local run, and returns 503 if it is not reachable', async () => {
   const issuer = await startIssuer();
-  const newToken = certifiedProvider(issuer, newKey());
+  const newToken = certifiedProvider(issuer);
   const project = copyProject();
   onTestFinished(async () => {
     project.close();

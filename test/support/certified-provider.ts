@@ -1,5 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
 import Provider from 'oidc-provider';
-import type { Issuer, SigningKey } from './issuer.ts';
+import type { Issuer } from './issuer.ts';
 
 const CLIENT = { client_id: 'a-partner', client_secret: 'a-secret-of-the-test-alone' };
 
@@ -7,22 +8,15 @@ export const AUDIENCE = 'https://plants.example.com';
 export const SCOPE = 'plants/write';
 
 /**
- * Makes the issuer respond as a certified OpenID Connect provider with these keys; the first one signs.
+ * Makes the issuer respond as a certified OpenID Connect provider, which signs with RS256.
  * Returns a function that requests an access token: a JWT (RFC 9068) for this service (RFC 8707), with client
  * credentials (RFC 6749, 4.4).
  */
-export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => Promise<string> {
+export function certifiedProvider(issuer: Issuer): () => Promise<string> {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const provider = new Provider(issuer.url, {
-    clients: [
-      {
-        ...CLIENT,
-        grant_types: ['client_credentials'],
-        redirect_uris: [],
-        response_types: [],
-        id_token_signed_response_alg: 'ES256',
-      },
-    ],
-    jwks: { keys: keys.map(({ kid, privateKey }) => ({ ...privateKey.export({ format: 'jwk' }), kid, use: 'sig' })) },
+    clients: [{ ...CLIENT, grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }],
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig' }] },
     features: {
       clientCredentials: { enabled: true },
       resourceIndicators: {
@@ -32,7 +26,7 @@ export function certifiedProvider(issuer: Issuer, ...keys: SigningKey[]): () => 
           scope: SCOPE,
           accessTokenFormat: 'jwt',
           accessTokenTTL: 600,
-          jwt: { sign: { alg: 'ES256' } },
+          jwt: { sign: { alg: 'RS256' } },
         }),
       },
     },

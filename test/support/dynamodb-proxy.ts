@@ -61,13 +61,13 @@ export async function startFailureProxy(engine: string) {
     const call = `${actionOf(request.headers)} ${JSON.parse(body).TableName}`;
     calls.push(call);
     const plan = plans.find((candidate) => candidate.call === call && candidate.times > 0);
-    if (plan) plan.times -= 1;
-    const correct =
-      plan && !plan.applied
-        ? { status: 200, headers: {}, body: '{"ConsumedCapacity":{"CapacityUnits":1}}' }
-        : await forward(engine, request.headers, body);
-    if (plan) sendFailure(plan.failure, response);
-    else response.writeHead(correct.status, correct.headers).end(correct.body);
+    if (plan) {
+      plan.times -= 1;
+      if (plan.applied) await forward(engine, request.headers, body);
+      return sendFailure(plan.failure, response);
+    }
+    const correct = await forward(engine, request.headers, body);
+    response.writeHead(correct.status, correct.headers).end(correct.body);
   }
 
   const server = createServer((request, response) => {

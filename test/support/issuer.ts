@@ -8,7 +8,7 @@ import { listen } from './listen.ts';
 
 let keyCount = 0;
 
-/** Creates a key with an id of its own. It is elliptic, because an RSA key takes hundreds of milliseconds. */
+/** Creates a P-256 key with its own id. Generating an RSA key would take hundreds of milliseconds. */
 export function newKey() {
   keyCount += 1;
   return { kid: `key-${keyCount}`, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) };

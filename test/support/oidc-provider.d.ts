@@ -1,4 +1,4 @@
-/** Only what the tests use: @types/oidc-provider would add the types of Express and Koa, which must not reach bench/. */
+/** Only what the tests use, because `npm test` checks their types before the packages of test/ are installed. */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http';
 

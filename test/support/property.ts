@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 
-// PROPERTY_RUNS=10000 tests each property with 10,000 random inputs.
-fc.configureGlobal({ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 20) });
+/** The number of random inputs for each property. */
+export const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 20);
+fc.configureGlobal({ numRuns: RUNS });
 
 /** Any Unicode character. `'binary'`, the same of fast-check, takes most of a second to make. */
 export const character = fc

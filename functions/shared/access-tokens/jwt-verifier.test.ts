@@ -11,6 +11,7 @@ const AUDIENCE = 'https://plants.example.com';
 
 const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   issuer.publish(key);
@@ -84,7 +85,6 @@ describe('accepts an access token', () => {
     expect(await newVerifier({ scope: 'plants/write' }).verify(token(scopes))).toBe(accepted());
   });
 
-  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
   const EC = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
   test.each([...RSA, ...EC])('signed with %s, by a key with or without "alg"', async (alg) => {
@@ -111,7 +111,6 @@ describe('rejects a token', () => {
     ['without a signature', () => `${part({ alg: 'none' })}.${part(claims())}.`, 'alg'],
     ['with an empty signature', () => token().replace(/[^.]+$/, ''), WRONG_SIGNATURE],
     ['signed with the public key as an HMAC secret', () => withHmac(publicPem()), 'value not allowed'],
-    ['with another algorithm than its key’s', () => token({}, { alg: 'RS512' }), NO_KEY],
     ['with an unknown algorithm', () => token({}, { alg: 'RS257' }), 'alg'],
     ['signed by another key with the same id', () => signed({ ...other, kid: key.kid }, claims()), WRONG_SIGNATURE],
     ['signed by an unknown key', () => signed(other, claims()), NO_KEY],
@@ -120,6 +119,13 @@ describe('rejects a token', () => {
     ['with a list of claims', () => signed(key, [1]), 'JWT Claims Set must be a top-level JSON object'],
   ])('%s', async (_, makeToken, reason) => {
     await expect(newVerifier().verify(makeToken())).rejects.toMatchObject(rejected(reason));
+  });
+
+  test('with another algorithm than its key’s', async () => {
+    const jwk = { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256' };
+    issuer.respondWith(discovery(issuer.url, [jwk]));
+    const jwt = await new SignJWT(claims()).setProtectedHeader({ alg: 'PS256', kid: 'rsa' }).sign(rsa.privateKey);
+    await expect(newVerifier().verify(jwt)).rejects.toMatchObject(rejected(NO_KEY));
   });
 
   const embedsKey = (header: string) => `its header contains "${header}", which is not allowed`;
