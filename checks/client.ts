@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from './operations.generated.js';
+import { matchPath } from './proxy-event.ts';
 
 /** A response that the contract allows: status 200 with the operation's body, or status 400 with an Error. */
 type ContractResponse = { status: 200; body: object } | { status: 400; error: number; message: string };
@@ -120,16 +121,11 @@ export function parseResponse(
   } catch {
     throw new Error(`${received}; the body must be JSON`);
   }
-  const operation = operations.find((each) => each.method === method && matches(path, each.path));
+  const [resourcePath = ''] = path.split('?');
+  const operation = operations.find((each) => each.method === method && matchPath(resourcePath, each.path));
   if (status === 200 && operation?.isResponse(body)) return { status, body };
   if (status === 400 && isErrorBody(body)) return { status, ...body };
   throw new Error(`${received}; it must be a 200 or a 400 with exactly the members that openapi.yaml defines`);
-}
-
-/** True if a request's path, with or without a query, matches a path of the contract such as `/plants/{id}`. */
-export function matches(path: string, pattern: string): boolean {
-  // API Gateway ignores a trailing slash.
-  return new RegExp(`^${pattern.replaceAll(/\{.+?\}/g, '[^/?]+')}/?(\\?|$)`).test(path);
 }
 
 function isErrorBody(body: unknown): body is { error: number; message: string } {

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { type Check, error, errorCheck, requestIdCheck, runStep } from './check.ts';
-import { type Client, type ClientRequest, isError, matches } from './client.ts';
+import { type Client, type ClientRequest, isError } from './client.ts';
+import { matchPath } from './proxy-event.ts';
 
 /** An operation of the contract, generated from openapi.yaml (`npm run generate`). */
 export interface CheckedOperation {
@@ -207,6 +208,6 @@ function preflightCheck(path: string, operations: CheckedOperation[]): Check {
 /** Returns paths that are similar to those of the contract, but not in it. */
 function unknownPaths(operations: CheckedOperation[]): string[] {
   const similar = operations.flatMap(({ path }) => [path.replace(/[^}]$/, ''), `${path}/none`]);
-  const isKnown = (path: string) => operations.some((operation) => matches(path, operation.path));
+  const isKnown = (path: string) => operations.some((operation) => matchPath(path, operation.path));
   return [...new Set(['/', UNKNOWN_PATH, ...similar])].filter((path) => !isKnown(path));
 }

@@ -29,20 +29,8 @@ function eventOf(resource: string, request: SentRequest, titleCase: boolean) {
   const [path = '', query = ''] = request.path.split('?');
   const caseOf = (name: string) => (titleCase ? name.replaceAll(/\b[a-z]/g, (first) => first.toUpperCase()) : name);
   const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [caseOf(name), value]);
-  const segments = path.split('/');
-  const pathParameters = resource
-    .split('/')
-    .flatMap((name, index) => (name.startsWith('{') ? [[name.slice(1, -1), segments[index]]] : []));
   return {
-    ...proxyEvent({
-      resource,
-      method,
-      path,
-      query,
-      headers,
-      body,
-      pathParameters: pathParameters.length > 0 ? Object.fromEntries(pathParameters) : null,
-    }),
+    ...proxyEvent({ resource, method, path, query, headers, body }),
     requestContext: {
       httpMethod: method,
       path,

@@ -11,7 +11,15 @@ interface GatewayRequest {
   /** Names have the client's casing. */
   headers: [name: string, value: string][];
   body: Uint8Array;
-  pathParameters: Record<string, string | undefined> | null;
+}
+
+/** Returns the path parameters if a path, without a query, matches a resource such as `/plants/{id}` or `/{proxy+}`. */
+export function matchPath(path: string, resource: string): Record<string, string> | undefined {
+  const literal = resource.replaceAll('.', '\\.');
+  const pattern = literal.replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  // API Gateway ignores a trailing slash.
+  const match = new RegExp(`^${pattern}/?$`).exec(path);
+  return match ? { ...match.groups } : undefined;
 }
 
 /**
@@ -19,7 +27,8 @@ interface GatewayRequest {
  *
  * Source: "Input format of a Lambda function for proxy integration in API Gateway".
  */
-export function proxyEvent({ resource, method, path, query, headers, body, pathParameters }: GatewayRequest) {
+export function proxyEvent({ resource, method, path, query, headers, body }: GatewayRequest) {
+  const pathParameters = matchPath(path, resource) ?? {};
   const parameters = [...new URLSearchParams(query)];
   return {
     resource,
@@ -29,7 +38,7 @@ export function proxyEvent({ resource, method, path, query, headers, body, pathP
     multiValueHeaders: allValues(headers),
     queryStringParameters: parameters.length > 0 ? Object.fromEntries(parameters) : null,
     multiValueQueryStringParameters: parameters.length > 0 ? allValues(parameters) : null,
-    pathParameters,
+    pathParameters: Object.keys(pathParameters).length > 0 ? pathParameters : null,
     stageVariables: null,
     // API Gateway encodes every body, because of the binary media types in infra/api/definition.ts.
     body: body.length > 0 ? Buffer.from(body).toString('base64') : null,

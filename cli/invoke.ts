@@ -6,7 +6,6 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { createTables, openLocalDynamoDb, putDevelopmentToken } from '../local/dynamodb.ts';
 import { filesBefore, readEvent } from '../local/event.ts';
 import { startServedFunctions } from '../local/lambda.ts';
-import { terminalText } from '../local/log.ts';
 import { synthesize } from '../local/synthesize.ts';
 import { readTemplate } from '../local/template.ts';
 import { command } from './command.ts';
@@ -27,7 +26,9 @@ await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   cleanup.defer(dynamoDb.close);
   await createTables(dynamoDb, template);
   await putDevelopmentToken(dynamoDb, template);
-  const functions = await startServedFunctions(template, dynamoDb, (line) => console.error(terminalText(line)));
+  const functions = await startServedFunctions(template, dynamoDb, ({ level, text }) =>
+    console.error(`${level} ${text}`),
+  );
   cleanup.defer(functions.close);
   let response: APIGatewayProxyResult | null = null;
   for (const event of events) response = (await functions.invoke(event)) as APIGatewayProxyResult | null;

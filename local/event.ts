@@ -22,7 +22,7 @@ export interface HttpRequest {
 export function createEvent(
   { message, method, path, query, body, ids }: HttpRequest,
   { apiStage }: Template,
-  { resource, pathParameters }: Pick<APIGatewayProxyEvent, 'resource' | 'pathParameters'>,
+  resource: string,
 ): APIGatewayProxyEvent {
   const now = new Date();
   const [, day, month, year, time] = now.toUTCString().split(' ');
@@ -73,7 +73,7 @@ export function createEvent(
     resourcePath: resource,
     stage: apiStage,
   };
-  return { ...proxyEvent({ resource, method, path, query, headers, body, pathParameters }), requestContext };
+  return { ...proxyEvent({ resource, method, path, query, headers, body }), requestContext };
 }
 
 /** Reads an API Gateway event from a JSON file. Throws if the file is not a REST proxy event. */

@@ -10,7 +10,6 @@ import { contractBody } from '../test/support/contract.ts';
 import { sampleEvent } from '../test/support/event.ts';
 import { listen } from '../test/support/listen.ts';
 import { createGateway } from './gateway.ts';
-import { EventTooLarge } from './lambda.ts';
 import type { Route, Template } from './template.ts';
 
 const OK = { statusCode: 200, headers: { 'x-from': 'function' }, body: '{"name":"x"}' };
@@ -189,7 +188,6 @@ test('returns error 404 if the template has no routes', async () => {
 
 test.each<[string, () => unknown, number]>([
   ['that throws', () => Promise.reject(new Error('inside')), 500],
-  ['whose event is too large', () => Promise.reject(new EventTooLarge()), 413],
   ['that returns null', () => null, 500],
   ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' } }), 500],
 ])('returns an error of the contract for a function %s', async (_, handler, error) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { sharedTemplate } from '../test/support/assembly.ts';
-import { EventTooLarge, lambdaVariables, startFunction, startServedFunctions } from './lambda.ts';
+import { lambdaVariables, startFunction, startServedFunctions } from './lambda.ts';
 import type { LogLine } from './log.ts';
 import type { FunctionConfiguration } from './template.ts';
 
@@ -180,7 +180,7 @@ test('passes on log lines with their level', async () => {
   expect(await invoke({ methods })).toBe(null);
   expect(lines).toEqual(
     ['TRACE', 'DEBUG', 'INFO', 'INFO', 'WARN', 'ERROR'].map((level) => {
-      return { level, message: { plant: 1 }, text: '{ plant: 1 }' };
+      return { level, text: '{ plant: 1 }', isRequest: false };
     }),
   );
 });
@@ -212,15 +212,4 @@ test('fails an event if the process cannot be started again', async () => {
   write('broken');
   await interrupt();
   await expect(invoke()).rejects.toThrow('does not export a function "handler"');
-});
-
-test('accepts an event and a response of 6 MB, and rejects one byte more', async () => {
-  const { invoke } = await start('async ({ size }) => "x".repeat(size)');
-  const max = 6 * 1024 * 1024;
-  const quotes = '""'.length;
-  const around = JSON.stringify({ size: 1, text: 'é' }).length + 1;
-  expect(await invoke({ size: 1, text: `é${'x'.repeat(max - around)}` })).toBe('x');
-  await expect(invoke({ size: 1, text: `é${'x'.repeat(max - around + 1)}` })).rejects.toThrow(EventTooLarge);
-  expect(await invoke({ size: max - quotes })).toHaveLength(max - quotes);
-  await expect(invoke({ size: max - quotes + 1 })).rejects.toThrow('The response is larger than 6 MB.');
 });

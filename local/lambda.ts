@@ -11,9 +11,6 @@ import {
   type Template,
 } from './template.ts';
 
-/** Maximum size of an event, and of a response, as JSON ("Lambda quotas"). */
-const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
-
 const children = new Set<ChildProcess>();
 // A process that a debugger has paused does not notice that its parent has ended.
 process.on('exit', () => {
@@ -31,8 +28,6 @@ export type ProcessMessage =
   | { failure: string }
   /** The error that ends the process. */
   | { crash: string };
-
-export class EventTooLarge extends Error {}
 
 export type RunningFunctions = Awaited<ReturnType<typeof startServedFunctions>>;
 
@@ -170,18 +165,12 @@ export async function startFunction(configuration: FunctionConfiguration, onLog:
 
   await current.ready;
   return {
-    /**
-     * Returns the handler's response. Throws if it fails or times out, or if the event or response is too large. The
-     * message of a failure contains its stack.
-     */
+    /** Returns the handler's response. Throws if it fails or times out. The message of a failure contains its stack. */
     async invoke(event: unknown): Promise<unknown> {
       const json = JSON.stringify(event);
-      if (Buffer.byteLength(json) > MAX_PAYLOAD_BYTES) throw new EventTooLarge('The event is larger than 6 MB.');
       const ended = previous.then(() => run(json));
       previous = ended.catch(() => {});
-      const response = await ended;
-      if (Buffer.byteLength(response) > MAX_PAYLOAD_BYTES) throw new Error('The response is larger than 6 MB.');
-      return JSON.parse(response);
+      return JSON.parse(await ended);
     },
 
     /** Ends the process, and fails the event in progress. The next event starts a new process. */

@@ -4,29 +4,18 @@ import { formatWithOptions, styleText } from 'node:util';
 /** A line of a function's log. */
 export interface LogLine {
   level: string;
-  /** As in Lambda's JSON log format: a single value is JSON, several values are a text. */
-  message: unknown;
   /** The values as Node.js prints them. */
   text: string;
+  /** True for the line that functions/shared/middleware/request-log.ts logs for each request. */
+  isRequest: boolean;
 }
 
-/** Creates the line of a call of `console` ("Using Lambda advanced logging controls with Node.js"). */
+/** Creates the line of a call of `console`. The errors in the line of a request are printed with their stacks. */
 export function logLine(level: string, values: unknown[]): LogLine {
-  const text = toText(...values);
-  return {
-    level,
-    message: values.length === 1 ? toJson(values[0], text) : text,
-    text,
-  };
-}
-
-function toJson(value: unknown, text: string): unknown {
-  try {
-    return JSON.parse(JSON.stringify(value));
-  } catch {
-    // JSON has no functions, no bigints and no circular objects.
-    return text;
-  }
+  const [value] = values;
+  const isRequest = values.length === 1 && value instanceof Object && 'operation' in value && 'outcome' in value;
+  const text = isRequest ? toText(JSON.parse(JSON.stringify(value), reviveError)) : toText(...values);
+  return { level, text, isRequest };
 }
 
 const projectPath = join(import.meta.dirname, '..', '/');
@@ -36,17 +25,6 @@ export function toText(...values: unknown[]): string {
   return formatWithOptions({ depth: 5 }, ...values)
     .replaceAll(`file://${projectPath}`, '')
     .replaceAll(projectPath, '');
-}
-
-/** True for the line that functions/shared/middleware/request-log.ts logs for each request. */
-export function isRequestLine({ message }: LogLine): boolean {
-  return message instanceof Object && 'operation' in message && 'outcome' in message;
-}
-
-/** Returns a line for the terminal. */
-export function terminalText(line: LogLine): string {
-  const text = isRequestLine(line) ? toText(JSON.parse(JSON.stringify(line.message), reviveError)) : line.text;
-  return `${line.level} ${text}`;
 }
 
 /** Returns the line of a response for a terminal: with the time, and with a colour for the result. */

@@ -10,7 +10,7 @@ import { watch } from 'chokidar';
 import { createTables, DEVELOPMENT_TOKEN, openLocalDynamoDb, putDevelopmentToken, type Storage } from './dynamodb.ts';
 import { createGateway } from './gateway.ts';
 import { type RunningFunctions, startServedFunctions } from './lambda.ts';
-import { accessLine, isRequestLine, type LogLine, terminalText } from './log.ts';
+import { accessLine, type LogLine } from './log.ts';
 import { PAGE_PATH, serveReferencePage } from './reference-page.ts';
 import { announceService, claimDataDirectory, dataDirectory, warnIfDeleted } from './running-service.ts';
 import { projectRoot, synthesize } from './synthesize.ts';
@@ -151,10 +151,10 @@ function printAccess(line: string, error?: number): void {
 }
 
 /** Prints a line of a function's log. Omits the line of a request that did not fail: `printAccess` prints one. */
-function printLine(line: LogLine): void {
-  if (line.level === 'INFO' && isRequestLine(line)) return;
-  const print = ['WARN', 'ERROR'].includes(line.level) ? console.error : console.log;
-  print(terminalText(line));
+function printLine({ level, text, isRequest }: LogLine): void {
+  if (level === 'INFO' && isRequest) return;
+  const print = ['WARN', 'ERROR'].includes(level) ? console.error : console.log;
+  print(`${level} ${text}`);
 }
 
 /**

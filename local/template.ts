@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
+import type { RawResponse } from '../checks/client.ts';
 
 /** The region and the account of the local run, in ARNs and signatures. Nothing validates them. */
 export const LOCAL_REGION = 'us-east-1';
@@ -25,14 +26,7 @@ export interface Route {
   /** The path in the API definition, such as `/plants/{id}`. */
   resource: string;
   /** A function, or the response of a mock integration. */
-  integration: { functionName: string } | { mock: HttpResponse };
-}
-
-export interface HttpResponse {
-  statusCode: number;
-  /** Names are in lower case. */
-  headers: Record<string, string>;
-  body: string;
+  integration: { functionName: string } | { mock: RawResponse };
 }
 
 /** A synthesized stack. Its references are replaced by logical ids. */
@@ -43,7 +37,7 @@ export interface Template {
   /** Sorted from the most to the least specific. */
   routes: Route[];
   /** By response type ("Gateway response types for API Gateway"). */
-  gatewayResponses: Map<string, HttpResponse>;
+  gatewayResponses: Map<string, RawResponse>;
   outputs: Record<string, string>;
 }
 
@@ -99,7 +93,7 @@ export function readTemplate(assembly: string): Template {
   const aliases = ofType<{ FunctionName: string }>('AWS::Lambda::Alias');
 
   function toIntegration(integration: Integration): Route['integration'] {
-    if (integration.type === 'mock') return { mock: toHttpResponse(integration.responses.default) };
+    if (integration.type === 'mock') return { mock: toResponse(integration.responses.default) };
     // The logical id of an alias or a function, as in `arn:…/functions/CreatePlantLive/invocations`.
     const invoked = integration.uri.replaceAll(/.*\/functions\/|\/invocations/g, '');
     const alias = aliases.find(({ name }) => name === invoked);
@@ -128,7 +122,7 @@ export function readTemplate(assembly: string): Template {
       return { TableName, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, BillingMode };
     }),
     routes: routes.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1)),
-    gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, toHttpResponse(response)])),
+    gatewayResponses: new Map(gatewayResponses.map(([type, response]) => [type, toResponse(response)])),
     outputs: Object.fromEntries(Object.entries(Outputs).map(([name, { Value }]) => [name, Value])),
   };
 }
@@ -178,16 +172,16 @@ function sortKey({ resource, method }: Pick<Route, 'resource' | 'method'>): stri
   return `${path} ${method === 'ANY' ? '~' : method}`;
 }
 
-function toHttpResponse({ statusCode, responseParameters, responseTemplates }: ResponseDefinition): HttpResponse {
+function toResponse({ statusCode, responseParameters, responseTemplates }: ResponseDefinition): RawResponse {
   const headers = Object.entries(responseParameters).map(([name, value]) => [
     name.replace(/.*\.header\./, '').toLowerCase(),
     value.replaceAll("'", ''),
   ]);
   return {
-    statusCode: Number(statusCode),
+    status: Number(statusCode),
     headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' },
     // A preflight response has only headers.
-    body: responseTemplates?.['application/json'] ?? '',
+    text: responseTemplates?.['application/json'] ?? '',
   };
 }
 
