@@ -35,14 +35,11 @@ async function loadWith(responses: Respond[], ...args: string[]) {
 }
 
 test('prints progress, rate and latency, and that each created plant is stored', async () => {
-  const args = [service.url, '--duration=2', '--rate=20'];
+  const args = [service.url, '--duration=2', '--connections=1'];
   const { code, stdout, stderr } = await runCommand('load', args);
   expect(stderr).toMatch(/^\d+ plants created in [\d.]+ s, \d+ per second, 0 failed\n/);
-  const summary = /^(\d+) plants created in ([\d.]+) s, \d+ per second, 0 failed\.\n/;
-  const [, plants, seconds] = summary.exec(stdout) ?? [];
+  const [, plants] = /^(\d+) plants created in [\d.]+ s, \d+ per second, 0 failed\.\n/.exec(stdout) ?? [];
   expect(Number(plants)).toBeGreaterThan(2);
-  // The output rounds the seconds.
-  expect(Number(plants)).toBeLessThanOrEqual(20 * (Number(seconds) + 0.1));
   expect(stdout.split('\n').slice(1)).toEqual([
     expect.stringMatching(/^Latency in ms: p50 [1-9]\d*, p90 \d+, p99 \d+, p99\.9 \d+, longest \d+\.$/),
     `Of the ${plants} plants created, ${plants} are stored exactly, 0 are not.`,
@@ -149,7 +146,6 @@ test.each([
   [[], 'BASE_URL is missing.'],
   [['http://a.example', '--duration', '9s'], '--duration was "9s"; it must be a number from 1 to 999999.'],
   [['http://a.example', '--connections', '0'], '--connections was "0"; it must be a number from 1 to 999999.'],
-  [['http://a.example', '--rate', '1000000'], '--rate was "1000000"; it must be a number from 1 to 999999.'],
 ])('rejects the arguments %j', async (args, problem) => {
   const { code, stdout, stderr } = await runCommand('load', args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -1,26 +1,23 @@
 import { randomInt } from 'node:crypto';
 import { createHistogram } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { parseResponse } from '../checks/client.ts';
 import { checkedNumber, command } from './command.ts';
 import { HttpClient } from './http-client.ts';
 import { findTable, plantsById, type Table } from './table.ts';
 
-const USAGE = `Usage: npm run load -- BASE_URL [--token TOKEN] [--duration 10] [--connections 10] [--rate N] [--stack STACK]
+const USAGE = `Usage: npm run load -- BASE_URL [--token TOKEN] [--duration 10] [--connections 10] [--stack STACK]
 
-A load test: creates plants for --duration seconds over --connections connections, as fast as the responses come or
-at most N per second in total, and prints the rate, the latency and the reasons of failures. TOKEN is by default the
-environment variable PLANT_STORE_TOKEN. Ctrl-C ends the load test early. With --stack, or if BASE_URL is on this
-machine (127.0.0.1 or localhost), it then checks that the plants table contains every plant whose response was a 200.
-The exit status is 1 if one is missing, if a request fails with another error than 429, or if all fail. The plants are
-not deleted; their ids are from 8000000000000000000 to 8999999999999999999.`;
+A load test: creates plants for --duration seconds over --connections connections, as fast as the responses come, and
+prints the rate, the latency and the reasons of failures. TOKEN is by default the environment variable
+PLANT_STORE_TOKEN. Ctrl-C ends the load test early. With --stack, or if BASE_URL is on this machine (127.0.0.1 or
+localhost), it then checks that the plants table contains every plant whose response was a 200. The exit status is 1 if
+one is missing, if a request fails with another error than 429, or if all fail. The plants are not deleted; their ids are from 8000000000000000000 to 8999999999999999999.`;
 
 const OPTIONS = {
   token: { type: 'string' },
   duration: { type: 'string', default: '10' },
   connections: { type: 'string', default: '10' },
-  rate: { type: 'string' },
   stack: { type: 'string' },
 } as const;
 
@@ -36,7 +33,6 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (val
   const client = new HttpClient(baseUrl, values.token);
   const duration = checkedNumber('--duration', values.duration, 1, 999_999);
   const connections = checkedNumber('--connections', values.connections, 1, 999_999);
-  const rate = values.rate === undefined ? Number.POSITIVE_INFINITY : checkedNumber('--rate', values.rate, 1, 999_999);
   const isLocal = ['127.0.0.1', 'localhost'].includes(URL.parse(client.baseUrl)?.hostname ?? '');
   const table = isLocal || values.stack !== undefined ? await findTable(values.stack, 'PlantsTableName') : undefined;
   await client.checkAccess();
@@ -53,15 +49,10 @@ await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async (val
   /** The reasons why the other requests failed. */
   const failures: string[] = [];
   let nextId = FIRST_ID + BigInt(randomInt(POSSIBLE_STARTS)) * IDS_PER_RUN;
-  let nextAt = 0;
 
   /** Uses one connection until the end: sends a request after each response. */
   async function createPlants(): Promise<void> {
-    for (;;) {
-      nextAt = Math.max(nextAt + 1000 / rate, performance.now());
-      const wait = nextAt - performance.now();
-      if (wait > 0) await sleep(wait, undefined, { signal: end }).catch(() => {});
-      if (end.aborted) return;
+    while (!end.aborted) {
       const id = String(nextId++);
       const sentAt = performance.now();
       const failure = await sendCreatePlant(client, id);
