@@ -9,6 +9,7 @@ import {
   twoOperations,
   waterPlant,
 } from '../../test/support/stack.ts';
+import { NOT_FOUND } from './gateway-responses.ts';
 
 const A = 'https://a.example';
 const template = templateWith({ allowOrigins: A });
@@ -46,6 +47,8 @@ test.each(mocks)('$method $path responds without a function to any body', ({ met
     passthroughBehavior: 'never',
     responses: { default: { statusCode: status, contentHandling: 'CONVERT_TO_TEXT' } },
   });
+  const body = method === 'ANY' ? { 'application/json': JSON.stringify(NOT_FOUND) } : undefined;
+  expect(integration.responses.default.responseTemplates).toEqual(body);
   // API Gateway sets only the statuses and headers that the method declares.
   expect(Object.keys(responses)).toEqual([status]);
   expect(Object.keys(responses[status].headers)).toEqual(

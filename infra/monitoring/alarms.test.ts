@@ -8,7 +8,7 @@ interface Alarm {
   Threshold: number;
   DatapointsToAlarm: number;
   EvaluationPeriods: number;
-  Metrics?: { Id: string; Expression?: string; MetricStat?: { Period: number } }[];
+  Metrics?: { Id: string; Expression?: string; MetricStat?: { Period: number; Stat: string } }[];
   AlarmActions?: unknown[];
 }
 
@@ -55,6 +55,11 @@ test.each([
   const fill = (count: number | undefined, missing: number) => count ?? missing;
   const choose = (condition: boolean, yes: number, no: number) => (condition ? yes : no);
   expect(value(slow, requests, fill, choose)).toBe(percentage);
+});
+
+test('the alarm Latency counts the requests of more than 2 s', () => {
+  const statistics = alarms['Latency']?.Metrics?.map(({ Id, MetricStat }) => [Id, MetricStat?.Stat]);
+  expect(Object.fromEntries(statistics ?? [])).toMatchObject({ slow: 'TC(2000:)', requests: 'SampleCount' });
 });
 
 // With missing data, an alarm on a DynamoDB metric keeps its state, so an expression replaces missing values by 0.
