@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { Client, type ClientRequest, parseResponse, type RawResponse, type SentRequest } from './client.ts';
+import { Client, type ClientRequest, parseResponse, type SentRequest } from './client.ts';
+import type { RawResponse } from './proxy-event.ts';
 
 vi.mock('node:timers/promises', { spy: true });
 beforeEach(() => void vi.mocked(sleep).mockReset().mockResolvedValue(undefined));

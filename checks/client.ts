@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from './operations.generated.js';
-import { matchPath } from './proxy-event.ts';
+import { matchPath, type RawResponse } from './proxy-event.ts';
 
 /** A response that the contract allows: status 200 with the operation's body, or status 400 with an Error. */
 type ContractResponse = { status: 200; body: object } | { status: 400; error: number; message: string };
@@ -28,13 +28,6 @@ export interface SentRequest {
   path: string;
   headers: Record<string, string>;
   body: Uint8Array<ArrayBuffer>;
-}
-
-/** Any response, also one that the contract does not allow. Header names are in lower case. */
-export interface RawResponse {
-  status: number;
-  headers: Record<string, string>;
-  text: string;
 }
 
 /** Sends a request once. Throws if there is no response. */

@@ -1,4 +1,9 @@
-import type { RawResponse } from './client.ts';
+/** Any response, also one that the contract does not allow. Header names are in lower case. */
+export interface RawResponse {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+}
 
 /** A request as API Gateway receives it. */
 interface GatewayRequest {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, type ClientResponse, isError, type RawResponse, type SentRequest } from '../checks/client.ts';
+import { Client, type ClientResponse, isError, type SentRequest } from '../checks/client.ts';
+import type { RawResponse } from '../checks/proxy-event.ts';
 import { checked, UsageError } from './command.ts';
 
 const TIMEOUT_MS = 30_000;

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { RawResponse } from '../checks/client.ts';
-import { matchPath, proxyResponse } from '../checks/proxy-event.ts';
+import { matchPath, proxyResponse, type RawResponse } from '../checks/proxy-event.ts';
 import { createEvent, type HttpRequest } from './event.ts';
 import type { RunningFunctions } from './lambda.ts';
 import type { Template } from './template.ts';

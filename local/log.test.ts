@@ -25,6 +25,10 @@ test('prints the stack of an error in lines, with paths from the project’s roo
   );
 });
 
+test('prints a line that is not JSON, although it has the members of a request’s line', () => {
+  expect(logLine('INFO', [{ operation: 'x', outcome: 'y', id: 1n }]).text).toContain('id: 1n');
+});
+
 test('prints the line of a failed request with the stacks of all causes', async () => {
   const { text, isRequest } = logLine('ERROR', [(await requestLine('createPlant', 500)).message]);
   expect(isRequest).toBe(true);

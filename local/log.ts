@@ -14,7 +14,7 @@ export interface LogLine {
 export function logLine(level: string, values: unknown[]): LogLine {
   const [value] = values;
   const isRequest = values.length === 1 && value instanceof Object && 'operation' in value && 'outcome' in value;
-  const text = isRequest ? toText(JSON.parse(JSON.stringify(value), reviveError)) : toText(...values);
+  const text = isRequest ? toText(reviveErrors(value)) : toText(...values);
   return { level, text, isRequest };
 }
 
@@ -31,6 +31,15 @@ export function toText(...values: unknown[]): string {
 export function accessLine(line: string, error?: number): string {
   const color = error === undefined ? 'green' : error < 500 ? 'yellow' : 'red';
   return `${new Date().toTimeString().slice(0, 8)}  ${styleText(color, line)}`;
+}
+
+function reviveErrors(value: object): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value), reviveError);
+  } catch {
+    // JSON has no bigints and no circular objects.
+    return value;
+  }
 }
 
 /** Makes an error of an object with a stack, because Node.js prints the stack of an error in lines. */

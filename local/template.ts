@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
-import type { RawResponse } from '../checks/client.ts';
+import type { RawResponse } from '../checks/proxy-event.ts';
 
 /** The region and the account of the local run, in ARNs and signatures. Nothing validates them. */
 export const LOCAL_REGION = 'us-east-1';
