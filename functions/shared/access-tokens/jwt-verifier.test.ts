@@ -21,6 +21,8 @@ beforeEach(() => {
 
 const newVerifier = (settings: { audiences?: string[]; scope?: string } = {}) =>
   new JwtVerifier({ issuer: issuer.url, audiences: [AUDIENCE], scope: undefined, ...settings });
+/** Fetches the keys once for the tests that share it. */
+const verifier = newVerifier();
 
 /** Claims of an access token that is valid for an hour, with changes; `undefined` removes a claim. */
 const claims = (changes: object = {}) => ({
@@ -45,15 +47,15 @@ const accepted = () => `${new URL(issuer.url).host}/${PARTNER}`;
 
 describe('accepts an access token', () => {
   test('with the name HOST/DIGEST, from the issuer’s host and a digest of the subject', async () => {
-    expect(await newVerifier().verify(token())).toBe(accepted());
+    expect(await verifier.verify(token())).toBe(accepted());
   });
 
   test('with a digest of the client’s id if it has no subject', async () => {
-    expect(await newVerifier().verify(token({ sub: undefined, client_id: 'a-partner' }))).toBe(accepted());
+    expect(await verifier.verify(token({ sub: undefined, client_id: 'a-partner' }))).toBe(accepted());
   });
 
   test.each(['at+jwt', 'application/at+jwt', 'jwt', 'AT+JWT', 'JWT', undefined])('with the type %j', async (typ) => {
-    expect(await newVerifier().verify(token({}, { typ }))).toBe(accepted());
+    expect(await verifier.verify(token({}, { typ }))).toBe(accepted());
   });
 
   test.each<[string, object]>([
@@ -61,7 +63,7 @@ describe('accepts an access token', () => {
     ['Cognito', { token_use: 'access', aud: undefined, client_id: AUDIENCE }],
     ['Cognito with an audience', { token_use: 'access', client_id: 'another' }],
   ])('with the claims of %s', async (_, changes) => {
-    expect(await newVerifier().verify(token(changes))).toBe(accepted());
+    expect(await verifier.verify(token(changes))).toBe(accepted());
   });
 
   test('for one of several audiences', async () => {
@@ -73,7 +75,7 @@ describe('accepts an access token', () => {
     ['expired less than a minute ago', { exp: NOW_S - 59 }],
     ['becomes valid within a minute', { nbf: NOW_S + 60 }],
   ])('that %s, because clocks differ', async (_, times) => {
-    expect(await newVerifier().verify(token(times))).toBe(accepted());
+    expect(await verifier.verify(token(times))).toBe(accepted());
   });
 
   test.each<object>([
@@ -118,7 +120,7 @@ describe('rejects a token', () => {
     ['that is not JSON', () => 'a.b.c', ''],
     ['with a list of claims', () => signed(key, [1]), 'JWT Claims Set must be a top-level JSON object'],
   ])('%s', async (_, makeToken, reason) => {
-    await expect(newVerifier().verify(makeToken())).rejects.toMatchObject(rejected(reason));
+    await expect(verifier.verify(makeToken())).rejects.toMatchObject(rejected(reason));
   });
 
   test('with another algorithm than its key’s', async () => {
@@ -136,7 +138,7 @@ describe('rejects a token', () => {
     [{ crit: ['x'], x: 1 }, '"x" is not recognized'],
     [{ crit: ['b64'], b64: false }, ''],
   ])('with the header %j', async (header, reason) => {
-    await expect(newVerifier().verify(token({}, header))).rejects.toMatchObject(rejected(reason));
+    await expect(verifier.verify(token({}, header))).rejects.toMatchObject(rejected(reason));
   });
 
   const NO_SUBJECT = 'its claim "sub" (or "client_id", without "sub") is not a string';
@@ -169,19 +171,19 @@ describe('rejects a token', () => {
     [{ sub: undefined, client_id: 7 }, NO_SUBJECT],
     [{ sub: undefined, client_id: ['a-partner'] }, NO_SUBJECT],
   ])('with the claims %j', async (changes, reason) => {
-    await expect(newVerifier().verify(token(changes))).rejects.toMatchObject(rejected(reason));
+    await expect(verifier.verify(token(changes))).rejects.toMatchObject(rejected(reason));
   });
 
   test('with a trailing slash after the issuer', async () => {
     const reason = 'unexpected "iss" claim value';
-    await expect(newVerifier().verify(token({ iss: `${issuer.url}/` }))).rejects.toMatchObject(rejected(reason));
+    await expect(verifier.verify(token({ iss: `${issuer.url}/` }))).rejects.toMatchObject(rejected(reason));
   });
 
   // Other types of JWTs and JWS ("Media Types" of IANA), and almost the accepted ones.
   const TYPES = ['id_token', 'logout+jwt', 'JWS', 'at', 'at-jwt', 'at+jwt ', ' JWT', 'application/jwt', 'Bearer', ''];
   test.each<unknown>([...TYPES, 7, true, null, {}, [], ['at+jwt'], ['JWT']])('with the type %j', async (typ) => {
     const reason = 'the "typ" of its header is not that of an access token';
-    await expect(newVerifier().verify(token({}, { typ }))).rejects.toMatchObject(rejected(reason));
+    await expect(verifier.verify(token({}, { typ }))).rejects.toMatchObject(rejected(reason));
   });
 
   test.each<object>([{}, { scope: 'plants/read' }, { scope: 'plants/writer' }, { scp: [7] }, { roles: 'x' }])(
