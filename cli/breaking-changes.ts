@@ -32,7 +32,7 @@ function compare(before: JsonObject, after: JsonObject, path: string[], isMap: b
     if (isDeepStrictEqual(old, current)) return [];
     if (isObject(old) && isObject(current) && !isText) return compare(old, current, [...path, key], opensMap);
     const isOptional = isMap && isObject(current) && current['required'] !== true;
-    const isOperation = path[0] === 'paths' && path.length === 2 && METHODS.includes(key);
+    const isOperation = METHODS.includes(key);
     const isHarmless = isText || (old === undefined && (isOptional || isOperation));
     const action = old === undefined ? 'add' : current === undefined ? 'remove' : 'replace';
     return `${isHarmless ? 'harmless ' : 'MAY BREAK'}  ${action} ${[...path, key].join(' > ')}`;

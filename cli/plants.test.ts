@@ -1,10 +1,13 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startEngine } from '../test/support/engine.ts';
 
+const engine = closedAtEnd(await startEngine());
+beforeEach(() => engine.clear(engine.plantsTable));
+
 test('lists all plants with exact ids, in pages of 20', async () => {
-  const engine = await startEngine();
-  onTestFinished(engine.close);
   expect(await runCommand('plants', [])).toMatchObject({ code: 0, stdout: '' });
   await engine.put(engine.plantsTable, { id: { N: '9223372036854775807' }, name: { S: 'a "b"\n' }, tag: { S: '' } });
   for (let id = 1; id <= 24; id += 1) await engine.put(engine.plantsTable, { id: { N: String(id) }, name: { S: 'x' } });
@@ -15,4 +18,24 @@ test('lists all plants with exact ids, in pages of 20', async () => {
   expect(lines.filter((line) => /^\d+ +"x" +-$/.test(line))).toHaveLength(24);
   expect(stderr).toBe(`Plants in ${engine.plantsTable}: 25.\n`);
   expect(code).toBe(0);
+});
+
+test('in a terminal, waits for Enter after each page of 20 but the last', async () => {
+  for (let id = 1; id <= 41; id += 1) await engine.put(engine.plantsTable, { id: { N: String(id) }, name: { S: 'x' } });
+  const [stdin, , stderr] = (['stdin', 'stdout', 'stderr'] as const).map((name) => {
+    const stream = Object.assign(new PassThrough(), { isTTY: true });
+    // Of a terminal's members, the command uses only `isTTY`.
+    vi.spyOn(process, name, 'get').mockReturnValue(stream as never);
+    return stream;
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const linesAtPrompt: number[] = [];
+  stderr?.on('data', (text) => {
+    if (!String(text).includes('Press Enter')) return;
+    linesAtPrompt.push(vi.mocked(console.log).mock.calls.length);
+    stdin?.write('\n');
+  });
+  const { stdout } = await runCommand('plants', []);
+  expect(linesAtPrompt).toEqual([21, 42]);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(44);
 });
