@@ -54,11 +54,6 @@ test.each([
   );
 });
 
-test('createPlant can only put plants and get access tokens', () => {
-  const createPlant = twoOperations.find(({ operationId }) => operationId === 'createPlant');
-  expect(createPlant?.grants).toEqual({ plants: ['PutItem'], accessTokens: ['GetItem'] });
-});
-
 test('every function has the settings as environment variables', () => {
   const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants,gardens', tokenScope: 'write' };
   const stack = templateWith({ allowOrigins: 'https://a.example', ...settings });

@@ -140,16 +140,6 @@ describe('the version of an operation', () => {
   if (!operation) throw new Error('The contract has no operation.');
   const before = releaseIdsOf(operation);
 
-  test('has alarms with the operation and the hash of the version in their logical ids', () => {
-    const [versionId = '', ...alarmIds] = before;
-    const release = `${constructId(operation)}Release`;
-    expect(alarmIds).toEqual(
-      ['InternalErrors', 'Crashes'].map((name) =>
-        expect.stringMatching(new RegExp(`^${release}${name}[0-9A-F]{8}${versionId.slice(-32)}$`)),
-      ),
-    );
-  });
-
   const metric = new Metric({ namespace: 'N', metricName: 'M' });
   // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function exists".
   test.each<[string, Change]>([

@@ -9,7 +9,6 @@ import {
   templateWith,
   twoOperations,
   WEB_ACL_ARN,
-  waterPlant,
 } from '../../test/support/stack.ts';
 
 const template = templateWith({});
@@ -51,15 +50,10 @@ test('the access log is kept for one month and contains no header and no id that
   expect(Format).not.toMatch(/header|userAgent|\$context\.(requestId|path|authorizer)\b/i);
 });
 
-test.each([
-  ['an operation', template, templateWith({}, [waterPlant])],
-  ['the CORS setting', templateWith({ allowOrigins: 'https://a.example' }), template],
-])('removing %s makes a new deployment of the API, which is one resource', (_case, before, after) => {
+test('a change of the CORS setting makes a new deployment of the API', () => {
   const deploymentsOf = (stack: Template) => Object.keys(propertiesOf(stack, 'AWS::ApiGateway::Deployment'));
-  expect(deploymentsOf(before)).toHaveLength(1);
-  expect(deploymentsOf(after)).not.toEqual(deploymentsOf(before));
-  before.resourceCountIs('AWS::ApiGateway::Method', 0);
-  before.resourceCountIs('AWS::ApiGateway::GatewayResponse', 0);
+  const after = templateWith({ allowOrigins: 'https://a.example' });
+  expect(deploymentsOf(after)).not.toEqual(deploymentsOf(template));
 });
 
 test.each(twoOperations)('API Gateway can invoke $operationId only for its own method and path', (operation) => {

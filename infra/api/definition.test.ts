@@ -15,6 +15,11 @@ const A = 'https://a.example';
 const template = templateWith({ allowOrigins: A });
 const mocks = methodsOf(template).filter(({ integration }) => integration.type === 'mock');
 
+test('the whole API is in its definition', () => {
+  template.resourceCountIs('AWS::ApiGateway::Method', 0);
+  template.resourceCountIs('AWS::ApiGateway::GatewayResponse', 0);
+});
+
 test('each operation has a method that invokes a function, and no other method does', () => {
   const routes = methodsOf(template).filter(({ integration }) => integration.type === 'aws_proxy');
   expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(

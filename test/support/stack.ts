@@ -22,7 +22,7 @@ export const waterPlant: GrantedOperation = {
 export const twoOperations = [...grantedOperations(), waterPlant];
 
 /** The stack with this context and these operations. Skips bundling, which takes seconds. */
-export function stackWith(context: Record<string, unknown>, operations = grantedOperations()): PlantStoreStack {
+export function stackWith(context: Record<string, unknown>, operations = twoOperations): PlantStoreStack {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [], ...context } });
   return new PlantStoreStack(app, { ...readSettings(app).settings, operations });
 }
