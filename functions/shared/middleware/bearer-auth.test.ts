@@ -78,7 +78,7 @@ test.each([
   [`Bearer ${DEVELOPMENT_TOKEN.toUpperCase()}`, INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN.replace('Local', 'Loca-')}`, INVALID],
   [`Bearer ${'x'.repeat(10_000)}`, INVALID],
-])('returns 401 for the malformed header %j, without a database read: %s', async (authorization, challenge) => {
+])('returns 401 for the malformed header $0 without a database read', async (authorization, challenge) => {
   await expect(nameFor({ authorization })).rejects.toMatchObject(unauthorized(`${MALFORMED}.`, challenge));
   expect(send).not.toHaveBeenCalled();
 });
@@ -92,7 +92,7 @@ describe('with an identity provider', () => {
   });
 
   test.each([JWT, 'e30.e30.', 'a-_.b-_.c-_', `e30.${'x'.repeat(8192 - 5)}.`])(
-    'accepts a JWT with the name that the verifier returns, without a database read: %s',
+    'accepts a JWT with the name that the verifier returns, without a database read: $0',
     async (jwt) => {
       verify.mockResolvedValue('id.example.com/0123');
       expect(await nameOf(jwt, verifier)).toBe('id.example.com/0123');
@@ -116,7 +116,7 @@ describe('with an identity provider', () => {
     `${JWT}=`,
     `${DEVELOPMENT_TOKEN}0`,
     `e30.${'x'.repeat(8192 - 4)}.`,
-  ])('returns 401 for the malformed token %s without calling the verifier', async (token) => {
+  ])('returns 401 for the malformed token $0 without calling the verifier', async (token) => {
     const message = `${MALFORMED}, or a JWT of at most 8192 characters.`;
     await expect(nameOf(token, verifier)).rejects.toMatchObject(unauthorized(message));
     expect(verify).not.toHaveBeenCalled();

@@ -46,7 +46,7 @@ test.each([
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   ['x'.repeat(41), `"${'x'.repeat(40)}…"`],
   [`text/plain; ${'x'.repeat(9000)}`, `"text/plain; ${'x'.repeat(28)}…"`],
-])('returns 415 and quotes at most 40 characters of the Content-Type %#', async (contentType, quoted) => {
+])('returns 415 and quotes at most 40 characters of the Content-Type $0', async (contentType, quoted) => {
   await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
     error: 415,
     message: `The Content-Type was ${quoted}; it must be application/json.`,
@@ -149,7 +149,7 @@ test.each([
   '9223372036854775807.5',
   '99999999999999999999',
   '9'.repeat(1_000_000),
-])('parses the id %.20s as an UnconvertedNumber, which the validator rejects', async (text) => {
+])('parses the id $0 as an UnconvertedNumber, which the validator rejects', async (text) => {
   expect(await idOf(text)).toEqual({ name: 'x', id: new UnconvertedNumber(text) });
 });
 
