@@ -354,7 +354,7 @@ test('each check has a title of its own, with a subject and the names that the m
   expect(all).toContain('an empty object gets error 400 with id and name in the message');
 });
 
-test('each check of the smoke test needs the gateway, or is also a check of one function', () => {
+test('the pre-traffic hooks run every check that does not need the gateway', () => {
   const gatewayChecks = checks.filter(({ needsGateway }) => needsGateway);
   const ofFunctions = operations.flatMap(({ operationId }) =>
     checksOfFunction(operationId, { expiredToken: 'x' }).checks.filter(({ title }) => !title.includes('expired')),

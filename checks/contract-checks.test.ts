@@ -121,7 +121,7 @@ const INVALID_TOKENS = titles.filter((title) => /^GET .+ gets error 401/.test(ti
 const REQUEST_IDS = titles.filter((title) => title.startsWith('each error response has a new request id'));
 const PREFLIGHTS = titles.filter((title) => title.startsWith('OPTIONS '));
 
-/** The correct service, except where a function returns another response. */
+/** The broken response to a request, or false for the correct one; and the titles of the checks that fail. */
 test.each<[string, (sent: ReceivedRequest) => FakeResponse | false, string[]]>([
   ['responds to the second operation without a token', (sent) => getsPlant(sent) && plant(), INVALID_TOKENS],
   [

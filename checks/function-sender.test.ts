@@ -52,11 +52,11 @@ test('sends header names alternately in Title-Case and in lower case', async () 
 });
 
 test.each<[string, ClientRequest, string | null]>([
-  ['text', { body: '{"name":"植物"}' }, 'eyJuYW1lIjoi5qSN54mpIn0='],
-  ['bytes that are not UTF-8', { body: Uint8Array.of(0xff, 0x00) }, '/wA='],
-  ['no characters', { body: '' }, null],
-  ['a GET request', { method: 'GET', body: '{}' }, null],
-])('sends the body of %s as base64, or null for an empty body', async (_, request, body) => {
+  ['text as base64', { body: '{"name":"植物"}' }, 'eyJuYW1lIjoi5qSN54mpIn0='],
+  ['bytes that are not UTF-8 as base64', { body: Uint8Array.of(0xff, 0x00) }, '/wA='],
+  ['an empty body as null', { body: '' }, null],
+  ['the body of a GET request as null', { method: 'GET', body: '{}' }, null],
+])('sends %s', async (_, request, body) => {
   expect((await sendTwice(request)).event).toMatchObject({ body, isBase64Encoded: body !== null });
 });
 

@@ -17,14 +17,18 @@ test('reads an event', () => {
   expect(readEvent(write({ 'a.json': JSON.stringify(event) })('a.json'))).toEqual(event);
 });
 
+test('rejects a file that does not exist', () => {
+  const file = write({})('a.json');
+  expect(() => readEvent(file)).toThrow(`The event ${file} cannot be read: ENOENT`);
+});
+
 test.each([
-  ['b.json', '{}', 'cannot be read: ENOENT'],
-  ['a.json', '# Text', 'cannot be read: Unexpected token'],
-  ['a.json', '{"httpMethod":"POST"}', 'must be a REST proxy event, with httpMethod and resource.'],
-  ['a.json', '{"resource":"/plants"}', 'must be a REST proxy event, with httpMethod and resource.'],
-  ['a.json', 'null', 'must be a REST proxy event, with httpMethod and resource.'],
-])('rejects the file %s if a.json contains %s', (name, text, problem) => {
-  const file = write({ 'a.json': text })(name);
+  ['# Text', 'cannot be read: Unexpected token'],
+  ['{"httpMethod":"POST"}', 'must be a REST proxy event, with httpMethod and resource.'],
+  ['{"resource":"/plants"}', 'must be a REST proxy event, with httpMethod and resource.'],
+  ['null', 'must be a REST proxy event, with httpMethod and resource.'],
+])('rejects a file that contains %s', (text, problem) => {
+  const file = write({ 'a.json': text })('a.json');
   expect(() => readEvent(file)).toThrow(`The event ${file} ${problem}`);
 });
 

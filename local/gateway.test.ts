@@ -186,17 +186,17 @@ test('returns error 404 if the template has no routes', async () => {
   expect(contractBody(await post('x'))).toMatchObject({ error: 404 });
 });
 
-test.each<[string, () => unknown, number]>([
-  ['that throws', () => Promise.reject(new Error('inside')), 500],
-  ['that returns null', () => null, 500],
-  ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' } }), 500],
-])('returns an error of the contract for a function %s', async (_, handler, error) => {
+test.each<[string, () => unknown]>([
+  ['that throws', () => Promise.reject(new Error('inside'))],
+  ['that returns null', () => null],
+  ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' } })],
+])('returns error 500 for a function %s', async (_, handler) => {
   await serve({}, handler);
   const response = contractBody(await post('x'));
-  expect(response).toMatchObject({ error });
+  expect(response).toMatchObject({ error: 500 });
   expect(JSON.stringify(response)).not.toContain('inside');
   // The reason is printed to the terminal.
-  expect(vi.mocked(console.error)).toHaveBeenCalledTimes(error === 500 ? 1 : 0);
+  expect(vi.mocked(console.error)).toHaveBeenCalledOnce();
 });
 
 test('sends an empty JSON response for a function that returns only a status', async () => {

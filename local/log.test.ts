@@ -25,7 +25,7 @@ test('prints the stack of an error in lines, with paths from the project’s roo
   );
 });
 
-test('prints a line that is not JSON, although it has the members of a request’s line', () => {
+test('prints the members of a request’s line that JSON cannot represent', () => {
   expect(logLine('INFO', [{ operation: 'x', outcome: 'y', id: 1n }]).text).toContain('id: 1n');
 });
 

@@ -90,6 +90,6 @@ test.each([
   ['/docsx', 'GET'],
   ['/x/docs/', 'GET'],
   ['/', 'GET'],
-])('ignores %s with %s', async (path, method) => {
+])('passes $1 $0 to the API', async (path, method) => {
   expect(await (await serve())(path, { method })).toMatchObject({ status: 200, text: 'not the page' });
 });

@@ -49,7 +49,7 @@ test.each([
   expect(JSON.parse(readFileSync(serviceFile, 'utf8'))).toEqual({ pid: process.pid });
 });
 
-test('finds a service that does not respond', async () => {
+test('rejects a second service although the first does not respond', async () => {
   const server = createServer(() => {});
   onTestFinished(() => void server.close());
   await claimDataDirectory();

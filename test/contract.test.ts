@@ -21,7 +21,7 @@ test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
   expect(validator.version).toBe('3.1');
 });
 
-test('the server is a plain URL, because clients of hey-api, openapi-client-axios and stepci would send "{base_url}"', () => {
+test('the server’s URL has no variables, because clients of hey-api, openapi-client-axios and stepci do not replace them', () => {
   const description = expect.stringContaining('{base_url}');
   expect(contract.servers).toEqual([{ url: 'http://127.0.0.1:3000', description }]);
 });

@@ -55,14 +55,14 @@ const operations = await Promise.all(
 );
 type Operation = (typeof operations)[number];
 
-/** In seconds since 1970. */
+/** An expiry that no test reaches, in seconds since 1970. */
 const FAR_FUTURE = 2 ** 32;
 
 /** Starts an operation's bundle with its own database. Calls fail as planned during init. */
-async function startWithFailures({ functionName, folder, before }: Operation, ...initPlans: Plan[]) {
+async function startWithFailures({ functionName, folder, before }: Operation, initPlan?: Plan) {
   const engine = await startEngine(template);
   const proxy = await startFailureProxy(engine.endpoint);
-  proxy.plan(...initPlans);
+  proxy.plan(initPlan);
   const lines: LogLine[] = [];
   const functions = template.functions.filter(({ name }) => name === functionName);
   const running = await startServedFunctions({ ...template, functions }, proxy, (line) => lines.push(line));
@@ -72,8 +72,8 @@ async function startWithFailures({ functionName, folder, before }: Operation, ..
     /** Ends all failures. */
     repairDatabase: () => proxy.plan(),
     items: () => itemsOf(engine),
-    /** Starts a test: restores the items, makes the next calls fail, and uses a new token, which is not cached. */
-    async reset(...plans: Plan[]) {
+    /** Starts a test: restores the items, plans the failure of the next calls, and uses a new token, which is not cached. */
+    async reset(plan?: Plan) {
       proxy.plan();
       lines.length = 0;
       for (const { table, items } of before) {
@@ -82,7 +82,7 @@ async function startWithFailures({ functionName, folder, before }: Operation, ..
       }
       ({ token } = newToken('', 0, 0));
       await engine.putToken(token, 'test', FAR_FUTURE);
-      proxy.plan(...plans);
+      proxy.plan(plan);
     },
     /** Invokes the function with the operation's sample event. Returns the body of the response. */
     async send() {
@@ -121,33 +121,37 @@ const failingCalls = operations.flatMap((operation) =>
   ),
 );
 
-describe.each(failingCalls)('$operationId, if each $call fails $when', { concurrent: true }, async (failingCall) => {
-  const { operation, call, applied, next } = failingCall;
-  const service = closedAtEnd(await startWithFailures(operation));
+describe.each(failingCalls)(
+  '$operationId, while each $call fails $when,',
+  { concurrent: true },
+  async (failingCall) => {
+    const { operation, call, applied, next } = failingCall;
+    const service = closedAtEnd(await startWithFailures(operation));
 
-  test.for(rows)(
-    'the database %s: error %i, and then the response to a repeated request',
-    IN_ORDER,
-    async ([failure, error]) => {
-      await service.reset({ call, failure, applied, times: ALWAYS });
-      const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
-      expect(await service.send()).toMatchObject({ error, message });
-      expect(await service.items()).toEqual(applied ? operation.after : operation.before);
-      expect(service.lines).toHaveLength(1);
-      service.repairDatabase();
-      expect((await service.send())['error']).toBe(errorOfSample(next));
-      expect(await service.items()).toEqual(operation.after);
-    },
-  );
-});
+    test.for(rows)(
+      'returns error $1 if the database $0, and then responds to a repeated request',
+      IN_ORDER,
+      async ([failure, error]) => {
+        await service.reset({ call, failure, applied, times: ALWAYS });
+        const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
+        expect(await service.send()).toMatchObject({ error, message });
+        expect(await service.items()).toEqual(applied ? operation.after : operation.before);
+        expect(service.lines).toHaveLength(1);
+        service.repairDatabase();
+        expect((await service.send())['error']).toBe(errorOfSample(next));
+        expect(await service.items()).toEqual(operation.after);
+      },
+    );
+  },
+);
 
-describe.each(failingCalls)('$operationId, if one $call fails $when', { concurrent: true }, async (failingCall) => {
+describe.each(failingCalls)('$operationId, when one $call fails $when,', { concurrent: true }, async (failingCall) => {
   const { operation, call, applied, next } = failingCall;
   const service = closedAtEnd(await startWithFailures(operation));
 
   // A database that sends a byte at a time leaves no time for another attempt.
   test.for(rows.filter(([failure]) => failure !== 'sends a byte at a time'))(
-    'the database %s: the same response as without',
+    'responds as without a failure if the database $0',
     IN_ORDER,
     async ([failure]) => {
       await service.reset({ call, failure, applied, times: 1 });

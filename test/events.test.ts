@@ -49,7 +49,7 @@ function examplesOf(method: string, path: string, status: number) {
   return { example, examples: examples as Record<string, { value: unknown }> };
 }
 
-test('the bundle’s response to each sample event is that in its name and in openapi.yaml', async () => {
+test('the bundle responds to each sample event with the error in its name and the example in openapi.yaml', async () => {
   for (const name of [...sampleNames, TOO_LARGE]) {
     const event = name === TOO_LARGE ? tooLarge : sampleEvent(name);
     const response = (await functions.invoke(event)) as ApiResponse;

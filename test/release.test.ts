@@ -20,11 +20,11 @@ const template = await sharedTemplate();
 
 const engine = closedAtEnd(await startEngine(template));
 
-/** Environment variables to replace, of the new version and of the hook. */
-type Variables = { version?: Record<string, string>; hook?: Record<string, string> };
-
-/** Runs the hook for a new version. Returns the reported status and the log. Fails if the hook leaves a token behind. */
-async function runHook(operationId: string, variables: Variables = {}) {
+/**
+ * Runs the hook for a new version with these environment variables changed. Returns the reported status and the log.
+ * Fails if the hook leaves a token behind.
+ */
+async function runHook(operationId: string, changes: Record<string, string> = {}) {
   const { operation } = checksOfFunction(operationId, { expiredToken: '' });
   const hook = template.functions.find(
     ({ environmentVariables }) => environmentVariables['OPERATION_ID'] === operationId,
@@ -38,20 +38,20 @@ async function runHook(operationId: string, variables: Variables = {}) {
     return (await version).invoke(event);
   });
   const aws = await startFakeService((sent) => endpoints.respond(sent));
-  const start = (configuration: FunctionConfiguration, changes?: Record<string, string>) => {
+  const start = (configuration: FunctionConfiguration, changed?: Record<string, string>) => {
     const environmentVariables = {
       ...lambdaVariables(configuration.name, engine.endpoint),
       AWS_ENDPOINT_URL_CODEDEPLOY: aws,
       AWS_ENDPOINT_URL_LAMBDA: aws,
       ...configuration.environmentVariables,
-      ...changes,
+      ...changed,
     };
     return startFunction({ ...configuration, environmentVariables }, (line) => lines.push(line));
   };
-  const version = start(functionOfRoute(template, operation.method, operation.path), variables.version);
+  const version = start(functionOfRoute(template, operation.method, operation.path), changes);
   // A version that fails at init fails each invocation.
   version.catch(() => {});
-  const startedHook = await start(hook, variables.hook);
+  const startedHook = await start(hook);
   await startedHook.invoke(LIFECYCLE_EVENT);
   await startedHook.close();
   await (await version.catch(() => undefined))?.close();
@@ -71,18 +71,10 @@ test.each(operations)('a correct version of $operationId passes the pre-traffic 
   expect(log).toMatch(new RegExp(`operation: '${operationId}'.*versionArn: '\\S+:7'.*passed: \\d+`));
 });
 
-test.each<[string, Variables, string, string]>([
-  ['crashes at init', { version: { PLANTS_TABLE_NAME: '' } }, 'without Authorization header', 'the function failed: '],
-  [
-    'sends no CORS headers',
-    { hook: { ALLOW_ORIGINS: 'https://a.example,https://b.example' } },
-    'pages of https://a.example',
-    'Allow-Origin',
-  ],
-])('a version that %s fails the pre-traffic check', async (_, variables, check, problem) => {
-  const { status, lines } = await runHook('createPlant', variables);
+test('a version that crashes at init fails the pre-traffic check', async () => {
+  const { status, lines } = await runHook('createPlant', { PLANTS_TABLE_NAME: '' });
   const [error] = lines.filter(({ level, text }) => level === 'ERROR' && text.includes('check:'));
-  expect(error?.text).toContain(check);
-  expect(error?.text).toContain(problem);
+  expect(error?.text).toContain('without Authorization header');
+  expect(error?.text).toContain('the function failed: ');
   expect(status).toBe('Failed');
 });

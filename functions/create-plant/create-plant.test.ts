@@ -34,7 +34,7 @@ test('repeating a request succeeds, and a different plant with the same id is re
   );
 });
 
-test('rejects the same plant with a tag instead of without, and the reverse', async () => {
+test('a plant with an empty tag and one without a tag are different', async () => {
   const [tagged, untagged] = [freeId(), freeId()];
   await create({ id: tagged, name: 'fern', tag: '' });
   await expect(create({ id: tagged, name: 'fern' })).rejects.toMatchObject({

@@ -39,7 +39,7 @@ function edit(file: string, change: (source: string) => string): () => void {
   return undo;
 }
 
-test('npm run invoke uses it', async () => {
+test('npm run invoke uses the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB', async () => {
   const { code } = await project.run('npm run --silent invoke -- events/create-plant.json', variables);
   expect(code).toBe(0);
   expect(await engine.items(engine.plantsTable)).toHaveLength(1);

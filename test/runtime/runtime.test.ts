@@ -78,7 +78,7 @@ test('logs one JSON line for each request, with the stack of an internal error',
   ]);
 });
 
-test('accepts tokens of an identity provider in the bundle and at the local run, and returns 503 if it is not reachable', async () => {
+test('accepts tokens of an identity provider in the bundle and at the local run; returns 503 if its certificate is not trusted', async () => {
   const issuer = await startIssuer();
   const newToken = certifiedProvider(issuer);
   const project = copyProject();

@@ -4,7 +4,7 @@ import { afterAll, vi } from 'vitest';
 
 /* Undoes what a test file changed in its process: the files of a worker share it, because loading the SDK takes long. */
 
-// For code in temporary folders, which a later run does not use.
+// The cache of code in temporary folders. No later run can use it, so it is deleted with them.
 process.env['NODE_COMPILE_CACHE'] = join(tmpdir(), 'node');
 const variables = { ...process.env };
 

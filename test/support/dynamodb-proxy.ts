@@ -53,15 +53,14 @@ export interface Plan {
 
 /** Starts a proxy in front of a DynamoDB engine. Calls fail as planned; all others are passed on. */
 export async function startFailureProxy(engine: string) {
-  let plans: Plan[] = [];
+  let plan: Plan | undefined;
   const calls: string[] = [];
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
     const call = `${actionOf(request.headers)} ${JSON.parse(body).TableName}`;
     calls.push(call);
-    const plan = plans.find((candidate) => candidate.call === call && candidate.times > 0);
-    if (plan) {
+    if (plan?.call === call && plan.times > 0) {
       plan.times -= 1;
       if (plan.applied) await forward(engine, request.headers, body);
       return sendFailure(plan.failure, response);
@@ -77,9 +76,9 @@ export async function startFailureProxy(engine: string) {
     endpoint: `http://${await listen(server)}`,
     /** The calls, in order, each as ACTION TABLE. */
     calls,
-    /** Replaces all plans. */
-    plan(...next: Plan[]): void {
-      plans = next.map((plan) => ({ ...plan }));
+    /** Replaces the plan. Without a new one, no call fails. */
+    plan(next?: Plan): void {
+      plan = next && { ...next };
     },
     close(): void {
       server.closeAllConnections();

@@ -93,7 +93,7 @@ export async function startEngine({ tables }: Pick<Template, 'tables'> = { table
       return key && ({ id: key.N, ...Object.fromEntries(values) } as StoredPlant);
     },
 
-    /** Stores a token as `npm run token` does. */
+    /** Stores an access token. `expiresAt` is in seconds since 1970. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
       const item = { digest: { S: digestOf(token) }, name: { S: name }, expiresAt: { N: String(expiresAt) } };
       await this.put(accessTokensTable, item);

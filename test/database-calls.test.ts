@@ -35,7 +35,7 @@ test.each(routes)('$method $resource makes exactly the calls that its role allow
   expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(name, assembly));
 });
 
-test('POST /plants reads once at init, then each token once a minute, and writes once for a valid request', async () => {
+test('POST /plants reads once at init and once for a new token, and writes only for a valid body', async () => {
   const { invoke } = await startFunctionOf('POST', '/plants');
   const create = async (body: string) => invoke(eventWith({ body }));
   const read = `GetItem ${engine.accessTokensTable}`;
