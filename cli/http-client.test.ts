@@ -5,7 +5,13 @@ import { UsageError } from './command.ts';
 import { HttpClient } from './http-client.ts';
 
 vi.mock('node:timers/promises', { spy: true });
-beforeEach(() => void vi.mocked(sleep).mockReset());
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.mocked(sleep)
+    .mockReset()
+    .mockImplementation(async (ms) => void vi.setSystemTime(Date.now() + Number(ms)));
+  return () => vi.useRealTimers();
+});
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -36,26 +42,25 @@ test.each<[string, FakeResponse | undefined, string | undefined]>([
   ['the response is another error', errorResponse(400), undefined],
   ['another service responds', { status: 502, headers: {}, body: '' }, 'URL is not this service: the response was 502'],
   ['nothing responds', undefined, 'URL does not respond: '],
-])('checks the access if %s', async (_, response, message) => {
+])('checks the access once if %s', async (_, response, message) => {
   const url = response ? await startFakeService(() => response) : 'http://127.0.0.1:9';
   const access = new HttpClient(url, 'token').checkAccess();
   if (message === undefined) await expect(access).resolves.toBeUndefined();
   else await expect(access).rejects.toThrow(message.replace('URL', url));
 });
 
-test('repeats the check of the access for the given time, but not with an invalid token', async () => {
-  vi.mocked(sleep).mockResolvedValue(undefined);
-  const forbidden = { status: 403, headers: {}, body: '' };
-  const responses = [forbidden, ...[404, 400, 404, 404].map(errorResponse)];
-  const url = await startFakeService(() => responses.shift() ?? errorResponse(401));
-  const client = new HttpClient(url, 'token');
-  await expect(client.checkAccess(60)).resolves.toBeUndefined();
-  expect(vi.mocked(sleep).mock.calls).toEqual([[5000], [5000]]);
-  vi.spyOn(Date, 'now').mockReturnValueOnce(0).mockReturnValueOnce(59_999).mockReturnValueOnce(60_000);
-  await expect(client.checkAccess(60)).rejects.toThrow('There is no POST /plants');
-  vi.mocked(Date.now).mockRestore();
-  await expect(client.checkAccess(60)).rejects.toThrow('The token is not valid');
-  expect(vi.mocked(sleep)).toHaveBeenCalledTimes(3);
+const forbidden = { status: 403, headers: {}, body: '' };
+test.each<[string, FakeResponse[], number, string | undefined]>([
+  ['until it has access', [forbidden, errorResponse(404), errorResponse(400)], 2, undefined],
+  ['until the time is up', [errorResponse(404)], 12, 'There is no POST /plants'],
+  ['until the token is rejected', [forbidden, errorResponse(401)], 1, 'The token is not valid'],
+])('checks the access every 5 s, for up to 60 s, %s', async (_, responses, waits, message) => {
+  const last = responses.at(-1) ?? forbidden;
+  const url = await startFakeService(() => responses.shift() ?? last);
+  const access = new HttpClient(url, 'token').checkAccess(60);
+  if (message === undefined) await expect(access).resolves.toBeUndefined();
+  else await expect(access).rejects.toThrow(message);
+  expect(vi.mocked(sleep).mock.calls).toEqual(Array(waits).fill([5000]));
 });
 
 test('ends a request without a response after 30 s', async () => {
