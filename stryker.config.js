@@ -4,8 +4,8 @@ const folder = process.env['MUTATION_FOLDER'];
 
 /** These run in another process than the tests, or in a bundle. The dashboard's titles and positions are not tested. */
 const NOT_MUTATED = [
-  'cli/{generate,invoke,rename,start}.ts',
-  'local/{lambda-process,service,synthesize}.ts',
+  'tools/{generate,invoke,rename,start}.ts',
+  'tools/local/{lambda-process,service,synthesize}.ts',
   'infra/{bundle/node-http,monitoring/dashboard}.ts',
 ];
 

@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const mutatedFolder = process.env['MUTATION_FOLDER'];
 
 /** The tests that run on both DynamoDB engines: what is stored and read, its limits, and each operation. */
-const BOTH_ENGINES = ['{functions/**/{dynamodb-values,create-plant,tokens-table},cli/token,test/events}.test.ts'];
+const BOTH_ENGINES = ['{functions/**/{dynamodb-values,create-plant,tokens-table},tools/token,test/events}.test.ts'];
 
 // Each worker loads the SDK and CDK; the cache saves compiling them again.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
@@ -31,11 +31,11 @@ export default defineConfig({
     isolate: Boolean(mutatedFolder),
     setupFiles: 'test/support/clean-up.ts',
     ...(mutatedFolder
-      ? // contract/generate.test.ts tests the generated validators.
-        { include: [`${mutatedFolder}/**/*.test.ts`, 'contract/generate.test.ts'] }
+      ? // tools/generate/generate.test.ts tests the generated validators.
+        { include: [`${mutatedFolder}/**/*.test.ts`, 'tools/generate/generate.test.ts'] }
       : {
           projects: [
-            project('dynalite', ['{checks,cli,contract,functions,local}/**/*.test.ts', 'test/*.test.ts']),
+            project('dynalite', ['{functions,tools}/**/*.test.ts', 'test/*.test.ts']),
             // The files change nothing in their process, and share the templates.
             project('infra', ['infra/**/*.test.ts'], { setupFiles: [] }),
             project('local-run', ['test/local-run/*.test.ts']),

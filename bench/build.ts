@@ -1,8 +1,8 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
-import { projectRoot, synthesize } from '../local/synthesize.ts';
-import { functionOfRoute, readTemplate } from '../local/template.ts';
+import { projectRoot, synthesize } from '../tools/local/synthesize.ts';
+import { functionOfRoute, readTemplate } from '../tools/local/template.ts';
 
 /** A bundled handler. */
 export interface Variant {

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkedNumber, command } from '../cli/command.ts';
-import { projectRoot, synthesize } from '../local/synthesize.ts';
-import { functionOfRoute, readTemplate } from '../local/template.ts';
+import { checkedNumber, command } from '../tools/command.ts';
+import { projectRoot, synthesize } from '../tools/local/synthesize.ts';
+import { functionOfRoute, readTemplate } from '../tools/local/template.ts';
 import { AT_EVERY_SIZE, buildAlternatives, buildVariants, buildWithJwt, PLANT_STORE, type Variant } from './build.ts';
 import { startFakeServices } from './fake-services.ts';
 import { measure, type RunOptions } from './measure.ts';

@@ -1,4 +1,4 @@
-import { type Operation, readOperations } from '../contract/operations.ts';
+import { type Operation, readOperations } from './contract.ts';
 import type { TableName } from './tables.ts';
 
 /** The actions that each operation may use on each table. `GetItem` on the access tokens is added to all of them. */

@@ -84,7 +84,7 @@ export class Release extends Construct {
     const { operation, lambda } = operationFunction;
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
       description: `Checks a new version of ${operation.method} ${operation.path} before it receives traffic`,
-      entry: 'checks/pre-traffic-hook.ts',
+      entry: 'functions/pre-traffic-hook/index.ts',
       // The checks of a correct version take a few seconds.
       timeout: Duration.minutes(2),
       environment: {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type RunningFunctions, startServedFunctions } from '../local/lambda.ts';
-import { functionOfRoute, readTemplate } from '../local/template.ts';
+import { type RunningFunctions, startServedFunctions } from '../tools/local/lambda.ts';
+import { functionOfRoute, readTemplate } from '../tools/local/template.ts';
 import { sharedAssembly } from './support/assembly.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';

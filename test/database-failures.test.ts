@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readOperations } from '../contract/operations.ts';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
-import { startServedFunctions } from '../local/lambda.ts';
-import type { LogLine } from '../local/log.ts';
-import { functionOfRoute, readTemplate } from '../local/template.ts';
+import { readOperations } from '../infra/contract.ts';
+import { startServedFunctions } from '../tools/local/lambda.ts';
+import type { LogLine } from '../tools/local/log.ts';
+import { functionOfRoute, readTemplate } from '../tools/local/template.ts';
 import { sharedAssembly } from './support/assembly.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { type ApiResponse, contractBody } from './support/contract.ts';

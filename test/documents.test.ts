@@ -4,7 +4,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { gatewayResponses } from '../infra/api/gateway-responses.ts';
 import { settingKeys } from '../infra/settings.ts';
-import { projectRoot } from '../local/synthesize.ts';
+import { projectRoot } from '../tools/local/synthesize.ts';
 import { sharedAssembly } from './support/assembly.ts';
 
 const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
@@ -138,7 +138,7 @@ test.each<[statement: RegExp, value: unknown]>([
   [/refresh\s+the\s+keys\s+after\s+(\d+)\s+min/g, tokens('provider-keys', 'REFRESH_AFTER_MS') / 60_000],
   [/the\s+old\s+keys\s+for\s+up\s+to\s+(\d+)\s+min/g, tokens('provider-keys', 'MAX_AGE_MS') / 60_000],
   [/After\s+(\d+)\s+attempts/g, constantIn('functions/shared/dynamodb/dynamodb.ts', 'MAX_ATTEMPTS')],
-  [/valid\s+for\s+(\d+)\s+days\s+by\s+default/g, /default: '(\d+)d'/.exec(read('cli/token.ts'))?.[1]],
+  [/valid\s+for\s+(\d+)\s+days\s+by\s+default/g, /default: '(\d+)d'/.exec(read('tools/token.ts'))?.[1]],
   [/new\s+version,\s+for\s+at\s+most\s+(\d+)\s+minutes/g, hook?.['Properties'].Timeout / 60],
   [/\*\*Canary:\*\* (\d+) %/g, /\d+(?=P)/.exec(group?.['Properties'].DeploymentConfigName)?.[0]],
 ])('documents say %s as the code does', (statement, value) => {

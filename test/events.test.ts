@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readOperations } from '../contract/operations.ts';
 import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
 import { pick } from '../functions/shared/success.ts';
-import { startServedFunctions } from '../local/lambda.ts';
-import { projectRoot } from '../local/synthesize.ts';
+import { readOperations } from '../infra/contract.ts';
+import { startServedFunctions } from '../tools/local/lambda.ts';
+import { projectRoot } from '../tools/local/synthesize.ts';
 import { sharedTemplate } from './support/assembly.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { type ApiResponse, contract, contractBody } from './support/contract.ts';

@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
-import { checksOfFunction } from '../checks/all-checks.ts';
-import { operations } from '../checks/operations.generated.js';
-import { lambdaVariables, startFunction } from '../local/lambda.ts';
-import type { LogLine } from '../local/log.ts';
-import { type FunctionConfiguration, functionOfRoute } from '../local/template.ts';
+import { checksOfFunction } from '../functions/pre-traffic-hook/all-checks.ts';
+import { operations } from '../functions/pre-traffic-hook/operations.generated.js';
+import { lambdaVariables, startFunction } from '../tools/local/lambda.ts';
+import type { LogLine } from '../tools/local/log.ts';
+import { type FunctionConfiguration, functionOfRoute } from '../tools/local/template.ts';
 import { sharedTemplate } from './support/assembly.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startEngine } from './support/engine.ts';
@@ -13,7 +13,7 @@ import { FUNCTION_ARN, LIFECYCLE_EVENT, releaseEndpoints } from './support/relea
 
 /*
  * The built pre-traffic hook checks the built function, with a fake CodeDeploy and Lambda. The hook's own logic is tested
- * in checks/pre-traffic-hook.test.ts.
+ * in functions/pre-traffic-hook/index.test.ts.
  */
 
 const template = await sharedTemplate();

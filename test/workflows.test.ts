@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { projectRoot } from '../local/synthesize.ts';
+import { projectRoot } from '../tools/local/synthesize.ts';
 import { copyProject } from './support/project-copy.ts';
 
 /* Code that runs with permissions or secrets: the workflows, and the install scripts of packages. */
@@ -86,7 +86,7 @@ test('the release job runs no install scripts, other jobs only those that packag
 test('the smoke test runs without installed packages, as in smoke.yml', async () => {
   const copy = copyProject();
   rmSync(join(copy.directory, 'node_modules'));
-  const { code, stderr } = await copy.run(`${process.execPath} cli/smoke.ts http://127.0.0.1:1 --token any`);
+  const { code, stderr } = await copy.run(`${process.execPath} tools/smoke.ts http://127.0.0.1:1 --token any`);
   expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1 does not respond/);
   expect(code).toBe(1);
 });

@@ -1,4 +1,4 @@
-// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.
+// Generated from openapi.yaml by npm run generate. Do not edit.
 
 export type NewPlant = { "id": bigint; "name": string; "tag"?: string };
 export type Plant = { "name": string; "tag"?: string };

@@ -1,4 +1,4 @@
-// Generated from openapi.yaml by contract/generate.ts (npm run generate). Do not edit.
+// Generated from openapi.yaml by npm run generate. Do not edit.
 export const operationId = "createPlant";
 export const int64Paths = [["id"]];
 export const parameters = {"pathParameters":{},"queryStringParameters":{}};

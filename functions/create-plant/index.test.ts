@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith, handlerOf } from '../../test/support/event.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
 import { digestOf } from '../shared/access-tokens/token.ts';
 
 const engine = closedAtEnd(await startEngine());

@@ -1,8 +1,8 @@
 import { Stack } from 'aws-cdk-lib';
 import { EndpointAccessMode, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { Operation } from '../../contract/operations.ts';
 import { EXPOSED_HEADERS } from '../../functions/shared/errors.ts';
+import type { Operation } from '../contract.ts';
 import { gatewayResponsesWith, NOT_FOUND, responseParameters } from './gateway-responses.ts';
 
 /** TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). */

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import type { Operation } from '../../contract/operations.ts';
 import { functionOf, stackWith } from '../../test/support/stack.ts';
+import type { Operation } from '../contract.ts';
 import { grantedOperations } from '../operations.ts';
 
 /** Bundles a stack. Returns a function that returns the folder of an operation's bundle. */

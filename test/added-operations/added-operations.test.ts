@@ -2,13 +2,13 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse, parseDocument } from 'yaml';
-import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { copyProject, type LocalRun } from '../support/project-copy.ts';
 
 /*
  * Adds DELETE /plants/{id}, GET /plants and an optional number `height` of Plant to a copy of the project, as
- * docs/changing.md describes it: in the contract, in functions/, infra/, events/ and checks/. The copy's tests must pass.
+ * docs/changing.md describes it: in the contract, in functions/, infra/ and events/. The copy's tests must pass.
  */
 
 const fixture = import.meta.dirname;
@@ -21,12 +21,20 @@ beforeAll(async () => {
   insertInto('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "deletePlant: { plants: ['DeleteItem'] },\n");
   insertInto('infra/operations.ts', /(?<=\n {2}createPlant: .*\n)/, "listPlants: { plants: ['Scan'] },\n");
   insertInto(
-    'checks/all-checks.ts',
+    'functions/pre-traffic-hook/all-checks.ts',
     /(?<=createPlantChecks,\n)/,
     'deletePlant: deletePlantChecks,\nlistPlants: listPlantsChecks,\n',
   );
-  insertInto('checks/all-checks.ts', /^/, "import { deletePlantChecks } from './delete-plant-checks.ts';\n");
-  insertInto('checks/all-checks.ts', /^/, "import { listPlantsChecks } from './list-plants-checks.ts';\n");
+  insertInto(
+    'functions/pre-traffic-hook/all-checks.ts',
+    /^/,
+    "import { deletePlantChecks } from '../delete-plant/checks.ts';\n",
+  );
+  insertInto(
+    'functions/pre-traffic-hook/all-checks.ts',
+    /^/,
+    "import { listPlantsChecks } from '../list-plants/checks.ts';\n",
+  );
   const deletion = { httpMethod: 'DELETE', resource: '/plants/{id}', path: '/plants/1', pathParameters: { id: '1' } };
   addEvent('delete-plant', 'create-plant', deletion);
   addEvent('error-404-delete-plant-again', 'delete-plant', deletion);
@@ -83,7 +91,7 @@ const create = (body: string) => send('POST', '/plants', body);
 
 /** The tests that depend on the operations. The other tests would only be repeated. */
 const TESTS =
-  'checks/all-checks checks/contract-checks functions/create-plant functions/delete-plant infra/api infra/monitoring infra/operations infra/stack test/';
+  'functions/pre-traffic-hook functions/create-plant functions/delete-plant infra/api infra/monitoring infra/operations infra/stack test/';
 
 test('the copy with three operations passes its tests', async () => {
   const { code, stdout, stderr } = await project.run(`npm test -- ${TESTS}`, { VITEST: '', NODE_ENV: '' });

@@ -3,7 +3,7 @@ import { copyProject } from '../support/project-copy.ts';
 
 /** The tests that depend most on names. */
 const TESTS =
-  'checks/all-checks cli/token contract/ functions/create-order infra/stack test/contract test/documents test/events';
+  'functions/pre-traffic-hook/all-checks tools/token tools/generate functions/create-order infra/stack test/contract test/documents test/events';
 
 test('npm run rename makes a service of another name and resource, which passes its tests', async () => {
   const project = copyProject();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
-import { projectRoot, synthesize } from '../../local/synthesize.ts';
+import { projectRoot, synthesize } from '../../tools/local/synthesize.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { contractBody } from '../support/contract.ts';
 import { copyProject, type LocalRun } from '../support/project-copy.ts';

@@ -2,9 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { lambdaVariables } from '../../local/lambda.ts';
-import { synthesize } from '../../local/synthesize.ts';
-import { type FunctionConfiguration, functionOfRoute, readTemplate, servedFunctions } from '../../local/template.ts';
+import { lambdaVariables } from '../../tools/local/lambda.ts';
+import { synthesize } from '../../tools/local/synthesize.ts';
+import {
+  type FunctionConfiguration,
+  functionOfRoute,
+  readTemplate,
+  servedFunctions,
+} from '../../tools/local/template.ts';
 import { sharedTemplate } from '../support/assembly.ts';
 import { AUDIENCE, certifiedProvider, SCOPE } from '../support/certified-provider.ts';
 import { contractBody } from '../support/contract.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { synthesize } from '../../local/synthesize.ts';
+import { synthesize } from '../../tools/local/synthesize.ts';
 import { listen } from './listen.ts';
 
 declare module 'vitest' {

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { readTemplate, type Template } from '../../local/template.ts';
+import { readTemplate, type Template } from '../../tools/local/template.ts';
 
 /** Returns the folder of the cloud assembly that all tests share. Throws if the stack cannot be synthesized. */
 export async function sharedAssembly(): Promise<string> {

@@ -1,12 +1,12 @@
 import { vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
 import { TABLES } from './tables.ts';
 
-/** Runs a command of cli/ in this process, because starting another process takes a second. */
+/** Runs a command of tools/ in this process, because starting another process takes a second. */
 export function runCommand(name: string, args: string[], variables?: NodeJS.ProcessEnv) {
   vi.resetModules();
   // Without --stack, it uses the engine of the test.
-  vi.doMock(import('../../local/running-service.ts'), async (original) => ({
+  vi.doMock(import('../../tools/local/running-service.ts'), async (original) => ({
     ...(await original()),
     findService: async () => ({
       pid: process.pid,
@@ -14,7 +14,7 @@ export function runCommand(name: string, args: string[], variables?: NodeJS.Proc
       outputs: { PlantsTableName: TABLES.plants, AccessTokensTableName: TABLES.accessTokens },
     }),
   }));
-  return runInProcess(args, () => import(`../../cli/${name}.ts`), variables);
+  return runInProcess(args, () => import(`../../tools/${name}.ts`), variables);
 }
 
 /** Runs a function in this process with these arguments. It must write only to the console. Not for concurrent tests. */

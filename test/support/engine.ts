@@ -20,8 +20,8 @@ import {
   localClient,
   openLocalDynamoDb,
   putDevelopmentToken,
-} from '../../local/dynamodb.ts';
-import { LOCAL_REGION, type Template } from '../../local/template.ts';
+} from '../../tools/local/dynamodb.ts';
+import { LOCAL_REGION, type Template } from '../../tools/local/template.ts';
 import { listen } from './listen.ts';
 import { TABLE_PROPERTIES, TABLES } from './tables.ts';
 

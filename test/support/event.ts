@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { filesBefore, readEvent } from '../../local/event.ts';
-import { projectRoot } from '../../local/synthesize.ts';
+import { filesBefore, readEvent } from '../../tools/local/event.ts';
+import { projectRoot } from '../../tools/local/synthesize.ts';
 
 const fileOf = (name: string) => join(projectRoot, 'events', `${name}.json`);
 

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect } from 'vitest';
-import type { LifecycleEvent } from '../../checks/pre-traffic-hook.ts';
+import type { LifecycleEvent } from '../../functions/pre-traffic-hook/index.ts';
 import type { FakeResponse, ReceivedRequest } from './fake-service.ts';
 
 export const FUNCTION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:plants';

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import { DEVELOPMENT_TOKEN } from '../../local/dynamodb.ts';
-import { createGateway } from '../../local/gateway.ts';
-import { startServedFunctions } from '../../local/lambda.ts';
-import type { Template } from '../../local/template.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
+import { createGateway } from '../../tools/local/gateway.ts';
+import { startServedFunctions } from '../../tools/local/lambda.ts';
+import type { Template } from '../../tools/local/template.ts';
 import { sharedTemplate } from './assembly.ts';
 import { closedAtEnd } from './closed-at-end.ts';
 import { contractBody } from './contract.ts';

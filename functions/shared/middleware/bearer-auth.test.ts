@@ -1,9 +1,9 @@
 import middy from '@middy/core';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../../local/dynamodb.ts';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
+import { DEVELOPMENT_TOKEN } from '../../../tools/local/dynamodb.ts';
 import { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
 import { TokensTable } from '../access-tokens/tokens-table.ts';
 import { DynamoDb } from '../dynamodb/dynamodb.ts';

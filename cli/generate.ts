@@ -1,8 +1,0 @@
-import { writeGenerated } from '../contract/generate.ts';
-import { command } from './command.ts';
-
-const USAGE = `Usage: npm run generate
-
-Writes the files that are generated from openapi.yaml.`;
-
-await command({ usage: USAGE }, async () => writeGenerated());

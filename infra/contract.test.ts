@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readOperations } from './contract.ts';
+
+test('reads each method of a path as an operation, and ignores other keys of a path', () => {
+  const others = ['put', 'post', 'options', 'head', 'patch', 'trace'];
+  const contract = `
+    paths:
+      /plants/{id}:
+        description: One plant
+        parameters: []
+        get: { operationId: getPlant }
+        delete: { operationId: deleteOldPlant }
+      /:
+        ${others.map((method) => `${method}: { operationId: ${method} }`).join('\n        ')}`;
+  expect(readOperations(contract)).toEqual([
+    { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'get-plant' },
+    { operationId: 'deleteOldPlant', method: 'DELETE', path: '/plants/{id}', folder: 'delete-old-plant' },
+    ...others.map((each) => ({ operationId: each, method: each.toUpperCase(), path: '/', folder: each })),
+  ]);
+});
+
+test('rejects a path parameter with a hyphen', () => {
+  const contract = 'paths: { "/beds/{id}/{plant-id}": { get: { operationId: getPlant } } }';
+  const message = 'has {plant-id}; its name must have only letters, digits and underscores';
+  expect(() => readOperations(contract)).toThrow(message);
+});
+
+test.each(readOperations())('$operationId has a handler in $folder', ({ folder }) => {
+  const file = `functions/${folder}/index.ts`;
+  expect(existsSync(file), `${file} is missing: it must export the operation's handler.`).toBe(true);
+});

@@ -1,0 +1,8 @@
+import { command } from './command.ts';
+import { writeGenerated } from './generate/generate.ts';
+
+const USAGE = `Usage: npm run generate
+
+Writes the files that are generated from openapi.yaml.`;
+
+await command({ usage: USAGE }, async () => writeGenerated());

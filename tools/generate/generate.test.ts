@@ -1,0 +1,216 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import middy from '@middy/core';
+import validator from '@middy/validator';
+import { expect, test } from 'vitest';
+import { errorResponse } from '../../functions/shared/middleware/error-response.ts';
+import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
+import { typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
+import { contextWith, eventWith } from '../../test/support/event.ts';
+import { projectRoot } from '../local/synthesize.ts';
+import { generate, writeGenerated } from './generate.ts';
+
+const CONTRACT = `
+paths:
+  /beds/{bed}/plants:
+    description: What grows in a bed
+    parameters:
+      - { name: bed, in: path, required: true, schema: { type: integer, format: int64 } }
+    get:
+      operationId: listPlants
+      parameters:
+        - { name: limit, in: query, schema: { type: integer, format: int32, minimum: 1 } }
+        - { name: from, in: query, schema: { type: integer, format: int32 } }
+        - { name: ripe, in: query, schema: { type: boolean } }
+        - { name: size, in: query, schema: { type: number } }
+        - { name: tag, in: query, schema: { type: string, maxLength: 3 } }
+      responses: &responses
+        "200": { content: { application/json: { schema: { $ref: "#/components/schemas/Anything" } } } }
+        "400": { content: { application/json: { schema: { $ref: "#/components/schemas/Named" } } } }
+    put:
+      operationId: putPlants
+      requestBody:
+        required: true
+        content: { application/json: { schema: { $ref: "#/components/schemas/Bed" } } }
+      responses: *responses
+components:
+  schemas:
+    Anything: { not: { type: [object, "null"] } }
+    Size: { type: number }
+    Plain-name: { type: boolean }
+    Named: { type: object, required: [name], properties: { name: { type: string, enum: [fern, moss] } } }
+    Spot:
+      type: object
+      required: [at]
+      properties:
+        at: { type: array, items: { type: integer } }
+        size: { type: number }
+        "a/b~1": { type: object, required: [~1], properties: { ~1: { type: boolean } } }
+        wet: { type: boolean }
+    Bed:
+      allOf:
+        - { $ref: "#/components/schemas/Named" }
+        - { type: object, properties: { spots: { type: array, minItems: 1, items: { $ref: "#/components/schemas/Spot" } } } }
+`;
+
+type Generated = typeof import('../../functions/create-plant/contract.generated.js') & {
+  parameters: Parameters<typeof typedParameters>[0];
+};
+
+const generated = generate(CONTRACT);
+const moduleOf = (file: string) => `data:text/javascript,${encodeURIComponent(generated[file] ?? '')}`;
+const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/${folder}/contract.generated.js`));
+
+/** Returns the event that the handler receives, or the message of error 400. */
+async function list(bed: string, query: Record<string, string> | null = null): Promise<unknown> {
+  const { default: validate, parameters } = await load('list-plants');
+  const stack = middy()
+    .use(errorResponse())
+    .use(typedParameters(parameters))
+    .use(validator({ eventSchema: validate }))
+    .handler(async ({ pathParameters, queryStringParameters }) => ({ pathParameters, queryStringParameters }));
+  const event = eventWith({ pathParameters: { bed }, queryStringParameters: query });
+  return messageOr(await stack(event, contextWith()));
+}
+
+async function put(body: string): Promise<unknown> {
+  const { default: validate, int64Paths, parameters } = await load('put-plants');
+  const stack = middy()
+    .use(errorResponse())
+    .use(typedParameters(parameters))
+    .use(jsonBody(int64Paths))
+    .use(validator({ eventSchema: validate }))
+    .handler(async (event) => event.body);
+  const headers = { 'content-type': 'application/json' };
+  return messageOr(await stack(eventWith({ body, headers, pathParameters: { bed: '1' } }), contextWith()));
+}
+
+function messageOr(result: { statusCode?: number; body?: string }): unknown {
+  return result.statusCode === 400 ? JSON.parse(result.body ?? '').message : result;
+}
+
+test('converts and validates path and query parameters', async () => {
+  expect(await list('9223372036854775807')).toEqual({
+    pathParameters: { bed: 9223372036854775807n },
+    queryStringParameters: {},
+  });
+  const query = { limit: '7', ripe: 'false', size: '-1.5e2', tag: 'a', other: 'x' };
+  expect(await list('-1', query)).toEqual({
+    pathParameters: { bed: -1n },
+    queryStringParameters: { limit: 7, ripe: false, size: -150, tag: 'a' },
+  });
+});
+
+test.each([
+  ['1.0', {}, 'The parameter bed was "1.0"; it must be a whole number from -9223372036854775808 to'],
+  ['9223372036854775808', {}, 'The parameter bed was "9223372036854775808"; it must be a whole number from'],
+  ['1', { limit: '0x1' }, 'The parameter limit was "0x1"; it must be a whole number from 1 to 2147483647.'],
+  ['1', { limit: '2147483648' }, 'The parameter limit was "2147483648"; it must be a whole number from 1 to'],
+  ['1', { from: 'x' }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.$'],
+  ['1', { limit: '1.5' }, 'The parameter limit was "1.5"; it must be a whole number from 1 to 2147483647.$'],
+  ['1', { limit: '0' }, 'The parameter limit must be >= 1.'],
+  ['1', { ripe: 'yes' }, 'The parameter ripe was "yes"; it must be true or false.'],
+  ['1', { size: '1e126' }, 'The parameter size was "1e+126"; it must be a number: 0, or one with a magnitude'],
+  ['1', { size: '1e-131' }, 'The parameter size was "1e-131"; it must be a number: 0, or one with a magnitude'],
+  ['1', { tag: '🌱🌱🌱🌱' }, 'The parameter tag must have at most 3 characters.'],
+])('describes what the parameters %s and %j must be', async (bed, query, message) => {
+  expect(await list(bed, query)).toEqual(expect.stringMatching(new RegExp(`^${message.replaceAll(/[.+]/g, '\\$&')}`)));
+});
+
+test('makes each int64 in objects and arrays a bigint, and no other number', async () => {
+  const body = '{"name":"fern","spots":[{"at":[9007199254740993,2],"size":9007199254740993,"wet":true},{"at":[]}]}';
+  expect(await put(body)).toEqual({
+    name: 'fern',
+    spots: [{ at: [9007199254740993n, 2n], size: 9007199254740992, wet: true }, { at: [] }],
+  });
+});
+
+test.each([
+  ['{}', 'The member name is missing; it must be a string of well-formed Unicode.'],
+  ['{"name":"oak"}', 'The member name must be equal to one of the allowed values.'],
+  ['{"name":"fern","spots":7}', 'The member spots was 7; it must be an array.'],
+  ['{"name":"fern","spots":[]}', 'The member spots must NOT have fewer than 1 items.'],
+  ['{"name":"fern","spots":[null]}', 'The member spots/0 was null; it must be a JSON object.'],
+  ['{"name":"fern","spots":[{"at":[0.5]}]}', 'The member spots/0/at/0 was 0.5; it must be a whole number'],
+  ['{"name":"fern","spots":[{"at":[],"wet":1}]}', 'The member spots/0/wet was 1; it must be true or false.'],
+  // Ajv escapes the names in a path (RFC 6901), but not the name of a missing member.
+  ['{"name":"fern","spots":[{"at":[],"a/b~1":7}]}', 'The member spots/0/a/b~1 was 7; it must be a JSON object.'],
+  ['{"name":"fern","spots":[{"at":[],"a/b~1":{}}]}', 'The member spots/0/a/b~1/~1 is missing; it must be true'],
+])('describes what is wrong in the body %s', async (body, message) => {
+  expect(String(await put(body)).slice(0, message.length)).toBe(message);
+});
+
+test('the committed files are generated from the committed openapi.yaml (npm run generate)', () => {
+  const files = Object.entries(generate(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8')));
+  for (const [file, text] of files) expect(readFileSync(join(projectRoot, file), 'utf8')).toBe(text);
+});
+
+test('writes each file and creates its folder; writes nothing for an unsupported contract', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-generated-'));
+  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT);
+  writeGenerated(directory);
+  const files = Object.entries(generated);
+  for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+
+  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT.replace('size: { type: number }', 'size: {}'));
+  expect(() => writeGenerated(directory)).toThrow(
+    /^Cannot generate code from openapi\.yaml: putPlants\.body\.spots\.\*\.size is of type undefined; /,
+  );
+  for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+});
+
+test('generates the list of operations with a validator of each response', async () => {
+  const { operations } = await import(moduleOf('functions/pre-traffic-hook/operations.generated.js'));
+  const path = '/beds/{bed}/plants';
+  expect(operations).toMatchObject([
+    { operationId: 'listPlants', method: 'GET', path, needsJson: false },
+    { operationId: 'putPlants', method: 'PUT', path, needsJson: true },
+  ]);
+  const anything = ['x', 7, null, {}];
+  for (const { isResponse } of operations) expect(anything.filter(isResponse)).toEqual(['x', 7]);
+});
+
+test('generates the types of the schemas, the event and the response', () => {
+  const types = generated['functions/put-plants/contract.generated.d.ts'];
+  // Only schemas to which the operation refers directly.
+  expect(types).not.toMatch(/type (Named|Spot)\b/);
+  expect(types).toContain('export type Bed = { "name": "fern" | "moss"; "spots"?: ({ "at": (bigint)[]; ');
+  expect(types).toContain('export type PutPlantsEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
+  // Unsupported keywords are allowed here, because the function does not validate its response.
+  expect(types).toContain('export type Anything = unknown;');
+  expect(types).toContain('export declare const bedMemberNames: (keyof Bed)[];');
+});
+
+test.each([
+  ['oneOf', 'size: { type: number }', 'size: { oneOf: [] }', 'The schema {"oneOf":[]} has oneOf; this is not'],
+  [
+    'an unknown format',
+    '{ type: integer }',
+    '{ type: integer, format: int16 }',
+    'spots.*.at.* is of type int16; it must',
+  ],
+  [
+    'a schema name that is not a TypeScript name',
+    'application/json: { schema: { $ref: "#/components/schemas/Bed" }',
+    'application/json: { schema: { $ref: "#/components/schemas/Plain-name" }',
+    'The schema name "Plain-name" becomes the name of a TypeScript type; it must have only letters, digits and underscores.',
+  ],
+  ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
+  ['a keyword beside a $ref', 'Spot" } }', 'Spot", minProperties: 1 } }', 'schemas/Spot" has minProperties beside it'],
+  [
+    'a recursive schema',
+    'wet: { type: boolean }',
+    'wet: { $ref: "#/components/schemas/Spot" }',
+    'The schema Spot contains itself; this is not supported.',
+  ],
+  ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listPlants is in header;'],
+  ['a list as a parameter', '{ type: string, maxLength: 3 }', '{ type: array }', 'tag of listPlants is of type array;'],
+  ['an object as a parameter', 'string, maxLength: 3 }', 'object }', 'tag of listPlants is of type object;'],
+  ['an optional body', 'required: true\n', 'required: false\n', 'The request body of putPlants must be required'],
+  ['another status', '"200":', '"204": {}\n        "200":', '200 and 204 without a schema and 400; they must be'],
+  ['a body of another media type', /json(?=.*Bed)/, 'xml', 'The request body of putPlants must be required'],
+])('throws for %s, which is not supported', (_, from, to, message) => {
+  expect(CONTRACT).toMatch(from);
+  expect(() => generate(CONTRACT.replace(from, to))).toThrow(message);
+});

@@ -1,0 +1,74 @@
+import { BatchWriteItemCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { closedAtEnd } from '../test/support/closed-at-end.ts';
+import { startCloudFormation } from '../test/support/cloudformation.ts';
+import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
+import { startEngine } from '../test/support/engine.ts';
+import { findService } from './local/running-service.ts';
+import { findTable, plantsById } from './table.ts';
+
+vi.mock(import('./local/running-service.ts'), { spy: true });
+
+const engine = closedAtEnd(await startEngine());
+
+async function useCloudFormation(outputs: Record<string, string>): Promise<void> {
+  vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', await startCloudFormation(outputs));
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+test('finds the table in an output of a stack', async () => {
+  await useCloudFormation({ Other: 'x', PlantsTableName: 'first', AccessTokensTableName: 'second' });
+  expect(await findTable('plants', 'AccessTokensTableName')).toMatchObject({ tableName: 'second' });
+  const { tableName, client } = await findTable('plants', 'PlantsTableName');
+  expect(tableName).toBe('first');
+  expect((await client.send(new ListTablesCommand())).TableNames).toContain(engine.plantsTable);
+});
+
+test.each([
+  ['other', {}, 'The stack other cannot be read: It does not exist'],
+  ['plants', { PlantsTableName: '' }, 'The stack plants has no output PlantsTableName; it must be a deployed stack'],
+  ['plants', {}, 'The stack plants has no output PlantsTableName; it must be a deployed stack'],
+])('rejects the stack %s with the outputs %j', async (stack, outputs, message) => {
+  await useCloudFormation(outputs);
+  await expect(findTable(stack, 'PlantsTableName')).rejects.toThrow(message);
+});
+
+test('without a stack, finds the table in an output of the running service', async () => {
+  const { endpoint, plantsTable } = engine;
+  const running = { pid: 1, endpoint, outputs: { Other: 'x', PlantsTableName: plantsTable } };
+  vi.mocked(findService).mockResolvedValueOnce(running);
+  const { tableName, client } = await findTable(undefined, 'PlantsTableName');
+  expect(tableName).toBe(plantsTable);
+  expect((await client.send(new ListTablesCommand())).TableNames).toContain(plantsTable);
+});
+
+test('without a stack and a running service, says what to do', async () => {
+  vi.mocked(findService).mockResolvedValueOnce(undefined);
+  await expect(findTable(undefined, 'PlantsTableName')).rejects.toThrow(
+    'There is no local run. Start it with npm start, or name a deployed stack with --stack.',
+  );
+});
+
+test('reads more plants than one request can have, and those that DynamoDB returns as unprocessed', async () => {
+  const ids = Array.from({ length: 205 }, (_, index) => String(9_223_372_036_854_775_000n + BigInt(index)));
+  const items = ids.filter((_, index) => index % 3 > 0).map((id) => ({ id: { N: id }, name: { S: `plant ${id}` } }));
+  for (let index = 0; index < items.length; index += 25) {
+    const requests = items.slice(index, index + 25).map((Item) => ({ PutRequest: { Item } }));
+    await engine.client.send(new BatchWriteItemCommand({ RequestItems: { [engine.plantsTable]: requests } }));
+  }
+  const reads: { keys: number; consistent: boolean }[] = [];
+  const endpoint = await startDynamoDbProxy(engine, async (_, { RequestItems }, send) => {
+    const { Keys = [], ConsistentRead = false } = RequestItems?.[engine.plantsTable] ?? {};
+    reads.push({ keys: Keys.length, consistent: ConsistentRead });
+    const processed = Math.min(Keys.length, 60);
+    const response = await send({
+      RequestItems: { [engine.plantsTable]: { Keys: Keys.slice(0, processed), ConsistentRead } },
+    });
+    const UnprocessedKeys =
+      processed < Keys.length ? { [engine.plantsTable]: { Keys: Keys.slice(processed) } } : undefined;
+    return { ...response, body: JSON.stringify({ ...JSON.parse(response.body), UnprocessedKeys }) };
+  });
+  const table = { client: new DynamoDBClient({ endpoint }), tableName: engine.plantsTable };
+  expect(await plantsById(table, ids)).toEqual(new Map(items.map((item) => [item.id.N, item])));
+  expect(reads.filter(({ keys, consistent }) => keys > 100 || !consistent)).toEqual([]);
+});

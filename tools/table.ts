@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { localClient } from './local/dynamodb.ts';
+import { findService } from './local/running-service.ts';
+
+/** A table, and a client for its account and region. */
+export interface Table {
+  client: DynamoDBClient;
+  tableName: string;
+}
+
+export type Item = Record<string, AttributeValue>;
+
+/** Maximum number of keys in a BatchGetItem request. */
+const MAX_KEYS = 100;
+
+/** Returns the table that an output of the stack names. Without a stack, it is a table of the running service. */
+export async function findTable(
+  stack: string | undefined,
+  output: 'PlantsTableName' | 'AccessTokensTableName',
+): Promise<Table> {
+  if (stack === undefined) {
+    const { endpoint, outputs } = (await findService()) ?? {};
+    if (endpoint && outputs) return { client: localClient(endpoint), tableName: String(outputs[output]) };
+    throw new Error('There is no local run. Start it with npm start, or name a deployed stack with --stack.');
+  }
+  const command = new DescribeStacksCommand({ StackName: stack });
+  const { Stacks } = await new CloudFormationClient().send(command).catch((error: Error) => {
+    throw new Error(`The stack ${stack} cannot be read: ${error.message}`);
+  });
+  const tableName = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
+  if (tableName) return { client: new DynamoDBClient(), tableName };
+  throw new Error(`The stack ${stack} has no output ${output}; it must be a deployed stack of this service.`);
+}
+
+/** Reads the plants with these ids. Returns a map from id to item, without the plants that do not exist. */
+export async function plantsById({ client, tableName }: Table, ids: string[]): Promise<Map<string, Item>> {
+  const found = new Map<string, Item>();
+  const keys: Item[] = ids.map((id) => ({ id: { N: id } }));
+  while (keys.length > 0) {
+    const request = { [tableName]: { Keys: keys.splice(-MAX_KEYS), ConsistentRead: true } };
+    const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems: request }));
+    for (const item of Responses?.[tableName] ?? []) found.set(idOf(item), item);
+    const unprocessed = UnprocessedKeys?.[tableName]?.Keys ?? [];
+    // DynamoDB refills a throttled table's throughput once per second.
+    if (unprocessed.length > 0) await sleep(500);
+    keys.push(...unprocessed);
+  }
+  return found;
+}
+
+export function idOf({ id }: Item): string {
+  return id?.N ?? '';
+}
+
+/** Prints rows of texts in aligned columns. */
+export function printTable(rows: string[][]): void {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  for (const row of rows)
+    console.log(
+      row
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join(' ')
+        .trimEnd(),
+    );
+}
