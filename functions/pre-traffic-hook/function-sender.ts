@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { Send, SentRequest } from './client.ts';
 import { proxyEvent, proxyResponse } from './proxy-event.ts';
@@ -29,14 +28,12 @@ function eventOf(resource: string, request: SentRequest, titleCase: boolean) {
   const [path = '', query = ''] = request.path.split('?');
   const caseOf = (name: string) => (titleCase ? name.replaceAll(/\b[a-z]/g, (first) => first.toUpperCase()) : name);
   const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [caseOf(name), value]);
-  return {
-    ...proxyEvent({ resource, method, path, query, headers, body }),
-    requestContext: {
-      httpMethod: method,
-      path,
-      resourcePath: resource,
-      requestId: randomUUID(),
-      extendedRequestId: randomUUID(),
-    },
-  };
+  return proxyEvent({
+    resource,
+    method,
+    path,
+    query,
+    headers: [['Host', 'local'], ['User-Agent', 'pre-traffic-hook'], ...headers],
+    body,
+  });
 }

@@ -1,3 +1,6 @@
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+
 /** Any response, also one that the contract does not allow. Header names are in lower case. */
 export interface RawResponse {
   status: number;
@@ -6,17 +9,22 @@ export interface RawResponse {
 }
 
 /** A request as API Gateway receives it. */
-interface GatewayRequest {
+export interface GatewayRequest {
   /** The path in the API definition, such as `/plants/{id}`. */
   resource: string;
   method: string;
-  /** Without the query. */
+  /** Without the API stage and the query. */
   path: string;
   query: string;
   /** Names have the client's casing. */
   headers: [name: string, value: string][];
   body: Uint8Array;
 }
+
+const API_STAGE = 'v1';
+/** Address and account of an event that does not come from AWS. Nothing validates them. */
+const SOURCE_IP = '127.0.0.1';
+const ACCOUNT_ID = '000000000000';
 
 /** Returns the path parameters if a path, without a query, matches a resource such as `/plants/{id}` or `/{proxy+}`. */
 export function matchPath(path: string, resource: string): Record<string, string> | undefined {
@@ -27,14 +35,70 @@ export function matchPath(path: string, resource: string): Record<string, string
   return match ? { ...match.groups } : undefined;
 }
 
+/** The two ids that API Gateway gives a request. It sends the second one in the header `x-amz-apigw-id`. */
+interface RequestIds {
+  requestId: string;
+  extendedRequestId: string;
+}
+
+export function newRequestIds(): RequestIds {
+  return { requestId: randomUUID(), extendedRequestId: randomBytes(11).toString('base64') };
+}
+
 /**
- * Returns the event that API Gateway makes of a request, without `requestContext`.
+ * Returns the event that API Gateway makes of a request.
  *
  * Source: "Input format of a Lambda function for proxy integration in API Gateway".
  */
-export function proxyEvent({ resource, method, path, query, headers, body }: GatewayRequest) {
+export function proxyEvent(request: GatewayRequest, ids = newRequestIds()): APIGatewayProxyEvent {
+  const { resource, method, path, query, body } = request;
+  const now = new Date();
+  const headers: [string, string][] = [
+    ...request.headers,
+    ['X-Amzn-Trace-Id', `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`],
+    ['X-Forwarded-For', SOURCE_IP],
+    ['X-Forwarded-Port', '443'],
+    ['X-Forwarded-Proto', 'https'],
+  ];
+  const headerOf = (name: string) => headers.find(([sent]) => sent.toLowerCase() === name)?.[1];
   const pathParameters = matchPath(path, resource) ?? {};
   const parameters = [...new URLSearchParams(query)];
+  const [, day, month, year, time] = now.toUTCString().split(' ');
+  // A variable, because TypeScript rejects unknown members, such as `deploymentId`, in a literal.
+  const requestContext = {
+    accountId: ACCOUNT_ID,
+    apiId: 'local',
+    authorizer: null,
+    deploymentId: 'local',
+    domainName: headerOf('host') ?? 'localhost',
+    domainPrefix: 'local',
+    httpMethod: method,
+    identity: {
+      accessKey: null,
+      accountId: null,
+      apiKey: null,
+      apiKeyId: null,
+      caller: null,
+      clientCert: null,
+      cognitoAuthenticationProvider: null,
+      cognitoAuthenticationType: null,
+      cognitoIdentityId: null,
+      cognitoIdentityPoolId: null,
+      principalOrgId: null,
+      sourceIp: SOURCE_IP,
+      user: null,
+      userAgent: headerOf('user-agent') ?? null,
+      userArn: null,
+    },
+    path: `/${API_STAGE}${path}`,
+    protocol: 'HTTP/1.1',
+    ...ids,
+    requestTime: `${day}/${month}/${year}:${time} +0000`,
+    requestTimeEpoch: now.getTime(),
+    resourceId: hash('sha256', resource).slice(0, 6),
+    resourcePath: resource,
+    stage: API_STAGE,
+  };
   return {
     resource,
     path,
@@ -45,6 +109,7 @@ export function proxyEvent({ resource, method, path, query, headers, body }: Gat
     multiValueQueryStringParameters: parameters.length > 0 ? allValues(parameters) : null,
     pathParameters: Object.keys(pathParameters).length > 0 ? pathParameters : null,
     stageVariables: null,
+    requestContext,
     // API Gateway encodes every body, because of the binary media types in infra/api/definition.ts.
     body: body.length > 0 ? Buffer.from(body).toString('base64') : null,
     isBase64Encoded: body.length > 0,

@@ -1,10 +1,8 @@
-import { hash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { proxyEvent } from '../../functions/pre-traffic-hook/proxy-event.ts';
-import { LOCAL_ACCOUNT, type Template } from './template.ts';
 
 /** A request with its complete body. */
 export interface HttpRequest {
@@ -19,61 +17,12 @@ export interface HttpRequest {
 }
 
 /** Creates the event that API Gateway sends to the function. */
-export function createEvent(
-  { message, method, path, query, body, ids }: HttpRequest,
-  { apiStage }: Template,
-  resource: string,
-): APIGatewayProxyEvent {
-  const now = new Date();
-  const [, day, month, year, time] = now.toUTCString().split(' ');
-  const sourceIp = String(message.socket.remoteAddress);
+export function createEvent({ message, ids, ...request }: HttpRequest, resource: string): APIGatewayProxyEvent {
   // In rawHeaders, names and values alternate.
-  const received = message.rawHeaders.flatMap((name, index, all): [string, string][] =>
+  const headers = message.rawHeaders.flatMap((name, index, all): [string, string][] =>
     index % 2 === 0 ? [[name, String(all[index + 1])]] : [],
   );
-  const headers: [string, string][] = [
-    ...received,
-    ['X-Amzn-Trace-Id', `Root=1-${Math.floor(now.getTime() / 1000).toString(16)}-${randomBytes(12).toString('hex')}`],
-    ['X-Forwarded-For', sourceIp],
-    ['X-Forwarded-Port', String(message.socket.localPort)],
-    ['X-Forwarded-Proto', 'http'],
-  ];
-  // A variable, because TypeScript rejects unknown members, such as `deploymentId`, in a literal.
-  const requestContext = {
-    accountId: LOCAL_ACCOUNT,
-    apiId: 'local',
-    authorizer: null,
-    deploymentId: 'local',
-    domainName: message.headers.host ?? 'localhost',
-    domainPrefix: 'local',
-    httpMethod: method,
-    identity: {
-      accessKey: null,
-      accountId: null,
-      apiKey: null,
-      apiKeyId: null,
-      caller: null,
-      clientCert: null,
-      cognitoAuthenticationProvider: null,
-      cognitoAuthenticationType: null,
-      cognitoIdentityId: null,
-      cognitoIdentityPoolId: null,
-      principalOrgId: null,
-      sourceIp,
-      user: null,
-      userAgent: message.headers['user-agent'] ?? null,
-      userArn: null,
-    },
-    path: `/${apiStage}${path}`,
-    protocol: `HTTP/${message.httpVersion}`,
-    ...ids,
-    requestTime: `${day}/${month}/${year}:${time} +0000`,
-    requestTimeEpoch: now.getTime(),
-    resourceId: hash('sha256', resource).slice(0, 6),
-    resourcePath: resource,
-    stage: apiStage,
-  };
-  return { ...proxyEvent({ resource, method, path, query, headers, body }), requestContext };
+  return proxyEvent({ ...request, resource, headers }, ids);
 }
 
 /** Reads an API Gateway event from a JSON file. Throws if the file is not a REST proxy event. */

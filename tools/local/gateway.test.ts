@@ -89,8 +89,8 @@ test('invokes the function with the event of API Gateway', async () => {
     'Content-Length': '8',
     'X-Amzn-Trace-Id': expect.stringMatching(/^Root=1-[\da-f]{8}-[\da-f]{24}$/),
     'X-Forwarded-For': '127.0.0.1',
-    'X-Forwarded-Port': String(port),
-    'X-Forwarded-Proto': 'http',
+    'X-Forwarded-Port': '443',
+    'X-Forwarded-Proto': 'https',
   };
   const query = { a: '2', b: ' ', c: ' ', d: '', '': 'e', f: 'é', g: 'x?y', ['__proto__']: 'z' };
   const single = (map: object) => Object.fromEntries(Object.entries(map).map(([name, value]) => [name, [value]]));

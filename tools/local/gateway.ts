@@ -1,7 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
 import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { matchPath, proxyResponse, type RawResponse } from '../../functions/pre-traffic-hook/proxy-event.ts';
+import {
+  matchPath,
+  newRequestIds,
+  proxyResponse,
+  type RawResponse,
+} from '../../functions/pre-traffic-hook/proxy-event.ts';
 import { createEvent, type HttpRequest } from './event.ts';
 import type { RunningFunctions } from './lambda.ts';
 import type { Template } from './template.ts';
@@ -61,7 +65,7 @@ async function readRequest(message: IncomingMessage): Promise<HttpRequest> {
     path,
     query: query.join('?'),
     body: await buffer(message),
-    ids: { requestId: randomUUID(), extendedRequestId: randomBytes(11).toString('base64') },
+    ids: newRequestIds(),
   };
 }
 
@@ -78,7 +82,7 @@ async function respond({ template, invoke }: Served, request: HttpRequest): Prom
   if (!route) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
   if ('mock' in route.integration) return route.integration.mock;
   try {
-    return functionResponse(await invoke(createEvent(request, template, route.resource)));
+    return functionResponse(await invoke(createEvent(request, route.resource)));
   } catch (error) {
     // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
     console.error((error as Error).message);
