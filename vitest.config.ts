@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** The folder that Stryker mutates (stryker.config.js). */
-const mutatedFolder = process.env['MUTATION_FOLDER'];
+/** True in `npx stryker run`, which sets this variable. It mutates functions/, and runs only its tests. */
+const isMutated = process.env['STRYKER_MUTATOR_WORKER'] !== undefined;
 
 /** The tests that run on both DynamoDB engines: what is stored and read, its limits, and each operation. */
 const BOTH_ENGINES = ['{functions/**/{dynamodb-values,create-plant,tokens-table},tools/token,test/events}.test.ts'];
@@ -28,11 +28,11 @@ export default defineConfig({
     env: { CDK_VALIDATION: 'false' },
     provide: { engine: 'dynalite' },
     // Loading the SDK or CDK takes longer than most files. Stryker needs modules that are loaded for each mutant.
-    isolate: Boolean(mutatedFolder),
+    isolate: isMutated,
     setupFiles: 'test/support/clean-up.ts',
-    ...(mutatedFolder
-      ? // tools/generate/generate.test.ts tests the generated validators.
-        { include: [`${mutatedFolder}/**/*.test.ts`, 'tools/generate/generate.test.ts'] }
+    ...(isMutated
+      ? // The second one tests the generated validators.
+        { include: ['functions/**/*.test.ts', 'tools/generate/generate.test.ts'] }
       : {
           projects: [
             project('dynalite', ['{functions,tools}/**/*.test.ts', 'test/*.test.ts']),

@@ -15,7 +15,7 @@ export interface Operation {
 }
 
 /** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
-export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** Reads all operations of the contract, in their order. Throws if the name of a path parameter is not supported. */
 export function readOperations(

@@ -9,13 +9,11 @@ const GRANTS: Record<string, Grants> = {
 /** The actions that can be granted on a table, and the capacity that each uses. */
 export const ACTIONS = {
   GetItem: 'Read',
-  BatchGetItem: 'Read',
   Query: 'Read',
   Scan: 'Read',
   PutItem: 'Write',
   UpdateItem: 'Write',
   DeleteItem: 'Write',
-  BatchWriteItem: 'Write',
 } as const;
 
 export type Action = keyof typeof ACTIONS;

@@ -1,96 +1,72 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
-import { pick } from '../functions/shared/success.ts';
-import { readOperations } from '../infra/contract.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { UNKNOWN_TOKEN } from '../functions/pre-traffic-hook/contract-checks.ts';
 import { startServedFunctions } from '../tools/local/lambda.ts';
 import { projectRoot } from '../tools/local/synthesize.ts';
 import { sharedTemplate } from './support/assembly.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { type ApiResponse, contract, contractBody } from './support/contract.ts';
 import { startEngine } from './support/engine.ts';
-import { errorOfSample, eventWith, sampleEvent, sampleNames } from './support/event.ts';
+import { eventWith, sampleEvent, sampleNames } from './support/event.ts';
 
-/* The sample events, and the same requests in requests.http. The errors among them are examples in openapi.yaml. */
+/* The requests that people send first: the sample events, requests.http, and the examples of errors in openapi.yaml. */
 
-const operations = readOperations();
 const template = await sharedTemplate();
 const engine = closedAtEnd(await startEngine(template));
 const functions = closedAtEnd(await startServedFunctions(template, engine, () => {}));
+const respond = async (event: object) => contractBody((await functions.invoke(eventWith(event))) as ApiResponse);
 
-/** An example in openapi.yaml whose request is too large for a file. */
-const TOO_LARGE = 'error-413-plant-too-large';
-const tooLarge = eventWith({ body: JSON.stringify({ id: 2, name: 'x'.repeat(400 * 1024) }) });
+// Some requests fail because its id is in use.
+beforeAll(async () => void (await respond(sampleEvent('create-plant'))));
 
-/** Parses a file for editors' HTTP clients: `### NAME` starts a request, `#` a comment, `@NAME =` sets a variable. */
-function readRequests(text: string) {
-  const [head = '', ...sections] = text.split(/^### /m);
+const { content } = contract.paths['/plants'].post.responses['400'];
+const examples: Record<string, { value: unknown }> = content['application/json'].examples;
+const example = (name: string) => examples[name]?.value;
+const { example: created } = contract.paths['/plants'].post.responses['200'].content['application/json'];
+const headersWith = (changes: object) => ({ headers: { ...sampleEvent('create-plant').headers, ...changes } });
+
+const EVENTS: Record<string, unknown> = {
+  'create-plant': created,
+  'create-plant-base64': created,
+  'create-plant-id-out-of-range': example('id-out-of-range'),
+  'create-plant-name-missing': example('name-missing'),
+  'create-plant-no-token': example('no-token'),
+};
+
+test.each(Object.entries(EVENTS))('the sample event %s gets the response in openapi.yaml', async (name, response) => {
+  expect(response).toBeDefined();
+  expect(await respond(sampleEvent(name))).toEqual(response);
+});
+
+test('each sample event of createPlant has its expected response here', () => {
+  expect(sampleNames.filter((name) => name.startsWith('create-plant')).toSorted()).toEqual(Object.keys(EVENTS));
+});
+
+test.each([
+  ['unknown-token', headersWith({ Authorization: `Bearer ${UNKNOWN_TOKEN}` })],
+  ['not-declared-as-json', headersWith({ 'Content-Type': 'text/plain' })],
+  ['id-in-use', { body: '{"id":1,"name":"Monstera adansonii"}' }],
+])('the example %s in openapi.yaml is the response', async (name, event) => {
+  expect(await respond(event)).toEqual(example(name));
+});
+
+/** The requests of requests.http: `### TITLE` starts a request, `@NAME =` sets a variable. */
+function readRequests() {
+  const [head = '', ...sections] = readFileSync(join(projectRoot, 'requests.http'), 'utf8').split(/^### /m);
   const variables = Object.fromEntries(
     Array.from(head.matchAll(/^@(\w+) = (.+)$/gm), ([, name, value]) => [name, value]),
   );
   return sections.map((section) => {
-    const [name = '', ...lines] = section.split('\n').filter((line) => !line.startsWith('#'));
-    const request = lines.join('\n').replaceAll(/\{\{(\w+)\}\}/g, (_, variable: string) => String(variables[variable]));
-    const [, start = '', body = ''] = /^(.+?)(?:\n\n(.*))?$/s.exec(request.trimEnd()) ?? [];
-    const [target = '', ...headerLines] = start.split('\n');
-    const headers = Object.fromEntries(headerLines.map((line) => /^([\w-]+): (.*)$/.exec(line)?.slice(1) ?? []));
-    const [method = '', url = ''] = target.split(' ');
-    return { name, method, path: url.replace(/^http:\/\/127\.0\.0\.1:3000/, ''), headers, body };
+    const text = section.replaceAll(/\{\{(\w+)\}\}/g, (_, variable: string) => String(variables[variable]));
+    const [head = '', body = ''] = text.trimEnd().split('\n\n');
+    const [title = '', target = '', ...headerLines] = head.split('\n');
+    expect(target).toBe('POST http://127.0.0.1:3000/plants');
+    return { title, headers: Object.fromEntries(headerLines.map((line) => line.split(': '))), body };
   });
 }
-const requests = readRequests(readFileSync(join(projectRoot, 'requests.http'), 'utf8'));
-const requestNames = requests.map(({ name }) => name);
 
-/** The examples of an operation's response with this status. */
-function examplesOf(method: string, path: string, status: number) {
-  const { content } = contract.paths[path][method.toLowerCase()].responses[status];
-  const { example, examples = {} } = content['application/json'];
-  return { example, examples: examples as Record<string, { value: unknown }> };
-}
-
-test('the bundle responds to each sample event with the error in its name and the example in openapi.yaml', async () => {
-  for (const name of [...sampleNames, TOO_LARGE]) {
-    const event = name === TOO_LARGE ? tooLarge : sampleEvent(name);
-    const response = (await functions.invoke(event)) as ApiResponse;
-    const body = contractBody(response, event);
-    expect({ name, error: body['error'] }).toEqual({ name, error: errorOfSample(name) });
-    const { example, examples } = examplesOf(event.httpMethod, event.resource, response.statusCode);
-    if (name in examples || name === 'create-plant') expect(body, name).toEqual(examples[name]?.value ?? example);
-    if (!name.startsWith('create-plant')) continue;
-    const sent = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();
-    expect(body, name).toEqual(pick(JSON.parse(sent), plantMemberNames));
-    const id = /"id": ?(-?\d+)/.exec(sent)?.[1] ?? '';
-    expect(await engine.stored(BigInt(id)), name).toEqual({ id, ...body });
-  }
-});
-
-test.each(operations)('$operationId has a sample event for a success, $folder', ({ folder, method, path }) => {
-  expect(sampleEvent(folder)).toMatchObject({ httpMethod: method, resource: path });
-});
-
-test('each sample event is named after an operation or an error', () => {
-  const known = (name: string) =>
-    errorOfSample(name) !== undefined || operations.some(({ folder }) => `${name}-`.startsWith(`${folder}-`));
-  expect(sampleNames.filter((name) => !known(name))).toEqual([]);
-});
-
-test('each error in requests.http is an example in openapi.yaml, and the reverse', () => {
-  const examples = operations.flatMap(({ method, path }) => Object.keys(examplesOf(method, path, 400).examples));
-  expect(examples.toSorted()).toEqual(
-    [...requestNames.filter((name) => errorOfSample(name) !== undefined), TOO_LARGE].toSorted(),
-  );
-});
-
-test('each request of requests.http is the same as the sample event with its name', () => {
-  for (const { name, method, path, headers, body } of requests) {
-    expect(sampleNames).toContain(name);
-    const event = sampleEvent(name);
-    const { Authorization, 'Content-Type': type } = event.headers;
-    const query = new URLSearchParams(event.queryStringParameters as Record<string, string>);
-    const pathWithQuery = event.queryStringParameters ? `${event.path}?${query}` : event.path;
-    const expected = { method: event.httpMethod, path: pathWithQuery, Authorization, type, body: event.body ?? '' };
-    const { Authorization: sent, 'Content-Type': sentType } = headers;
-    expect({ method, path, Authorization: sent, type: sentType, body }, name).toEqual(expected);
-  }
+test.each(readRequests())('requests.http: $title', async ({ title, ...request }) => {
+  const error = /\(error (\d+)\)$/.exec(title)?.[1];
+  expect((await respond(request))['error']).toBe(error === undefined ? undefined : Number(error));
 });

@@ -79,7 +79,5 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ service, resource, pl
   (await import('./generate/generate.ts')).writeGenerated();
   // Other lengths of names need other line breaks.
   execFileSync('npx', ['biome', 'check', '--write', '--log-level=error'], { stdio: 'inherit' });
-  console.log(
-    `Renamed to "${service}" with ${plural}. Run npm test, then commit. The picture in docs/ shows the old name.`,
-  );
+  console.log(`Renamed to "${service}" with ${plural}. Run npm test, then commit.`);
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { textOf } from '../../test/support/permissions.ts';
@@ -10,6 +11,7 @@ import {
   twoOperations,
   WEB_ACL_ARN,
 } from '../../test/support/stack.ts';
+import { gatewayResponses } from './gateway-responses.ts';
 
 const template = templateWith({});
 
@@ -83,4 +85,15 @@ test('webAclArn attaches a web ACL to the API stage, which stays attached when i
     UpdateReplacePolicy: 'Retain',
     DeletionPolicy: 'Delete',
   });
+});
+
+test('the web ACL in docs/ sends the gateway’s response to a throttled request, and stores no sampled requests', () => {
+  const { CustomResponseBodies, ...acl } = JSON.parse(readFileSync('docs/web-acl.json', 'utf8'));
+  for (const { Action } of acl.Rules) {
+    const { ResponseCode, CustomResponseBodyKey } = Action.Block.CustomResponse;
+    expect(ResponseCode).toBe(400);
+    expect(JSON.parse(CustomResponseBodies[CustomResponseBodyKey].Content)).toEqual(gatewayResponses['THROTTLED']);
+  }
+  // A sampled request would contain the client's token.
+  for (const { VisibilityConfig } of [acl, ...acl.Rules]) expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
 });

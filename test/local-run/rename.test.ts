@@ -23,7 +23,6 @@ test('npm run rename makes a service of another name and resource, which passes 
 
   await run(rename);
   await run('git add --all');
-  // The image of the reference page is the only file that still has the old name.
   expect(await project.run('git grep --cached --ignore-case --files-with-matches -I plant')).toMatchObject({
     stdout: '',
   });

@@ -96,7 +96,7 @@ test('uses at most 300 MB after 5,000 requests', async () => {
 
 test('npm run invoke runs an event without a server, and exits with status 0 only for a 200', async () => {
   const [created, rejected] = await Promise.all(
-    ['create-plant', 'error-409-id-in-use'].map((name) =>
+    ['create-plant', 'create-plant-no-token'].map((name) =>
       project.run(`npm run --silent invoke -- events/${name}.json`),
     ),
   );
@@ -104,5 +104,5 @@ test('npm run invoke runs an event without a server, and exits with status 0 onl
   expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
   expect(created?.stderr).toMatch(/^INFO \{\n {2}operation: 'createPlant',$/m);
   expect(rejected?.code).toBe(1);
-  expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 409 });
+  expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 401 });
 });

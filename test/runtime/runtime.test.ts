@@ -11,12 +11,11 @@ import {
   servedFunctions,
 } from '../../tools/local/template.ts';
 import { sharedTemplate } from '../support/assembly.ts';
-import { AUDIENCE, certifiedProvider, SCOPE } from '../support/certified-provider.ts';
 import { contractBody } from '../support/contract.ts';
 import { startFailureProxy } from '../support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { errorOfSample, eventWith, sampleEvent, sampleNames } from '../support/event.ts';
-import { startIssuer } from '../support/issuer.ts';
+import { eventWith, sampleEvent } from '../support/event.ts';
+import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { copyProject } from '../support/project-copy.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
 
@@ -59,10 +58,9 @@ async function respond(event: APIGatewayProxyEvent, runtime = runtimeOf(event)) 
 
 const creationOf = (id: number) => eventWith({ body: `{"id":${id},"name":"x"}` });
 
-test('responds correctly to all sample events, one after the other in one execution environment', async () => {
-  for (const name of sampleNames) {
-    expect((await respond(sampleEvent(name)))['error'], name).toBe(errorOfSample(name));
-  }
+test('responds to events one after the other in one execution environment', async () => {
+  for (const _ of [1, 2]) expect(await respond(sampleEvent('create-plant'))).toHaveProperty('name');
+  expect(await respond(sampleEvent('create-plant-no-token'))).toMatchObject({ error: 401 });
 });
 
 test('logs one JSON line for each request, with the stack of an internal error', async () => {
@@ -85,7 +83,10 @@ test('logs one JSON line for each request, with the stack of an internal error',
 
 test('accepts tokens of an identity provider in the bundle and at the local run; returns 503 if its certificate is not trusted', async () => {
   const issuer = await startIssuer();
-  const newToken = certifiedProvider(issuer);
+  const key = newKey();
+  issuer.publish(key);
+  const claims = { iss: issuer.url, aud: 'plants', scope: 'plants/write', sub: 'a-partner', exp: 2 ** 33 };
+  const token = signed(key, claims, { typ: 'at+jwt' });
   const project = copyProject();
   onTestFinished(async () => {
     project.close();
@@ -94,18 +95,17 @@ test('accepts tokens of an identity provider in the bundle and at the local run;
   const certificate = join(project.directory, 'issuer.pem');
   writeFileSync(certificate, issuer.certificate);
   const trusting = { NODE_EXTRA_CA_CERTS: certificate };
-  const settings = { tokenIssuer: issuer.url, tokenAudience: AUDIENCE, tokenScope: SCOPE };
+  const settings = { tokenIssuer: issuer.url, tokenAudience: 'plants', tokenScope: 'plants/write' };
   const withProvider = readTemplate(await synthesize(join(project.directory, 'cdk.out'), settings));
   const configuration = functionOfRoute(withProvider, 'POST', '/plants');
-  const keyRequests = () => issuer.requests.filter((path) => path !== '/token');
-  const headers = { Authorization: `Bearer ${await newToken()}`, 'Content-Type': 'application/json' };
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
 
   const runtime = await start(configuration, trusting);
   await runtime.ready();
-  expect(keyRequests()).toHaveLength(2);
+  expect(issuer.requests).toHaveLength(2);
   for (const _ of [1, 2]) expect(await respond(eventWith({ headers }), runtime)).toHaveProperty('name');
   // The keys are fetched only once, at init.
-  expect(keyRequests()).toHaveLength(2);
+  expect(issuer.requests).toHaveLength(2);
   expect(runtime.log()).toMatch(/"tokenName":"127\.0\.0\.1:\d+\/[0-9a-f]{12}"/);
   await runtime.close();
 
@@ -119,7 +119,7 @@ test('accepts tokens of an identity provider in the bundle and at the local run;
   const { context, ...app } = JSON.parse(readFileSync(cdkJson, 'utf8'));
   writeFileSync(cdkJson, JSON.stringify({ ...app, context: { ...context, ...settings } }));
   const { url } = await project.start('npm start', trusting);
-  const smoke = await project.run(`npm run --silent smoke -- ${new URL(url).origin} --token ${await newToken()}`);
+  const smoke = await project.run(`npm run --silent smoke -- ${new URL(url).origin} --token ${token}`);
   expect(smoke.stdout).toMatch(/^\d+ checks passed, 0 failed; /m);
   expect(smoke.code).toBe(0);
 });

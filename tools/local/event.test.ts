@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { filesBefore, readEvent } from './event.ts';
+import { readEvent } from './event.ts';
 
 /** Writes files to a new folder. Returns a function that returns a file's path. */
 function write(files: Record<string, string>) {
@@ -30,11 +30,4 @@ test.each([
 ])('rejects a file that contains %s', (text, problem) => {
   const file = write({ 'a.json': text })('a.json');
   expect(() => readEvent(file)).toThrow(`The event ${file} ${problem}`);
-});
-
-test('names the events before an event, in order', () => {
-  const path = write({ 'before.json': '{"third":"second","second":"first"}' });
-  expect(filesBefore(path('third.json'))).toEqual([path('first.json'), path('second.json')]);
-  expect(filesBefore(path('first.json'))).toEqual([]);
-  expect(filesBefore(write({})('third.json'))).toEqual([]);
 });

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { basename, dirname, join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { proxyEvent } from '../../functions/pre-traffic-hook/proxy-event.ts';
 
@@ -35,17 +34,4 @@ export function readEvent(file: string): APIGatewayProxyEvent {
   }
   if (event?.httpMethod && event.resource) return event;
   throw new Error(`The event ${file} must be a REST proxy event, with httpMethod and resource.`);
-}
-
-/**
- * Returns the event files to invoke before an event file, in order. `before.json` in the same folder maps each event's
- * name to the name of the event before it.
- */
-export function filesBefore(file: string): string[] {
-  const mapFile = join(dirname(file), 'before.json');
-  const names: Record<string, string> = existsSync(mapFile) ? JSON.parse(readFileSync(mapFile, 'utf8')) : {};
-  const name = names[basename(file, '.json')];
-  if (name === undefined) return [];
-  const before = join(dirname(file), `${name}.json`);
-  return [...filesBefore(before), before];
 }

@@ -95,7 +95,6 @@ const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
-  'TransactionInProgressException',
   'ReplicatedWriteConflictException',
 ];
 
@@ -207,11 +206,6 @@ const INPUTS: Record<Action, fc.Arbitrary<unknown>> = {
   UpdateItem: key,
   Query: fc.record({ TableName, KeyConditionExpression: nonEmpty, Limit: fc.nat(), ScanIndexForward: fc.boolean() }),
   Scan: fc.record({ TableName, FilterExpression: nonEmpty, ExclusiveStartKey: item }),
-  BatchGetItem: fc.record({ RequestItems: fc.dictionary(TableName, fc.record({ Keys: fc.array(item) })) }),
-  BatchWriteItem: put.map(({ TableName, Item }) => ({ RequestItems: { [TableName]: [{ PutRequest: { Item } }] } })),
-  TransactGetItems: fc.record({ TransactItems: fc.array(fc.record({ Get: key })) }),
-  // With a token, because otherwise the SDK adds a random one.
-  TransactWriteItems: fc.record({ TransactItems: fc.array(fc.record({ Put: put })), ClientRequestToken: nonEmpty }),
 };
 
 function sdkClient(endpoint = 'http://127.0.0.1'): sdk.DynamoDBClient {

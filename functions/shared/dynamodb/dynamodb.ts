@@ -22,18 +22,13 @@ export type TimeContext = Pick<Context, 'getRemainingTimeInMillis'>;
 /** Limits a call at init to one second, because the database may be unavailable. `send` subtracts RESERVED_MS. */
 export const INIT_CONTEXT: TimeContext = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
 
-/** The inputs and outputs of DynamoDB's actions ("Amazon DynamoDB API Reference"). */
+/** The inputs and outputs of the actions that `send` accepts ("Amazon DynamoDB API Reference"). */
 interface Actions {
-  BatchGetItem: [Sdk.BatchGetItemInput, Sdk.BatchGetItemOutput];
-  BatchWriteItem: [Sdk.BatchWriteItemInput, Sdk.BatchWriteItemOutput];
   DeleteItem: [Sdk.DeleteItemInput, Sdk.DeleteItemOutput];
   GetItem: [Sdk.GetItemInput, Sdk.GetItemOutput];
   PutItem: [Sdk.PutItemInput, Sdk.PutItemOutput];
   Query: [Sdk.QueryInput, Sdk.QueryOutput];
   Scan: [Sdk.ScanInput, Sdk.ScanOutput];
-  TransactGetItems: [Sdk.TransactGetItemsInput, Sdk.TransactGetItemsOutput];
-  /** ClientRequestToken is required, because a retried transaction without it could be applied twice. */
-  TransactWriteItems: [Sdk.TransactWriteItemsInput & { ClientRequestToken: string }, Sdk.TransactWriteItemsOutput];
   /** A retried update can be applied twice: use SET with fixed values instead of ADD, or add a condition. */
   UpdateItem: [Sdk.UpdateItemInput, Sdk.UpdateItemOutput];
 }
@@ -82,7 +77,6 @@ const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
-  'TransactionInProgressException',
   'ReplicatedWriteConflictException',
 ];
 
