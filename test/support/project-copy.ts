@@ -16,7 +16,8 @@ export function copyProject() {
   const started: ChildProcess[] = [];
 
   function processOptions(variables: Record<string, string>) {
-    const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
+    // With VITEST, --fresh would refuse to delete the data of the copy.
+    const { AWS_ENDPOINT_URL_DYNAMODB: _, VITEST: __, ...inherited } = process.env;
     return { cwd: directory, env: { ...inherited, ...variables } };
   }
 

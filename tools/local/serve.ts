@@ -21,7 +21,7 @@ export async function serve({ port, endpoint, inspect }: ServeOptions): Promise<
   for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error) => console.error(error));
   await createTables(endpoint);
   const routes = await importRoutes().catch((error) => {
-    throw new Error(format('The functions cannot be loaded:\n%o', error));
+    throw new Error(format('The functions cannot be loaded:\n%O', error));
   });
   shortenRequestLines();
   await once(createServer(createGateway(routes)).listen(port, '127.0.0.1'), 'listening');

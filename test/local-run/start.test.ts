@@ -1,0 +1,100 @@
+import { exec } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { closedAtEnd } from '../support/closed-at-end.ts';
+import { contractBody } from '../support/contract.ts';
+import { listen } from '../support/listen.ts';
+import { copyProject, type LocalRun } from '../support/project-copy.ts';
+import { post } from '../support/service.ts';
+
+/* Runs npm start, npm run token and npm run invoke as a user does, in a copy of the project. */
+
+/** Long enough for a slow machine. */
+const POLL = { timeout: 120_000, interval: 20 };
+
+const project = closedAtEnd(copyProject());
+let run: LocalRun;
+beforeAll(async () => {
+  run = await project.start('npm start');
+});
+
+const token = (args: string) => project.run(`npm run --silent token -- ${args}`);
+
+test('starts only one service in a folder', async () => {
+  await expect(project.start('npm start')).rejects.toThrow(
+    /^Another npm start or npm run dev of this folder is running: process \d+\. End it\.$/m,
+  );
+});
+
+test('prints a curl command that creates a plant, a line for its response, and a command that lists it', async () => {
+  const curl = /curl .*/.exec(run.output())?.[0].replace('-i', '-s') ?? '';
+  expect((await promisify(exec)(curl)).stdout).toBe('{"name":"Monstera deliciosa","tag":"climber"}');
+  await expect.poll(run.output, POLL).toMatch(/^createPlant succeeded in [\d.]+ ms$/m);
+  const { stdout } = await project.run(`${/npm run plants$/m.exec(run.output())}`);
+  expect(stdout).toMatch(/^1 +"Monstera deliciosa" "climber"$/m);
+});
+
+test('listens only on 127.0.0.1', async () => {
+  const ports = run.output().match(/(?<=http:\/\/127\.0\.0\.1:)\d+$/gm) ?? [];
+  expect(ports).toHaveLength(1);
+  for (const port of [new URL(run.url).port, ...ports]) {
+    await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
+  }
+});
+
+test('accepts a token that is created while it runs', async () => {
+  const { stdout } = await token('create --name visitor --expires 1h');
+  expect(await post(run.url, '{"id":5,"name":"x"}', stdout.trim())).toEqual({ name: 'x' });
+});
+
+test.each(['PORT', 'DYNAMODB_PORT'])(
+  'if %s is in use, says what to do; keeps its data, also when it was killed',
+  async (variable) => {
+    await post(run.url, '{"id":70,"name":"before the kill"}');
+    run.kill();
+    await run.exit;
+    const server = createServer();
+    onTestFinished(() => void server.close());
+    const [, port = ''] = (await listen(server)).split(':');
+    const { code, stderr } = await project.run('npm run --silent start -- --fresh', { PORT: '0', [variable]: port });
+    const message = `Port ${port} is in use; set ${variable} to a free port, or to 0 for any free port.\n`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: message });
+    run = await project.start('npm start');
+    expect(await post(run.url, '{"id":70,"name":"another"}')).toMatchObject({ error: 409 });
+  },
+);
+
+test('stores the development token at each start, ends after Ctrl-C, and starts without data with --fresh', async () => {
+  await post(run.url, '{"id":70,"name":"before"}');
+  await token('revoke --name development');
+  expect((await token('list')).stdout).not.toContain('development');
+  run.interrupt();
+  expect(await run.exit).toBe(0);
+  expect((await project.run('npm run --silent plants')).stderr).toContain('There is no local run. ');
+  run = await project.start('npm start -- --fresh');
+  expect(await post(run.url, '{"id":70,"name":"after"}')).toEqual({ name: 'after' });
+});
+
+test('npm run invoke runs an event on empty tables, and exits with status 0 only for a 200', async () => {
+  const [created, rejected] = await Promise.all(
+    ['create-plant', 'create-plant-no-token'].map((name) =>
+      project.run(`npm run --silent invoke -- events/${name}.json`),
+    ),
+  );
+  expect(created?.code).toBe(0);
+  expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
+  expect(created?.stderr).toMatch(/^\{\n {2}operation: 'createPlant',$/m);
+  expect(rejected?.code).toBe(1);
+  expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 401 });
+});
+
+test.each([
+  ['none.json', 'The event none.json cannot be read: ENOENT'],
+  ['package.json', 'The event package.json must be a REST proxy event, with httpMethod and resource.'],
+])('npm run invoke says what is wrong with the event %s', async (file, message) => {
+  const { code, stderr } = await project.run(`npm run --silent invoke -- ${file}`);
+  expect(code).toBe(1);
+  expect(stderr.startsWith(message)).toBe(true);
+});
