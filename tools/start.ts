@@ -35,7 +35,6 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect
   const dynamoDbPort = await freePort('DYNAMODB_PORT', '0');
   const { endpoint } = await openDynamoDb({ folder: dataFolder, port: dynamoDbPort, fresh });
   announceDynamoDb(endpoint);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit());
 
   const { useLocalEnvironment } = await import('./local/environment.ts');
   useLocalEnvironment(endpoint);

@@ -15,6 +15,7 @@ export async function serveAndReload(options: ServeOptions, instructions: string
   };
   // A process that a debugger has paused does not notice that its parent has ended.
   process.on('exit', killAll);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit());
   let isFirst = true;
   generate();
   for (;;) {

@@ -1,0 +1,59 @@
+import { execSync } from 'node:child_process';
+import { type Browser, launch, type Page } from 'puppeteer-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startServiceWithEngine } from '../support/service.ts';
+
+const FIND_CHROMIUM = 'command -v chromium || command -v chromium-browser || command -v google-chrome';
+const LARGEST = 2n ** 63n - 1n;
+
+const { url, engine } = await startServiceWithEngine();
+let browser: Browser;
+let page: Page;
+/** The URLs of all requests, and the errors and warnings of the browser. */
+const requestedUrls: string[] = [];
+const warnings: string[] = [];
+
+beforeAll(async () => {
+  browser = await launch({
+    executablePath: process.env['CHROMIUM'] || execSync(FIND_CHROMIUM, { encoding: 'utf8' }).trim(),
+    // Chromium does not start as root with a sandbox.
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+  page = await browser.newPage();
+  page.setDefaultTimeout(60_000);
+  page.on('request', (request) => requestedUrls.push(request.url()));
+  page.on('pageerror', (error) => warnings.push(String(error)));
+  page.on('console', (message) => {
+    if (['error', 'warn'].includes(message.type())) warnings.push(message.text());
+  });
+  await page.goto(`${url}/docs`);
+  await page.waitForSelector('.opblock-body');
+});
+afterAll(() => browser?.close());
+
+/** A script: the texts and controls that are wider than the window, or that must be scrolled sideways. */
+const TOO_WIDE = `[...document.querySelectorAll('#page *')].filter((element) => {
+  const isScroller = ['auto', 'scroll'].includes(getComputedStyle(element).overflowX);
+  const { right } = element.getBoundingClientRect();
+  return element.checkVisibility() && (right > innerWidth || (isScroller && element.scrollWidth > element.clientWidth));
+}).map(({ outerHTML }) => outerHTML.slice(0, 100))`;
+
+test('shows the contract, and sends an int64 exactly with the development token', async () => {
+  expect(await page.$eval('.info .title', ({ textContent }) => textContent)).toContain('Plant Store');
+  await page.locator('.body-param__text').fill(`{"id":${LARGEST},"name":"Sequoia"}`);
+  await page.click('.execute');
+  const response = await page.waitForSelector('.live-responses-table .highlight-code .microlight');
+  expect(await response?.evaluate(({ textContent }) => JSON.parse(textContent ?? ''))).toEqual({ name: 'Sequoia' });
+  expect(await engine.stored(LARGEST)).toEqual({ id: String(LARGEST), name: 'Sequoia' });
+});
+
+test('fits 320 pixels', async () => {
+  await page.setViewport({ width: 320, height: 844 });
+  await expect.poll(() => page.evaluate(TOO_WIDE), { timeout: 20_000 }).toEqual([]);
+});
+
+test('loads nothing from elsewhere, and the browser has nothing to report', () => {
+  expect(requestedUrls).toContain(`${url}/docs/swagger-ui-bundle.js`);
+  expect(requestedUrls.filter((each) => !each.startsWith(url) && !each.startsWith('data:'))).toEqual([]);
+  expect(warnings).toEqual([]);
+});
