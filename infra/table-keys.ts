@@ -1,29 +1,31 @@
-/** The names, keys and indexes of the tables. The CDK code and the local run both create the tables from them. */
-
-interface Attribute {
-  name: string;
-  /** String or number. */
-  type: 'S' | 'N';
+/** The keys and indexes of a table, as in CreateTable ("Amazon DynamoDB API Reference") and in a template. */
+interface TableKeys {
+  AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' }[];
+  KeySchema: KeySchema;
+  /** @default none */
+  GlobalSecondaryIndexes?: { IndexName: string; KeySchema: KeySchema; Projection: { ProjectionType: 'ALL' } }[];
 }
 
-export interface Keys {
-  partitionKey: Attribute;
-  sortKey?: Attribute;
-}
-
-interface TableKeys extends Keys {
-  /** The global secondary indexes by name. They contain all attributes. @default none */
-  indexes?: Record<string, Keys>;
-}
+type PartitionKey = { AttributeName: string; KeyType: 'HASH' };
+type SortKey = { AttributeName: string; KeyType: 'RANGE' };
+export type KeySchema = [PartitionKey] | [PartitionKey, SortKey];
 
 export type TableName = 'plants' | 'accessTokens';
 
+/** The tables. The CDK code and the local run both create them from this. */
 export const tableKeys: Record<TableName, TableKeys> = {
   // Other attributes: `name` and, if the plant has one, `tag`.
-  plants: { partitionKey: { name: 'id', type: 'N' } },
+  plants: withKey('id', 'N'),
   // Other attributes: `name`, `createdAt` and `expiresAt`.
-  accessTokens: { partitionKey: { name: 'digest', type: 'S' } },
+  accessTokens: withKey('digest', 'S'),
 };
+
+function withKey(AttributeName: string, AttributeType: 'S' | 'N'): TableKeys {
+  return {
+    AttributeDefinitions: [{ AttributeName, AttributeType }],
+    KeySchema: [{ AttributeName, KeyType: 'HASH' }],
+  };
+}
 
 export const tableNames = Object.keys(tableKeys) as TableName[];
 

@@ -7,18 +7,16 @@ import {
   type TableProps,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { type Keys, type TableName, tableId, tableKeys } from './table-keys.ts';
+import { type KeySchema, type TableName, tableId, tableKeys } from './table-keys.ts';
 
 export type Tables = Record<TableName, Table>;
-
-const ATTRIBUTE_TYPES = { S: AttributeType.STRING, N: AttributeType.NUMBER };
 
 /** Creates the tables of the service. With `ephemeral`, they can be deleted. */
 export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean }): Tables {
   function addTable(name: TableName, props: Partial<TableProps> = {}): Table {
-    const { indexes = {}, ...keys } = tableKeys[name];
+    const { KeySchema, GlobalSecondaryIndexes = [] } = tableKeys[name];
     const table = new Table(scope, tableId(name), {
-      ...keyProps(keys),
+      ...keys(name, KeySchema),
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       // A customer managed key would cost money, and every role that uses the table would need access to it.
@@ -26,8 +24,8 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
       deletionProtection: !ephemeral,
       ...props,
     });
-    for (const [indexName, indexKeys] of Object.entries(indexes)) {
-      table.addGlobalSecondaryIndex({ indexName, ...keyProps(indexKeys) });
+    for (const { IndexName, KeySchema: schema } of GlobalSecondaryIndexes) {
+      table.addGlobalSecondaryIndex({ indexName: IndexName, ...keys(name, schema) });
     }
     // Restoring a table names it, and CloudFormation replaces a table whose logical id changes.
     (table.node.defaultChild as CfnTable).overrideLogicalId(tableId(name));
@@ -39,7 +37,13 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
   };
 }
 
-function keyProps({ partitionKey, sortKey }: Keys) {
-  const attribute = ({ name, type }: Keys['partitionKey']) => ({ name, type: ATTRIBUTE_TYPES[type] });
-  return { partitionKey: attribute(partitionKey), ...(sortKey && { sortKey: attribute(sortKey) }) };
+function keys(table: TableName, [partitionKey, sortKey]: KeySchema) {
+  const attribute = (name: string) => {
+    const definition = tableKeys[table].AttributeDefinitions.find(({ AttributeName }) => AttributeName === name);
+    return { name, type: definition?.AttributeType === 'N' ? AttributeType.NUMBER : AttributeType.STRING };
+  };
+  return {
+    partitionKey: attribute(partitionKey.AttributeName),
+    ...(sortKey && { sortKey: attribute(sortKey.AttributeName) }),
+  };
 }

@@ -21,7 +21,8 @@ export async function findTable(
 ): Promise<Table> {
   if (stack === undefined) {
     const running = await findDynamoDb();
-    if (running) return { client: localClient(running.endpoint), tableName: output.replace('Name', '') };
+    // In the local run, a table's name is its logical id: `PlantsTable`.
+    if (running) return { client: localClient(running.endpoint), tableName: output.replace(/Name$/, '') };
     throw new Error('There is no local run. Start it with npm start, or name a deployed stack with --stack.');
   }
   const command = new DescribeStacksCommand({ StackName: stack });

@@ -63,7 +63,7 @@ export async function startEngine() {
     /** Deletes all items of a table. */
     async clear(TableName: string): Promise<void> {
       const table = tableNames.find((name) => tableId(name) === TableName);
-      const key = table ? tableKeys[table].partitionKey.name : '';
+      const key = table ? tableKeys[table].KeySchema[0].AttributeName : '';
       for (const { [key]: value } of await this.items(TableName)) {
         await client.send(new DeleteItemCommand({ TableName, Key: { [key]: value as AttributeValue } }));
       }

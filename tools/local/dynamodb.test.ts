@@ -3,18 +3,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import {
-  announceDynamoDb,
-  createTables,
-  DEVELOPMENT_TOKEN,
-  dataFolder,
-  findDynamoDb,
-  localClient,
-  openDynamoDb,
-} from './dynamodb.ts';
+import { announceDynamoDb, createTables, dataFolder, findDynamoDb, localClient, openDynamoDb } from './dynamodb.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -32,8 +23,6 @@ async function openInMemory() {
 test.each([
   'http://localhost:8000',
   'https://localhost:8000',
-  'http://LOCALHOST',
-  'http://127.1.2.3',
   'http://127.1',
   'http://[::1]:8000',
   'http://2130706433:8000',
@@ -49,15 +38,11 @@ test.each([
   'http://localhost.example.com',
   'http://example.com/localhost',
   'http://127.0.0.1.example.com',
-  'http://x127.0.0.1',
   'http://localhost@example.com',
   'http://0.0.0.0:8000',
-  'http://10.0.0.1',
   'http://[::ffff:10.0.0.1]',
   'localhost:8000',
   'ftp://localhost',
-  'httpx://localhost',
-  'http://xlocalhost',
   ' ',
 ])('rejects the endpoint %j, because it is not on this machine', async (endpoint) => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
@@ -81,19 +66,6 @@ test('keeps running if a client disconnects while it sends its body', async () =
   socket.resetAndDestroy();
   await sleep(50);
   await client.send(new ListTablesCommand());
-});
-
-test('stores the development token for a year', async () => {
-  const { endpoint, client } = await openInMemory();
-  const before = Math.floor(Date.now() / 1000);
-  await createTables(endpoint);
-  const Key = { digest: { S: digestOf(DEVELOPMENT_TOKEN) } };
-  const { Item } = await client.send(new GetItemCommand({ TableName: 'AccessTokensTable', Key, ConsistentRead: true }));
-  expect(Item?.['name']).toEqual({ S: 'development' });
-  const [createdAt, expiresAt] = [Number(Item?.['createdAt']?.N), Number(Item?.['expiresAt']?.N)];
-  expect(createdAt - before).toBeGreaterThanOrEqual(0);
-  expect(createdAt - before).toBeLessThan(60);
-  expect(expiresAt - createdAt).toBe(365 * 24 * 60 * 60);
 });
 
 test('keeps its data in its folder, and deletes only its data with --fresh', async () => {

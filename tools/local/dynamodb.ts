@@ -4,15 +4,13 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import {
   CreateTableCommand,
-  type CreateTableCommandInput,
   DynamoDBClient,
-  type KeySchemaElement,
   PutItemCommand,
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import { type Keys, type TableName, tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
+import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
 import { projectRoot } from '../project-root.ts';
 
 /** The token of the local run and of the sample events. It is public, so it must never be in a real table. */
@@ -92,11 +90,11 @@ export async function createTables(endpoint: string): Promise<void> {
   const client = localClient(endpoint);
   try {
     for (const name of tableNames) {
-      await client.send(new CreateTableCommand(tableInput(name))).catch((error) => {
+      const table = { TableName: tableId(name), BillingMode: 'PAY_PER_REQUEST' as const, ...tableKeys[name] };
+      await client.send(new CreateTableCommand(table)).catch((error) => {
         if (!(error instanceof ResourceInUseException)) throw error;
       });
-      const wait = { client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 };
-      await waitUntilTableExists(wait, { TableName: tableId(name) });
+      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, table);
     }
     const now = Math.floor(Date.now() / 1000);
     const Item = {
@@ -111,34 +109,6 @@ export async function createTables(endpoint: string): Promise<void> {
   } finally {
     client.destroy();
   }
-}
-
-function tableInput(name: TableName): CreateTableCommandInput {
-  const { indexes = {}, ...keys } = tableKeys[name];
-  const attributes = [keys, ...Object.values(indexes)].flatMap(({ partitionKey, sortKey = partitionKey }) => [
-    partitionKey,
-    sortKey,
-  ]);
-  const secondaryIndexes = Object.entries(indexes).map(([IndexName, indexKeys]) => ({
-    IndexName,
-    KeySchema: keySchema(indexKeys),
-    Projection: { ProjectionType: 'ALL' as const },
-  }));
-  return {
-    TableName: tableId(name),
-    BillingMode: 'PAY_PER_REQUEST',
-    KeySchema: keySchema(keys),
-    AttributeDefinitions: [...new Map(attributes.map((each) => [each.name, each])).values()].map(({ name, type }) => ({
-      AttributeName: name,
-      AttributeType: type,
-    })),
-    ...(secondaryIndexes.length > 0 && { GlobalSecondaryIndexes: secondaryIndexes }),
-  };
-}
-
-function keySchema({ partitionKey, sortKey }: Keys): KeySchemaElement[] {
-  const hash = { AttributeName: partitionKey.name, KeyType: 'HASH' as const };
-  return sortKey ? [hash, { AttributeName: sortKey.name, KeyType: 'RANGE' }] : [hash];
 }
 
 const endpointFile = (folder: string) => join(folder, 'endpoint');

@@ -53,7 +53,13 @@ export function createGateway(routes: Route[]): RequestListener {
     const [path = '', ...query] = String(message.url).split('?');
     const ids = newRequestIds();
     const send = ({ status, headers, text }: RawResponse) =>
-      response.writeHead(status, { ...headers, 'x-amz-apigw-id': ids.extendedRequestId }).end(text);
+      response
+        .writeHead(status, {
+          ...headers,
+          'content-length': Buffer.byteLength(text),
+          'x-amz-apigw-id': ids.extendedRequestId,
+        })
+        .end(text);
     try {
       const method = String(message.method);
       // In rawHeaders, names and values alternate.

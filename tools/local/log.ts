@@ -1,4 +1,4 @@
-/** The members of a request's line (functions/shared/middleware/request-log.ts) that are printed. */
+/** The line that functions/shared/middleware/request-log.ts logs for each request. */
 interface RequestLine {
   operation: string;
   outcome: string;

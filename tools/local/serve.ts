@@ -17,7 +17,7 @@ export interface ServeOptions {
 /** Serves the operations on 127.0.0.1, in this process. */
 export async function serve({ port, endpoint, inspect }: ServeOptions): Promise<void> {
   if (inspect) openDebuggerPort();
-  // An error after the response, as after a forgotten `await`, does not end the service.
+  // An error after the response, for example because of a forgotten `await`, does not end the service.
   for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error) => console.error(error));
   await createTables(endpoint);
   const routes = await importRoutes().catch((error) => {
