@@ -28,7 +28,7 @@ async function serve(handler: () => unknown = () => ({ statusCode: 200, body: '{
       return handler();
     },
   });
-  const routes = [routeTo('POST', '/plants'), routeTo('GET', '/plants/new'), routeTo('GET', '/plants/{id}')];
+  const routes = [routeTo('POST', '/plants'), routeTo('GET', '/plants/{id}'), routeTo('GET', '/plants/new')];
   const server = createServer(createGateway(routes));
   onTestFinished(() => void server.close());
   const url = `http://${await listen(server)}`;

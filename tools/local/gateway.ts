@@ -28,12 +28,10 @@ const BODY_TOO_LARGE: RawResponse = {
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<unknown>;
 export type Route = Operation & { handler: Handler };
 
-/** Imports the handler of each operation. A path without parameters comes before one that it matches with parameters. */
+/** Imports the handler of each operation. */
 export async function importRoutes(): Promise<Route[]> {
-  // "{" comes after letters and digits.
-  const operations = readOperations().toSorted((a, b) => (a.path < b.path ? -1 : 1));
   return Promise.all(
-    operations.map(async (operation) => {
+    readOperations().map(async (operation) => {
       const { handler }: { handler: Handler } = await import(`../../functions/${operation.folder}/index.ts`);
       return { ...operation, handler };
     }),
@@ -85,7 +83,9 @@ async function respond(
 ) {
   const { method, path, body } = request;
   if (body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
-  const ofPath = routes.filter((route) => matchPath(path, route.path));
+  // "{" comes after letters and digits, so a path without parameters comes first.
+  const sorted = routes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const ofPath = sorted.filter((route) => matchPath(path, route.path));
   const route = ofPath.find((each) => each.method === method);
   if (!route) return preflightResponse(method, ofPath) ?? gatewayResponse('MISSING_AUTHENTICATION_TOKEN');
   const { headers, ...response } = proxyResponse(
