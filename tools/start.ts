@@ -33,7 +33,7 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect
   // Both, before --fresh deletes the data.
   const port = await freePort('PORT', '3000');
   const dynamoDbPort = await freePort('DYNAMODB_PORT', '0');
-  const { endpoint } = await openDynamoDb({ folder: dataFolder, port: dynamoDbPort, fresh });
+  const { endpoint } = await openDynamoDb(dataFolder, { port: dynamoDbPort, fresh });
   announceDynamoDb(endpoint);
 
   const { useLocalEnvironment } = await import('./local/environment.ts');

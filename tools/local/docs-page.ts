@@ -6,12 +6,11 @@ import { projectRoot } from '../project-root.ts';
 import { DEVELOPMENT_TOKEN } from './dynamodb.ts';
 
 const SWAGGER_UI = join(projectRoot, 'node_modules/swagger-ui-dist');
-const html = () => read(join(import.meta.dirname, 'docs-page.html')).replace('DEVELOPMENT_TOKEN', DEVELOPMENT_TOKEN);
+const read = (path: string) => readFileSync(path, 'utf8');
 
 /** The page's files: the media type and the text of each path. */
 const FILES: Record<string, [mediaType: string, text: () => string]> = {
-  '/docs': ['text/html', html],
-  '/docs/': ['text/html', html],
+  '/docs': ['text/html', htmlWithToken],
   '/docs/openapi.yaml': ['application/yaml', contractOfThisServer],
   '/docs/swagger-ui.css': ['text/css', () => read(join(SWAGGER_UI, 'swagger-ui.css'))],
   '/docs/swagger-ui-bundle.js': ['text/javascript', () => read(join(SWAGGER_UI, 'swagger-ui-bundle.js'))],
@@ -37,6 +36,6 @@ function contractOfThisServer(): string {
   return contract.toString();
 }
 
-function read(path: string): string {
-  return readFileSync(path, 'utf8');
+function htmlWithToken(): string {
+  return read(join(import.meta.dirname, 'docs-page.html')).replace('DEVELOPMENT_TOKEN', DEVELOPMENT_TOKEN);
 }

@@ -30,7 +30,7 @@ test.each([
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
   expect(await openDynamoDb()).toMatchObject({ endpoint });
   const message = '--fresh is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.';
-  await expect(openDynamoDb({ fresh: true })).rejects.toThrow(message);
+  await expect(openDynamoDb(undefined, { fresh: true })).rejects.toThrow(message);
 });
 
 test.each([
@@ -72,7 +72,7 @@ test('keeps its data in its folder, and deletes only its data with --fresh', asy
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'other'), '');
   const tablesWith = async (options: object, create = false) => {
-    const { endpoint, close } = await openDynamoDb({ folder, ...options });
+    const { endpoint, close } = await openDynamoDb(folder, options);
     if (create) await createTables(endpoint);
     const { TableNames } = await localClient(endpoint).send(new ListTablesCommand());
     await close();
@@ -85,7 +85,7 @@ test('keeps its data in its folder, and deletes only its data with --fresh', asy
 });
 
 test('in a test, --fresh does not delete the data of this project', async () => {
-  await expect(openDynamoDb({ folder: dataFolder, fresh: true })).rejects.toThrow('A test must not delete ');
+  await expect(openDynamoDb(dataFolder, { fresh: true })).rejects.toThrow('A test must not delete ');
 });
 
 test('finds only the DynamoDB of its folder, and only while its process and its port are in use', async () => {

@@ -24,24 +24,16 @@ export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local
 /** The folder of the local run's data. */
 export const dataFolder = join(projectRoot, '.local');
 
-interface DynamoDbOptions {
-  /** The folder in which the embedded DynamoDB keeps its data. @default none: it keeps the data in memory */
-  folder?: string;
-  /** The port of the embedded DynamoDB. @default 0: any free port */
-  port?: number;
-  /** Deletes the data of earlier runs first. @default false */
-  fresh?: boolean;
-}
-
-/** Opens the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, or else starts the embedded one. */
-export async function openDynamoDb({ folder, port = 0, fresh = false }: DynamoDbOptions = {}) {
+/**
+ * Opens the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, or else starts the embedded one.
+ *
+ * @param folder of the embedded DynamoDB's data; default: it keeps the data in memory
+ * @param options the port of the embedded DynamoDB, by default any free one; `fresh` deletes its data first
+ */
+export async function openDynamoDb(folder?: string, { port = 0, fresh = false } = {}) {
   const endpoint = loopbackEndpoint();
-  if (endpoint === undefined) return await startEmbedded(folder, port, fresh);
-  if (fresh) throw new Error('--fresh is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.');
-  return { endpoint, close: async () => {} };
-}
-
-async function startEmbedded(folder: string | undefined, port: number, fresh: boolean) {
+  if (endpoint && fresh) throw new Error('--fresh is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.');
+  if (endpoint) return { endpoint, close: async () => {} };
   const path = folder && join(folder, 'dynamodb');
   if (path && fresh) deleteData(path);
   const { default: dynalite } = await import('dynalite');

@@ -50,14 +50,10 @@ export function createGateway(routes: Route[]): RequestListener {
   return async (message, response) => {
     const [path = '', ...query] = String(message.url).split('?');
     const ids = newRequestIds();
-    const send = ({ status, headers, text }: RawResponse) =>
-      response
-        .writeHead(status, {
-          ...headers,
-          'content-length': Buffer.byteLength(text),
-          'x-amz-apigw-id': ids.extendedRequestId,
-        })
-        .end(text);
+    const send = ({ status, headers, text }: RawResponse) => {
+      const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': ids.extendedRequestId };
+      response.writeHead(status, { ...headers, ...own }).end(text);
+    };
     try {
       const method = String(message.method);
       // In rawHeaders, names and values alternate.

@@ -1,16 +1,10 @@
-/** The line that functions/shared/middleware/request-log.ts logs for each request. */
+/** The line that functions/shared/middleware/request-log.ts logs for each request. `cause` is a plain object. */
 interface RequestLine {
   operation: string;
   outcome: string;
   error?: number;
   durationMs: number;
-  cause?: Cause;
-}
-
-/** An error as a plain object. */
-interface Cause {
-  stack?: string;
-  cause?: Cause;
+  cause?: Error;
 }
 
 /** Makes `console` print one short line for each request, with the stacks of its causes if the request failed. */
@@ -26,10 +20,9 @@ function isRequestLine(value: unknown): value is RequestLine {
 }
 
 function shortLine({ operation, outcome, error, durationMs, cause }: RequestLine): string {
-  const line = `${operation} ${outcome}${error === undefined ? '' : ` with error ${error}`} in ${durationMs} ms`;
-  return [line, ...stacksOf(cause)].join('\n');
-}
-
-function stacksOf(cause: Cause | undefined): string[] {
-  return cause?.stack === undefined ? [] : [cause.stack, ...stacksOf(cause.cause)];
+  let line = `${operation} ${outcome}${error === undefined ? '' : ` with error ${error}`} in ${durationMs} ms`;
+  for (let each: unknown = cause; each instanceof Object && 'stack' in each; each = (each as Error).cause) {
+    line += `\n${each.stack}`;
+  }
+  return line;
 }

@@ -16,7 +16,7 @@ export interface ServeOptions {
 
 /** Serves the operations on 127.0.0.1, in this process. */
 export async function serve({ port, endpoint, inspect }: ServeOptions): Promise<void> {
-  if (inspect) openDebuggerPort();
+  if (inspect) inspector.open();
   // An error after the response, for example because of a forgotten `await`, does not end the service.
   for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error) => console.error(error));
   await createTables(endpoint);
@@ -25,14 +25,6 @@ export async function serve({ port, endpoint, inspect }: ServeOptions): Promise<
   });
   shortenRequestLines();
   await once(createServer(createGateway(routes)).listen(port, '127.0.0.1'), 'listening');
-}
-
-function openDebuggerPort(): void {
-  inspector.open();
-  if (inspector.url()) return;
-  throw new Error(
-    `The debugger's port ${process.debugPort} is in use; select another: NODE_OPTIONS=--inspect-port=9300`,
-  );
 }
 
 // This file runs as the child process of npm run dev.
