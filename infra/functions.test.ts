@@ -54,15 +54,13 @@ test.each([
   );
 });
 
-test('every function has the settings as environment variables', () => {
+test.each(twoOperations)('$operationId has the settings as environment variables', (operation) => {
   const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants,gardens', tokenScope: 'write' };
   const stack = templateWith({ allowOrigins: 'https://a.example', ...settings });
-  for (const { Environment } of Object.values(propertiesOf(stack, 'AWS::Lambda::Function'))) {
-    expect(Environment.Variables).toMatchObject({
-      ALLOW_ORIGINS: 'https://a.example',
-      TOKEN_ISSUER: 'https://id.example.com',
-      TOKEN_AUDIENCE: 'plants,gardens',
-      TOKEN_SCOPE: 'write',
-    });
-  }
+  expect(functionOf(stack, operation).properties.Environment.Variables).toMatchObject({
+    ALLOW_ORIGINS: 'https://a.example',
+    TOKEN_ISSUER: 'https://id.example.com',
+    TOKEN_AUDIENCE: 'plants,gardens',
+    TOKEN_SCOPE: 'write',
+  });
 });

@@ -104,7 +104,7 @@ export class OperationFunction extends LoggedFunction {
 }
 
 /** The settings that functions read, as environment variables. */
-export function settingVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
+function settingVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
   return {
     ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
     ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),

@@ -5,7 +5,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { LoggedFunction, type OperationFunction, settingVariables } from './functions.ts';
+import { LoggedFunction, type OperationFunction } from './functions.ts';
 import { countLines, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
 import type { Tables } from './tables.ts';
@@ -80,7 +80,7 @@ export class Release extends Construct {
   }
 
   /** The function that CodeDeploy invokes to check a new version. It creates and deletes its own access tokens. */
-  #addPreTrafficHook({ operationFunction, tables: { accessTokens }, ...settings }: ReleaseProps): LoggedFunction {
+  #addPreTrafficHook({ operationFunction, tables: { accessTokens } }: ReleaseProps): LoggedFunction {
     const { operation, lambda } = operationFunction;
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
       description: `Checks a new version of ${operation.method} ${operation.path} before it receives traffic`,
@@ -89,9 +89,10 @@ export class Release extends Construct {
       timeout: Duration.minutes(2),
       environment: {
         OPERATION_ID: operation.operationId,
-        FUNCTION_ARN: lambda.functionArn,
+        RESOURCE_PATH: operation.path,
+        // As in "Create a file for your BeforeAllowTraffic Lambda function", CodeDeploy User Guide.
+        NEW_VERSION_ARN: lambda.currentVersion.functionArn,
         ACCESS_TOKENS_TABLE_NAME: accessTokens.tableName,
-        ...settingVariables(settings),
       },
     });
     accessTokens.grant(hook.role, 'dynamodb:PutItem', 'dynamodb:DeleteItem');

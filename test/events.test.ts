@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { UNKNOWN_TOKEN } from '../functions/pre-traffic-hook/contract-checks.ts';
+import { UNKNOWN_TOKEN } from '../functions/shared/checks.ts';
 import { startServedFunctions } from '../tools/local/lambda.ts';
 import { projectRoot } from '../tools/local/synthesize.ts';
 import { sharedTemplate } from './support/assembly.ts';

@@ -23,6 +23,6 @@ test('the smoke test runs without installed packages, as in smoke.yml', async ()
   const copy = copyProject();
   rmSync(join(copy.directory, 'node_modules'));
   const { code, stderr } = await copy.run(`${process.execPath} tools/smoke.ts http://127.0.0.1:1 --token any`);
-  expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1 does not respond/);
+  expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1 does not accept the token: there was no response /);
   expect(code).toBe(1);
 });
