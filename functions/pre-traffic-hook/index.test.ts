@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { readOperations } from '../../infra/contract.ts';
 import { brokenVersions, startVersions, stubResponseLimit } from '../../test/support/broken-versions.ts';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { type Plan, startFailureProxy } from '../../test/support/dynamodb-proxy.ts';
@@ -228,13 +227,3 @@ test('throws if CodeDeploy does not accept the report', async () => {
   const action = 'PutLifecycleEventHookExecutionStatus';
   expect((await runHook({ awsError: accessDenied(action) })).status).toBe('not allowed');
 });
-
-test.each(readOperations())(
-  '$operationId has at most 30 checks in all-checks.ts, each with its own title',
-  ({ operationId }) => {
-    const titles = allChecks[operationId]?.map(({ title }) => title) ?? [];
-    expect(titles, `Add the checks of ${operationId} to functions/pre-traffic-hook/all-checks.ts.`).not.toEqual([]);
-    expect(titles.length).toBeLessThanOrEqual(30);
-    expect(new Set(titles).size).toBe(titles.length);
-  },
-);
