@@ -1,6 +1,6 @@
 import { startFakeService } from './fake-service.ts';
 
-/** "If the stack doesn't exist, an ValidationError is returned" ("DescribeStacks", CloudFormation API Reference). */
+/** "If the stack doesn't exist, a ValidationError is returned" ("DescribeStacks", CloudFormation API Reference). */
 const MISSING =
   '<ErrorResponse><Error><Code>ValidationError</Code><Message>It does not exist</Message></Error></ErrorResponse>';
 
