@@ -93,6 +93,15 @@ test('an ephemeral stack is deleted completely', () => {
 });
 
 test.each([
+  [{}, true],
+  [{ stage: 'dev' }, false],
+  [{ ephemeral: true }, false],
+  [{ emulator: true }, false],
+])('with %j the stack has termination protection: %s', (context, isProtected) => {
+  expect(stackWith(context).terminationProtection).toBe(isProtected);
+});
+
+test.each([
   [{}, 'PlantStore'],
   [{ stage: 'dev' }, 'PlantStore-dev'],
   [{ ephemeral: true }, 'PlantStoreEphemeral'],

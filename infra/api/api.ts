@@ -92,6 +92,8 @@ export class Api extends Construct {
         principal: new ServicePrincipal('apigateway.amazonaws.com'),
         sourceArn: this.restApi.arnForExecuteApi(operation.method, path, API_STAGE),
       });
+      // Otherwise the stage could invoke a new alias before it may, and clients would get error 500.
+      this.restApi.deploymentStage.node.addDependency(target.node.findChild('ApiGateway'));
     }
     if (domainName !== undefined && hostedZoneId !== undefined) this.#addDomain(domainName, hostedZoneId);
     if (webAclArn !== undefined) {
