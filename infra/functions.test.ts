@@ -22,14 +22,13 @@ test('each function has its own role, and its own JSON log, which is kept for on
   expect(new Set(functions.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size).toBe(count);
 });
 
-test.each(twoOperations)('$operationId runs on Node.js 24 and arm64, with X-Ray tracing', (operation) => {
+test.each(twoOperations)('$operationId runs on Node.js 24 and arm64', (operation) => {
   expect(functionOf(template, operation).properties).toMatchObject({
     Runtime: 'nodejs24.x',
     Architectures: ['arm64'],
     // With less memory, a cold start takes several times longer. With more, it still waits for DynamoDB (docs/decisions.md).
     MemorySize: 512,
     Timeout: 10,
-    TracingConfig: { Mode: 'Active' },
   });
 });
 
@@ -45,8 +44,6 @@ test.each([
       ...grants.flatMap(([name, actions]) => actions.map((action) => `dynamodb:${action} ${TABLES[name]}.Arn`)),
       `logs:CreateLogStream ${logGroup}.Arn`,
       `logs:PutLogEvents ${logGroup}.Arn`,
-      'xray:PutTelemetryRecords *',
-      'xray:PutTraceSegments *',
     ].toSorted(),
   );
   expect(properties.Environment.Variables).toEqual(

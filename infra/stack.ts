@@ -24,7 +24,9 @@ export class PlantStoreStack extends Stack {
   constructor(app: App, { operations = grantedOperations(), ...settings }: PlantStoreStackProps) {
     const { ephemeral, emulator, stage } = settings;
     const name = `PlantStore${ephemeral ? 'Ephemeral' : ''}${stage === undefined ? '' : `-${stage}`}`;
-    super(app, name, { description: 'Plant Store, a serverless API' });
+    // Production is the stack without a stage.
+    const terminationProtection = stage === undefined && !ephemeral && !emulator;
+    super(app, name, { description: 'Plant Store, a serverless API', terminationProtection });
     const setRemovalPolicy = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
       RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
     // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.

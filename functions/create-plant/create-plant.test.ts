@@ -45,6 +45,14 @@ test('a plant with an empty tag and one without a tag are different', async () =
   await expect(create({ id: untagged, name: 'fern', tag: '' })).rejects.toMatchObject({ error: 409 });
 });
 
+test('stores a plant that has only an id, for a contract without required members', async () => {
+  const id = freeId();
+  await create({ id } as NewPlant);
+  await create({ id } as NewPlant);
+  expect(await engine.stored(id)).toEqual({ id: String(id) });
+  await expect(create({ id, name: 'fern' })).rejects.toMatchObject({ error: 409 });
+});
+
 test('stores one of many concurrent plants with the same id, and rejects the others', async () => {
   const id = freeId();
   const results = await Promise.allSettled(

@@ -65,7 +65,8 @@ function putInput(plant: NewPlant, tableName: string): Input<'PutItem'> {
     Item,
     ConditionExpression: `attribute_not_exists(id) OR (${sameMembers.join(' AND ')})`,
     ExpressionAttributeNames,
-    ExpressionAttributeValues,
+    // DynamoDB rejects an empty object.
+    ...(Object.keys(ExpressionAttributeValues).length > 0 && { ExpressionAttributeValues }),
   };
 }
 

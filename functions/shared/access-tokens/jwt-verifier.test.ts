@@ -180,7 +180,7 @@ describe('rejects a token', () => {
   });
 
   // Other types of JWTs and JWS ("Media Types" of IANA), and values that resemble the accepted types.
-  const TYPES = ['id_token', 'logout+jwt', 'JWS', 'at', 'at-jwt', 'at+jwt ', ' JWT', 'application/jwt', 'Bearer', ''];
+  const TYPES = ['id+jwt', 'logout+jwt', 'JWS', 'at', 'at-jwt', 'at+jwt ', ' JWT', 'application/jwt', 'Bearer', ''];
   test.each<unknown>([...TYPES, 7, true, null, {}, [], ['at+jwt'], ['JWT']])('with the type %j', async (typ) => {
     const reason = 'the "typ" of its header is not that of an access token';
     await expect(verifier.verify(token({}, { typ }))).rejects.toMatchObject(rejected(reason));
