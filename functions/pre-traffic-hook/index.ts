@@ -78,6 +78,7 @@ async function passesChecks(deploymentId: string, context: Context): Promise<boo
       console.error({ check: title, problem });
       return false;
     }
+    console.info({ operation: operationId, passedChecks: checks.length });
     return true;
   } finally {
     for (const { digest, name } of items) {
