@@ -12,7 +12,7 @@ import type { Tables } from './tables.ts';
 
 const ALIAS = 'live';
 
-interface ReleaseProps extends StackSettings {
+interface CanaryReleaseProps extends StackSettings {
   /** The function behind the alias. */
   operationFunction: OperationFunction;
   /** The tables of the stack. The pre-traffic hook writes its access tokens to one of them. */
@@ -25,12 +25,12 @@ interface ReleaseProps extends StackSettings {
  * or one error 500 of the new version. Each version has its own alarms, so that failures of the current version do not
  * block its repair. Errors 429, 503 and 504 do not count, because a rollback does not repair the database.
  */
-export class Release extends Construct {
+export class CanaryRelease extends Construct {
   readonly live: IFunction;
   /** The log of the pre-traffic hook. If a release fails, it says which check failed. */
   readonly preTrafficLog: LogGroup;
 
-  constructor(scope: Construct, id: string, props: ReleaseProps) {
+  constructor(scope: Construct, id: string, props: CanaryReleaseProps) {
     super(scope, id);
     const { operationFunction, ephemeral, skipReleaseChecks } = props;
     const { lambda, logGroup, operation } = operationFunction;
@@ -80,7 +80,7 @@ export class Release extends Construct {
   }
 
   /** The function that CodeDeploy invokes to check a new version. It creates and deletes its own access tokens. */
-  #addPreTrafficHook({ operationFunction, tables: { accessTokens } }: ReleaseProps): LoggedFunction {
+  #addPreTrafficHook({ operationFunction, tables: { accessTokens } }: CanaryReleaseProps): LoggedFunction {
     const { operation, lambda } = operationFunction;
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
       description: `Checks a new version of ${operation.method} ${operation.path} before it receives traffic`,
