@@ -23,7 +23,7 @@ export default defineConfig({
     maxConcurrency: 8,
     // Tests mostly wait; Vitest's default would leave one of two cores idle.
     maxWorkers: 3,
-    globalSetup: 'test/support/assembly-server.ts',
+    globalSetup: 'test/support/temporary-folder.ts',
     // CDK's own rules take half of the synthesis time; infra/app.test.ts tests with them.
     env: { CDK_VALIDATION: 'false' },
     provide: { engine: 'dynalite' },

@@ -1,8 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
-import { projectRoot, synthesize } from '../tools/local/synthesize.ts';
-import { functionOfRoute, readTemplate } from '../tools/local/template.ts';
+import { projectRoot } from '../tools/project-root.ts';
 
 /** A bundled handler. */
 export interface Variant {
@@ -40,29 +39,27 @@ const PEERS = {
 const OUTPUT = join(projectRoot, '.local/bench');
 const ENTRY = join(projectRoot, 'functions/create-plant/index.ts');
 const peer = (file: string) => join(import.meta.dirname, `peers/${file}.ts`);
-/** The options of infra/functions.ts. */
 const HTTP_ALIAS = { 'node:http': join(projectRoot, 'infra/bundle/node-http.ts') };
+/** The options of infra/functions.ts, without an identity provider. */
 const DEPLOYED_OPTIONS: BuildOptions = {
   alias: HTTP_ALIAS,
   define: { 'process.env.TOKEN_ISSUER': 'undefined' },
   minify: false,
 };
 
-/** Bundles all peers. Returns them with the deployed bundle and the bare handler on the function's DynamoDB client. */
-export async function buildVariants(deployed: string): Promise<Variant[]> {
+/** Bundles the function as it is deployed, all peers, and the bare handler on the function's DynamoDB client. */
+export async function buildVariants(): Promise<Variant[]> {
   const alias = { ...HTTP_ALIAS, '@aws-sdk/client-dynamodb': peer('same-client') };
   return Promise.all([
-    variant(PLANT_STORE, deployed),
+    bundle(PLANT_STORE, ENTRY, DEPLOYED_OPTIONS),
     ...Object.entries(PEERS).map(([name, file]) => bundle(name, peer(file))),
     bundle(SAME_CLIENT, peer('bare-sdk'), { ...DEPLOYED_OPTIONS, alias }),
   ]);
 }
 
-/** Returns the bundle of a stack with an identity provider. */
-export async function buildWithJwt(context: Record<string, string>, token: string): Promise<Variant> {
-  const template = readTemplate(await synthesize(join(OUTPUT, 'with-provider'), context));
-  const { assetDirectory, environmentVariables } = functionOfRoute(template, 'POST', '/plants');
-  return { ...variant(WITH_JWT, assetDirectory), token, environmentVariables };
+/** Bundles the function with the code for an identity provider. */
+export async function buildWithJwt(environmentVariables: Record<string, string>, token: string): Promise<Variant> {
+  return { ...(await bundle(WITH_JWT, ENTRY, { ...DEPLOYED_OPTIONS, define: {} })), token, environmentVariables };
 }
 
 /** Bundles the function with alternative esbuild options. */
@@ -93,9 +90,5 @@ async function bundle(name: string, entry: string, options: BuildOptions = {}): 
     logLevel: 'error',
     ...options,
   });
-  return variant(name, directory);
-}
-
-function variant(name: string, directory: string): Variant {
   return { name, directory, bundleBytes: statSync(join(directory, 'index.mjs')).size };
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
+import { localVariables } from '../tools/local/environment.ts';
 
 const OUTPUTS: Record<string, string> = {
   GetItem: JSON.stringify({
@@ -25,17 +26,14 @@ export async function startFakeServices() {
     });
   });
   return {
-    /** The context of a stack with this provider, and a valid token. */
+    /** The environment variables of a function with this provider, and a valid token. */
     provider: {
-      context: { tokenIssuer: url, tokenAudience: 'plants' },
+      variables: { TOKEN_ISSUER: url, TOKEN_AUDIENCE: 'plants' },
       token: signed(key, { iss: url, aud: 'plants', sub: 'bench', exp: 2 ** 33 }, { typ: 'at+jwt' }),
     },
     environment: {
-      AWS_ENDPOINT_URL_DYNAMODB: url,
+      ...localVariables(url),
       NODE_EXTRA_CA_CERTS: certificateFile,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
     },
     close,
   };

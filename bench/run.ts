@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkedNumber, command } from '../tools/command.ts';
-import { projectRoot, synthesize } from '../tools/local/synthesize.ts';
-import { functionOfRoute, readTemplate } from '../tools/local/template.ts';
+import { projectRoot } from '../tools/project-root.ts';
 import { AT_EVERY_SIZE, buildAlternatives, buildVariants, buildWithJwt, PLANT_STORE, type Variant } from './build.ts';
 import { startFakeServices } from './fake-services.ts';
 import { measure, type RunOptions } from './measure.ts';
@@ -14,6 +13,8 @@ import { type Measurements, markdown, type Runs } from './report.ts';
  */
 
 const MEMORY_SIZES = [128, 512, 1769];
+/** The memory size in infra/functions.ts. */
+const DEPLOYED_MEGABYTES = 512;
 
 const fill = (value: string, bytes: number) => Array(Math.floor(bytes / (value.length + 1))).fill(value);
 /** The most expensive bodies, with the status of the response: the largest plant, and two that are too large. */
@@ -28,14 +29,9 @@ const options = { rounds: { type: 'string', default: '40' } } as const;
 await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async (values) => {
   const rounds = checkedNumber('--rounds', values.rounds, 4, 1000);
   const halfRounds = Math.max(4, Math.round(rounds / 2));
-  const { assetDirectory, environmentVariables, memoryMegabytes } = functionOfRoute(
-    readTemplate(await synthesize(join(projectRoot, 'cdk.out'))),
-    'POST',
-    '/plants',
-  );
   const fakes = await startFakeServices();
-  const withProvider = await buildWithJwt(fakes.provider.context, fakes.provider.token);
-  const variants = [...(await buildVariants(assetDirectory)), withProvider];
+  const withProvider = await buildWithJwt(fakes.provider.variables, fakes.provider.token);
+  const variants = [...(await buildVariants()), withProvider];
   const alternatives = await buildAlternatives();
   const sample = JSON.parse(readFileSync(join(projectRoot, 'events/create-plant.json'), 'utf8'));
 
@@ -43,7 +39,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
     const { directory, token } = variant;
     const headers = { ...sample.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
     return measure(directory, {
-      environment: { ...fakes.environment, ...environmentVariables, ...variant.environmentVariables },
+      environment: { ...fakes.environment, ...variant.environmentVariables },
       event: (n) => ({ ...sample, headers, body: `{"id":${n},"name":"Monstera","tag":"climber"}` }),
       ...options,
     });
@@ -68,7 +64,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
   // First, because this part fails on a machine without cgroups.
   const sizes: Measurements['sizes'] = new Map();
   for (const megabytes of MEMORY_SIZES) {
-    const handlers = megabytes === memoryMegabytes ? [...compared, ...alternatives] : compared;
+    const handlers = megabytes === DEPLOYED_MEGABYTES ? [...compared, ...alternatives] : compared;
     const cold = await interleave(handlers, halfRounds, { megabytes });
     const warm = await interleave(plantStore, 4, { invocations: 200, megabytes });
     sizes.set(megabytes, { cold, warm });
@@ -79,14 +75,14 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 40]', options }, async
       const body = Buffer.from(`{"id":${n},${members}}`).toString('base64');
       return { ...sample, body, isBase64Encoded: true };
     };
-    const runs = await interleave(plantStore, 3, { event, status, megabytes: memoryMegabytes });
+    const runs = await interleave(plantStore, 3, { event, status, megabytes: DEPLOYED_MEGABYTES });
     bodies.set(name, runs.get(PLANT_STORE) ?? []);
   }
   const cold = await interleave([...variants, ...alternatives], rounds);
   const warm = await interleave(variants, halfRounds, { invocations: 1000 });
   await fakes.close();
 
-  const text = markdown({ rounds, megabytes: memoryMegabytes, variants, alternatives, cold, warm, sizes, bodies });
+  const text = markdown({ rounds, megabytes: DEPLOYED_MEGABYTES, variants, alternatives, cold, warm, sizes, bodies });
   console.log(text);
   const document = join(projectRoot, 'docs/performance.md');
   const section = /(?<=<!-- bench -->\n).*(?=\n<!-- \/bench -->)/s;

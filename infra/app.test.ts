@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { WEB_ACL_ARN } from '../test/support/stack.ts';
 
 const ALL_SETTINGS = {
@@ -15,6 +15,12 @@ const ALL_SETTINGS = {
   webAclArn: WEB_ACL_ARN,
   cloudWatchRole: true,
 };
+
+/** The tests expect the default settings, whatever infra/stages.ts sets. */
+beforeEach(() => {
+  vi.doMock('./stages.ts', () => ({ stages: {} }));
+  return () => void vi.doUnmock('./stages.ts');
+});
 
 /** Runs the app as the CDK CLI does, but in this process. */
 async function run(context: Record<string, unknown>) {
@@ -56,10 +62,8 @@ test('prints the error and exits with status 1 for an invalid setting', async ()
 });
 
 test('uses the settings of infra/stages.ts and warns about a context key that overrides one', async () => {
-  vi.stubEnv('IGNORE_STAGES', undefined);
   vi.doMock('./stages.ts', () => ({ stages: { staging: { requestsPerSecond: 500, cloudWatchRole: false } } }));
   const { read } = await run({ stage: 'staging', cloudWatchRole: true });
-  vi.doUnmock('./stages.ts');
   expect(read('PlantStore-staging.template.json')).toContain('"ThrottlingRateLimit": 500');
   expect(read('PlantStore-staging.metadata.json')).toContain('The setting \\"cloudWatchRole\\" is true for');
 });

@@ -7,8 +7,7 @@ import { stages } from './stages.ts';
 try {
   const app = new App();
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  // Set by tests, which expect the default settings.
-  const { settings, warnings } = readSettings(app, process.env['IGNORE_STAGES'] ? {} : stages);
+  const { settings, warnings } = readSettings(app, stages);
   const stack = new PlantStoreStack(app, settings);
   for (const [key, warning] of Object.entries(warnings)) Validations.of(stack).addWarning(key, warning);
   app.synth();

@@ -3,7 +3,7 @@ import { permissionsOf } from '../test/support/permissions.ts';
 import { functionOf, propertiesOf, templateWith, twoOperations, waterPlant } from '../test/support/stack.ts';
 import { TABLES } from '../test/support/tables.ts';
 import type { Action, GrantedOperation } from './operations.ts';
-import type { TableName } from './tables.ts';
+import type { TableName } from './table-keys.ts';
 
 const template = templateWith({});
 const tokenReader: GrantedOperation = { ...waterPlant, grants: { accessTokens: ['GetItem'] } };

@@ -7,7 +7,8 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { GrantedOperation } from './operations.ts';
 import type { StackSettings } from './settings.ts';
-import type { TableName, Tables } from './tables.ts';
+import { type TableName, tableVariable } from './table-keys.ts';
+import type { Tables } from './tables.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -89,9 +90,7 @@ export class OperationFunction extends LoggedFunction {
     for (const name of Object.keys(operation.grants) as TableName[]) {
       const table = tables[name];
       table.grant(this.role, ...(operation.grants[name] ?? []).map((action) => `dynamodb:${action}`));
-      // `ACCESS_TOKENS_TABLE_NAME` for `accessTokens`.
-      const variable = `${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}_TABLE_NAME`;
-      this.lambda.addEnvironment(variable, table.tableName);
+      this.lambda.addEnvironment(tableVariable(name), table.tableName);
     }
   }
 }

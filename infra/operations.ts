@@ -1,5 +1,5 @@
 import { type Operation, readOperations } from './contract.ts';
-import type { TableName } from './tables.ts';
+import type { TableName } from './table-keys.ts';
 
 /** The actions that each operation may use on each table. `GetItem` on the access tokens is added to all of them. */
 const GRANTS: Record<string, Grants> = {

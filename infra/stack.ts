@@ -55,7 +55,7 @@ export class PlantStoreStack extends Stack {
 
     const output = (id: string, value: string) => new CfnOutput(this, id, { value });
     output('ApiUrl', api.url);
-    for (const table of Object.values(tables)) output(`${table.node.id}TableName`, table.tableName);
+    for (const table of Object.values(tables)) output(`${table.node.id}Name`, table.tableName);
     for (const { operation, lambda } of functions) output(`${constructId(operation)}FunctionName`, lambda.functionName);
 
     if (emulator) return;

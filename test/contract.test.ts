@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { ERROR_NUMBERS } from '../functions/shared/errors.ts';
-import { projectRoot } from '../tools/local/synthesize.ts';
+import { projectRoot } from '../tools/project-root.ts';
 import { contract } from './support/contract.ts';
 
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');

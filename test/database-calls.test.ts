@@ -1,43 +1,31 @@
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type RunningFunctions, startServedFunctions } from '../tools/local/lambda.ts';
-import { functionOfRoute, readTemplate } from '../tools/local/template.ts';
-import { sharedAssembly } from './support/assembly.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { grantedOperations } from '../infra/operations.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';
-import { eventWith, sampleEvent, sampleNames } from './support/event.ts';
+import { contextWith, eventWith, importHandler, sampleEvent, sampleNames } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
 
-const assembly = await sharedAssembly();
-const template = readTemplate(assembly);
-const routes = template.routes.filter(({ integration }) => 'functionName' in integration);
-
-const engine = closedAtEnd(await startEngine(template));
+const engine = closedAtEnd(await startEngine());
 let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
 beforeEach(async () => {
+  vi.spyOn(console, 'info').mockReturnValue();
   proxy = await startFailureProxy(engine.endpoint);
   return () => proxy.close();
 });
 
-/** Starts only one function, so that all recorded calls are its own. */
-async function startFunctionOf(method: string, resource: string): Promise<RunningFunctions> {
-  const functions = [functionOfRoute(template, method, resource)];
-  const running = await startServedFunctions({ ...template, functions }, proxy, () => {});
-  onTestFinished(running.close);
-  return running;
-}
-
-test.each(routes)('$method $resource makes exactly the calls that its role allows', async ({ method, resource }) => {
-  const { invoke } = await startFunctionOf(method, resource);
-  const events = sampleNames.map(sampleEvent).filter((event) => event.resource === resource);
-  for (const event of events.filter(({ httpMethod }) => httpMethod === method)) await invoke(event);
-  const { name } = functionOfRoute(template, method, resource);
-  expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(name, assembly));
+test.each(grantedOperations())('$operationId makes exactly the calls that its role allows', async (operation) => {
+  const handler = await importHandler(operation.folder, proxy.endpoint);
+  const events = sampleNames.map(sampleEvent).filter(({ resource }) => resource === operation.path);
+  for (const event of events.filter(({ httpMethod }) => httpMethod === operation.method)) {
+    await handler(event, contextWith());
+  }
+  expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(operation));
 });
 
 test('POST /plants reads once at init and once for a new token, and writes only for a valid body', async () => {
-  const { invoke } = await startFunctionOf('POST', '/plants');
-  const create = async (body: string) => invoke(eventWith({ body }));
+  const handler = await importHandler('create-plant', proxy.endpoint);
+  const create = (body: string) => handler(eventWith({ body }), contextWith());
   const read = `GetItem ${engine.accessTokensTable}`;
   const put = `PutItem ${engine.plantsTable}`;
   expect(proxy.calls).toEqual([read]);

@@ -1,27 +1,26 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
-import { readOperations } from '../infra/contract.ts';
-import { startServedFunctions } from '../tools/local/lambda.ts';
-import type { LogLine } from '../tools/local/log.ts';
-import { functionOfRoute, readTemplate } from '../tools/local/template.ts';
-import { sharedAssembly } from './support/assembly.ts';
+import { grantedOperations } from '../infra/operations.ts';
+import { tableId, tableNames } from '../infra/table-keys.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
-import { type ApiResponse, contractBody } from './support/contract.ts';
+import { contractBody } from './support/contract.ts';
 import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from './support/engine.ts';
-import { sampleEvent } from './support/event.ts';
+import { contextWith, importHandler, sampleEvent } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
 
 /** Maximum milliseconds until a response: less than the function's timeout, which is less than the gateway's. */
 const RESPONSE_WITHIN_MS = 8000;
+const TIMEOUT_MS = 10_000;
 const ALWAYS = Number.POSITIVE_INFINITY;
 /** The tests of a suite share a service, so they run one after the other. The suites run concurrently. */
 const IN_ORDER = { concurrent: false };
 
-const assembly = await sharedAssembly();
-const template = readTemplate(assembly);
-const { AccessTokensTableName = '' } = template.outputs;
-const READ_TOKEN = `GetItem ${AccessTokensTableName}`;
+const READ_TOKEN = `GetItem ${tableId('accessTokens')}`;
+
+/** The lines of all requests. */
+const log: { extendedRequestId?: string }[] = [];
+for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation((line) => log.push(line));
 
 /** The error number of the response if every attempt has this failure. */
 const errorByFailure: Record<Exclude<Failure, 'denies access'>, number> = {
@@ -34,24 +33,22 @@ const rows = Object.entries(errorByFailure) as [Failure, number][];
 
 /** The items of each table that operations write. */
 async function itemsOf({ items }: Engine) {
-  const names = template.tables.map(({ TableName }) => String(TableName));
-  const written = names.filter((name) => name !== AccessTokensTableName);
+  const written = tableNames.filter((name) => name !== 'accessTokens').map(tableId);
   return Promise.all(written.map(async (table) => ({ table, items: await items(table) })));
 }
 
 /** The operations whose requests are safe to repeat, each with the stored items before and after its sample event. */
 const operations = await Promise.all(
-  readOperations()
+  grantedOperations()
     .filter(({ operationId }) => operationId === 'createPlant')
-    .map(async ({ operationId, method, path, folder }) => {
-      const engine = await startEngine(template);
-      const running = await startServedFunctions(template, engine, () => {});
+    .map(async (operation) => {
+      const engine = await startEngine();
+      const handler = await importHandler(operation.folder, engine.endpoint);
       const before = await itemsOf(engine);
-      await running.invoke(sampleEvent(folder));
+      await handler(sampleEvent(operation.folder), contextWith());
       const after = await itemsOf(engine);
-      await running.close();
       await engine.close();
-      return { operationId, folder, functionName: functionOfRoute(template, method, path).name, before, after };
+      return { ...operation, before, after };
     }),
 );
 type Operation = (typeof operations)[number];
@@ -59,24 +56,31 @@ type Operation = (typeof operations)[number];
 /** An expiry that no test reaches, in seconds since 1970. */
 const FAR_FUTURE = 2 ** 32;
 
-/** Starts an operation's bundle with its own database. Calls fail as planned during init. */
-async function startWithFailures({ functionName, folder, before }: Operation, initPlan?: Plan) {
-  const engine = await startEngine(template);
+let started: Promise<unknown> = Promise.resolve();
+
+/** Starts operations one after the other, because they read their environment when they are imported. */
+function startWithFailures(operation: Operation, initPlan?: Plan) {
+  const service = started.then(() => startNow(operation, initPlan));
+  started = service.catch(() => {});
+  return service;
+}
+
+/** Imports an operation with its own database. Calls fail as planned during init. */
+async function startNow({ folder, before }: Operation, initPlan?: Plan) {
+  const engine = await startEngine();
   const proxy = await startFailureProxy(engine.endpoint);
   proxy.plan(initPlan);
-  const lines: LogLine[] = [];
-  const functions = template.functions.filter(({ name }) => name === functionName);
-  const running = await startServedFunctions({ ...template, functions }, proxy, (line) => lines.push(line));
+  const handler = await importHandler(folder, proxy.endpoint);
   let token = '';
   const service = {
-    lines,
+    /** The lines of the requests since the last reset. */
+    lines: () => log.filter(({ extendedRequestId }) => extendedRequestId === token),
     /** Ends all failures. */
     repairDatabase: () => proxy.plan(),
     items: () => itemsOf(engine),
     /** Starts a test: restores the items, plans the failure of the next calls, and uses a new token, which is not cached. */
     async reset(plan?: Plan) {
       proxy.plan();
-      lines.length = 0;
       for (const { table, items } of before) {
         await engine.clear(table);
         for (const item of items) await engine.put(table, item);
@@ -88,14 +92,15 @@ async function startWithFailures({ functionName, folder, before }: Operation, in
     /** Invokes the function with the operation's sample event. Returns the body of the response. */
     async send() {
       const event = sampleEvent(folder);
+      const requestContext = { ...event.requestContext, extendedRequestId: token };
       const headers = { ...event.headers, Authorization: `Bearer ${token}` };
       const start = performance.now();
-      const body = contractBody((await running.invoke({ ...event, headers })) as ApiResponse, event);
+      const response = await handler({ ...event, requestContext, headers }, contextWith(TIMEOUT_MS));
+      const body = contractBody({ ...response, headers: response.headers ?? {} }, event);
       expect(performance.now() - start).toBeLessThan(RESPONSE_WITHIN_MS);
       return body;
     },
     async close() {
-      await running.close();
       proxy.close();
       await engine.close();
     },
@@ -109,7 +114,7 @@ async function startWithFailures({ functionName, folder, before }: Operation, in
 
 /** The calls that can fail: each of an operation. A write can fail before or after DynamoDB has carried it out. */
 const failingCalls = operations.flatMap((operation) =>
-  databaseCallsOf(operation.functionName, assembly).flatMap((call) =>
+  databaseCallsOf(operation).flatMap((call) =>
     (/^(Get|Query|Scan)/.test(call) ? [false] : [false, true]).map((applied) => ({
       operation,
       operationId: operation.operationId,
@@ -135,7 +140,7 @@ describe.each(failingCalls)(
         const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
         expect(await service.send()).toMatchObject({ error, message });
         expect(await service.items()).toEqual(applied ? operation.after : operation.before);
-        expect(service.lines).toHaveLength(1);
+        expect(service.lines()).toHaveLength(1);
         service.repairDatabase();
         expect(await service.send()).not.toHaveProperty('error');
         expect(await service.items()).toEqual(operation.after);

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { runInProcess } from '../test/support/command.ts';
 import { checked, checkedNumber, command, UsageError } from './command.ts';
-import { projectRoot } from './local/synthesize.ts';
+import { projectRoot } from './project-root.ts';
 
 const usage = 'Usage: npm run command';
 const options = { name: { type: 'string' }, fast: { type: 'boolean', default: false } } as const;

@@ -1,14 +1,10 @@
-import { realpathSync } from 'node:fs';
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { Console } from 'node:console';
+import { readFileSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { command } from './command.ts';
-import { createTables, openLocalDynamoDb, putDevelopmentToken } from './local/dynamodb.ts';
-import { readEvent } from './local/event.ts';
-import { startServedFunctions } from './local/lambda.ts';
-import { synthesize } from './local/synthesize.ts';
-import { readTemplate } from './local/template.ts';
+import { projectRoot } from './project-root.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT
 
@@ -17,20 +13,33 @@ events/create-plant.json. The tables are empty. Prints the response to stdout an
 status is 0 for a 200, and 1 otherwise.`;
 
 await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
+  enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
   const event = readEvent(String(file));
-  // A folder of its own, because two runs in one folder would mix their files.
-  await using assembly = await mkdtempDisposable(join(realpathSync(tmpdir()), 'plant-store-'));
-  const template = readTemplate(await synthesize(assembly.path));
-  await using cleanup = new AsyncDisposableStack();
-  const dynamoDb = await openLocalDynamoDb();
-  cleanup.defer(dynamoDb.close);
-  await createTables(dynamoDb, template);
-  await putDevelopmentToken(dynamoDb, template);
-  const functions = await startServedFunctions(template, dynamoDb, ({ level, text }) =>
-    console.error(`${level} ${text}`),
-  );
-  cleanup.defer(functions.close);
-  const response = (await functions.invoke(event)) as APIGatewayProxyResult | null;
-  console.log(JSON.stringify(response, null, 2));
+  const { createTables, openDynamoDb } = await import('./local/dynamodb.ts');
+  const { useLocalEnvironment } = await import('./local/environment.ts');
+  const { importRoutes, invoke } = await import('./local/gateway.ts');
+  // The functions print to stderr.
+  globalThis.console = new Console(process.stderr);
+  const { endpoint, close } = await openDynamoDb();
+  useLocalEnvironment(endpoint);
+  await createTables(endpoint);
+  const { httpMethod, resource } = event;
+  const route = (await importRoutes()).find(({ method, path }) => method === httpMethod && path === resource);
+  if (!route) throw new Error(`openapi.yaml has no operation ${httpMethod} ${resource}.`);
+  const response = (await invoke(route, event)) as APIGatewayProxyResult | undefined;
+  process.stdout.write(`${JSON.stringify(response, null, 2)}\n`);
   if (response?.statusCode !== 200) process.exitCode = 1;
+  await close();
 });
+
+/** Reads an API Gateway event from a JSON file. Throws if the file is not a REST proxy event. */
+function readEvent(file: string): APIGatewayProxyEvent {
+  let event: APIGatewayProxyEvent | null;
+  try {
+    event = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Error(`The event ${file} cannot be read: ${(error as Error).message}`);
+  }
+  if (event?.httpMethod && event.resource) return event;
+  throw new Error(`The event ${file} must be a REST proxy event, with httpMethod and resource.`);
+}

@@ -1,30 +1,84 @@
+import { once } from 'node:events';
+import { enableCompileCache } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { checkedNumber, command } from './command.ts';
-import { startService } from './local/service.ts';
+import { projectRoot } from './project-root.ts';
 
-const USAGE = `Usage: npm start [-- --fresh | --memory] [--inspect], or npm run dev with the same options
+const USAGE = `Usage: npm start [-- --fresh] [--inspect], or npm run dev with the same options
 
-Serves the synthesized stack on this machine until Ctrl-C. npm run dev also rebuilds it after each change to the
-contract, the stack or a function. The environment variable PORT is the port: 3000 by default, 0 for any free port.
+Serves the operations of openapi.yaml on this machine until Ctrl-C. npm run dev serves them again after each change to the
+contract or the code. PORT is the port: 3000 by default, 0 for any free port. DYNAMODB_PORT is the port of the embedded
+DynamoDB: any free port by default.
 
-What is stored is in .local/ and is used again, unless --fresh deletes it first or --memory keeps the data in memory.
-With --inspect, a debugger can attach to port 9229, and no request times out.`;
+What is stored is in .local/ and is used again, unless --fresh deletes it first. With --inspect, a debugger can attach to
+port 9229.`;
 
 const OPTIONS = {
   watch: { type: 'boolean', default: false },
   fresh: { type: 'boolean', default: false },
-  memory: { type: 'boolean', default: false },
   inspect: { type: 'boolean', default: false },
 } as const;
 
-await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, memory, inspect }) => {
-  const port = checkedNumber('PORT', process.env['PORT'] || '3000', 0, 65_535);
-  const storage = memory ? 'memory' : fresh ? 'fresh' : 'keep';
-  const { instructions, close } = await startService({ port, watch, storage, inspect });
-  // On Ctrl-C, the terminal and npm each send a signal. The second one must not interrupt `close`.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => close().then(() => process.exit()));
-  // Printed last, because a program that reads it may send a signal immediately.
-  console.log(instructions);
+await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect }) => {
+  // For the modules below, which are therefore imported dynamically, and for child processes.
+  const compileCache = join(projectRoot, 'node_modules/.cache/node');
+  enableCompileCache(compileCache);
+  process.env['NODE_COMPILE_CACHE'] ??= compileCache;
+  const { announceDynamoDb, dataFolder, findDynamoDb, openDynamoDb } = await import('./local/dynamodb.ts');
+
+  const other = await findDynamoDb();
+  if (other)
+    throw new Error(`Another npm start or npm run dev of this folder is running: process ${other.pid}. End it.`);
+  // Both, before --fresh deletes the data.
+  const port = await freePort('PORT', '3000');
+  const dynamoDbPort = await freePort('DYNAMODB_PORT', '0');
+  const { endpoint } = await openDynamoDb({ folder: dataFolder, port: dynamoDbPort, fresh });
+  announceDynamoDb(endpoint);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit());
+
+  const { useLocalEnvironment } = await import('./local/environment.ts');
+  useLocalEnvironment(endpoint);
+  const options = { port, endpoint, inspect };
+  const ready = await instructions(port, endpoint);
+  if (watch) {
+    const { serveAndReload } = await import('./local/reload.ts');
+    await serveAndReload(options, ready);
+  } else {
+    const { serve } = await import('./local/serve.ts');
+    await serve(options);
+    console.log(ready);
+  }
 });
 // After a failed start, open handles would keep the process running.
 if (process.exitCode) process.exit();
+
+/** Returns the port that an environment variable selects; any free port for 0. Throws if it is in use. */
+async function freePort(variable: string, defaultPort: string): Promise<number> {
+  const port = checkedNumber(variable, process.env[variable] || defaultPort, 0, 65_535);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`Port ${port} is in use; set ${variable} to a free port, or to 0 for any free port.`);
+  } finally {
+    server.close();
+  }
+}
+
+async function instructions(port: number, endpoint: string): Promise<string> {
+  const { DEVELOPMENT_TOKEN } = await import('./local/dynamodb.ts');
+  const plantsUrl = `http://127.0.0.1:${port}/plants`;
+  return `Read and try the API in a browser: http://127.0.0.1:${port}/docs
+
+The plant store is ready at ${plantsUrl}
+
+Create a plant:
+  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"climber"}'
+
+DynamoDB: ${endpoint}
+List what is stored: npm run plants
+`;
+}

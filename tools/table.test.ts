@@ -4,10 +4,10 @@ import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startCloudFormation } from '../test/support/cloudformation.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
-import { findService } from './local/running-service.ts';
+import { findDynamoDb } from './local/dynamodb.ts';
 import { findTable, plantsById } from './table.ts';
 
-vi.mock(import('./local/running-service.ts'), { spy: true });
+vi.mock(import('./local/dynamodb.ts'), { spy: true });
 
 const engine = closedAtEnd(await startEngine());
 
@@ -33,17 +33,16 @@ test.each([
   await expect(findTable(stack, 'PlantsTableName')).rejects.toThrow(message);
 });
 
-test('without a stack, finds the table in an output of the running service', async () => {
+test('without a stack, finds the table in the DynamoDB of the local run', async () => {
   const { endpoint, plantsTable } = engine;
-  const running = { pid: 1, endpoint, outputs: { Other: 'x', PlantsTableName: plantsTable } };
-  vi.mocked(findService).mockResolvedValueOnce(running);
+  vi.mocked(findDynamoDb).mockResolvedValueOnce({ pid: 1, endpoint });
   const { tableName, client } = await findTable(undefined, 'PlantsTableName');
   expect(tableName).toBe(plantsTable);
   expect((await client.send(new ListTablesCommand())).TableNames).toContain(plantsTable);
 });
 
-test('without a stack and a running service, says what to do', async () => {
-  vi.mocked(findService).mockResolvedValueOnce(undefined);
+test('without a stack and a local run, says what to do', async () => {
+  vi.mocked(findDynamoDb).mockResolvedValueOnce(undefined);
   await expect(findTable(undefined, 'PlantsTableName')).rejects.toThrow(
     'There is no local run. Start it with npm start, or name a deployed stack with --stack.',
   );

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { localClient } from './local/dynamodb.ts';
-import { findService } from './local/running-service.ts';
+import { findDynamoDb, localClient } from './local/dynamodb.ts';
 
 /** A table, and a client for its account and region. */
 export interface Table {
@@ -21,8 +20,8 @@ export async function findTable(
   output: 'PlantsTableName' | 'AccessTokensTableName',
 ): Promise<Table> {
   if (stack === undefined) {
-    const { endpoint, outputs } = (await findService()) ?? {};
-    if (endpoint && outputs) return { client: localClient(endpoint), tableName: String(outputs[output]) };
+    const running = await findDynamoDb();
+    if (running) return { client: localClient(running.endpoint), tableName: output.replace('Name', '') };
     throw new Error('There is no local run. Start it with npm start, or name a deployed stack with --stack.');
   }
   const command = new DescribeStacksCommand({ StackName: stack });

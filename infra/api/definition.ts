@@ -1,8 +1,8 @@
 import { Stack } from 'aws-cdk-lib';
 import { EndpointAccessMode, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { EXPOSED_HEADERS } from '../../functions/shared/errors.ts';
 import type { Operation } from '../contract.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
 import { gatewayResponsesWith, NOT_FOUND, responseParameters } from './gateway-responses.ts';
 
 /** TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). */
@@ -22,10 +22,7 @@ export interface OperationTarget {
  * per method, a removed method would stay deployed: CloudFormation deletes it only after it has made the new deployment.
  */
 export function apiDefinition(name: string, routes: OperationTarget[], allowOrigins: string[]) {
-  // API Gateway's own responses have fixed headers, so with several origins they allow "*". A page of another origin can
-  // then send a request, if it has a token, but not read the response of a function, which allows only these origins.
-  const origin = allowOrigins.length > 1 ? '*' : allowOrigins[0];
-  const headers = origin === undefined ? {} : corsHeaders(origin);
+  const headers = corsHeaders(allowOrigins);
   const notFound = mockMethod(400, headers, JSON.stringify(NOT_FOUND));
   const pathItem = (path: string) => {
     const parameters = pathParameters(path);
@@ -34,11 +31,12 @@ export function apiDefinition(name: string, routes: OperationTarget[], allowOrig
       operation.method.toLowerCase(),
       { parameters, ...proxyMethod(target) },
     ]);
-    const allowMethods = routesOfPath.map(({ operation }) => operation.method).join();
-    const hasPreflight = origin !== undefined && routesOfPath.length > 0;
+    const methods = routesOfPath.map(({ operation }) => operation.method);
+    const preflight = methods.length > 0 ? preflightHeaders(methods, allowOrigins) : undefined;
     return {
       ...Object.fromEntries(operationMethods),
-      ...(hasPreflight && { options: { parameters, ...preflight(allowMethods, origin) } }),
+      // The status is 200, because the contract has no status 204.
+      ...(preflight && { options: { parameters, ...mockMethod(200, preflight) } }),
       // Without this method, API Gateway reads a bearer token as an AWS signature. AWS does not document which gateway
       // response it then sends.
       'x-amazon-apigateway-any-method': { parameters, ...notFound },
@@ -110,19 +108,4 @@ function mockMethod(statusCode: 200 | 400, headers: Record<string, string>, resp
       },
     },
   };
-}
-
-/** The CORS headers of API Gateway's own responses, which contain nothing secret. */
-function corsHeaders(origin: string): Record<string, string> {
-  return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
-}
-
-/** The preflight response for these methods. Its status is 200, because the contract has no status 204. */
-function preflight(allowMethods: string, origin: string) {
-  return mockMethod(200, {
-    'Access-Control-Allow-Headers': 'Authorization,Content-Type',
-    'Access-Control-Allow-Methods': allowMethods,
-    'Access-Control-Allow-Origin': origin,
-    'Access-Control-Max-Age': '3600',
-  });
 }

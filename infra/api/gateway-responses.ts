@@ -23,7 +23,7 @@ const INTERNAL_ERROR: ErrorBody = {
  * The body of each gateway response type ("Gateway response types for API Gateway"). Messages have no variables, because
  * API Gateway does not escape `$context` values in templates.
  */
-export const gatewayResponses: Record<string, ErrorBody> = {
+export const gatewayResponses = {
   ACCESS_DENIED: NOT_ALLOWED,
   API_CONFIGURATION_ERROR: INTERNAL_ERROR,
   AUTHORIZER_CONFIGURATION_ERROR: INTERNAL_ERROR,
@@ -48,7 +48,7 @@ export const gatewayResponses: Record<string, ErrorBody> = {
   // The functions check the Content-Type. API Gateway checks it only for unknown paths and methods.
   UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
   WAF_FILTERED: NOT_ALLOWED,
-};
+} satisfies Record<string, ErrorBody>;
 
 /** Returns the gateway responses for an API definition: status 400, an Error of the contract and these headers. */
 export function gatewayResponsesWith(headers: Record<string, string>) {

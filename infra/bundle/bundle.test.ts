@@ -2,25 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { App } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import { functionOf, stackWith } from '../../test/support/stack.ts';
-import type { Operation } from '../contract.ts';
+import { bundlesWith } from '../../test/support/stack.ts';
 import { grantedOperations } from '../operations.ts';
 
-/** Bundles a stack. Returns a function that returns the folder of an operation's bundle. */
-function bundle(settings: Record<string, string>) {
-  const stack = stackWith({ 'aws:cdk:bundling-stacks': ['**'], ...settings }, grantedOperations());
-  const assembly = App.of(stack)?.synth().directory ?? '';
-  return (operation: Operation) => {
-    const [hash] = functionOf(Template.fromStack(stack), operation).properties.Code.S3Key.split('.');
-    return join(assembly, `asset.${hash}`);
-  };
-}
-
-const folderOf = bundle({});
-const folderWithProviderOf = bundle({ tokenIssuer: 'https://id.example.com', tokenAudience: 'plants' });
+const folderOf = bundlesWith({});
+const folderWithProviderOf = bundlesWith({ tokenIssuer: 'https://id.example.com', tokenAudience: 'plants' });
 
 describe.each(grantedOperations())('the bundle of $operationId', (operation) => {
   const folder = folderOf(operation);

@@ -7,7 +7,8 @@ import type { Api } from '../api/api.ts';
 import { gatewayResponses } from '../api/gateway-responses.ts';
 import type { OperationFunction } from '../functions.ts';
 import { ACTIONS } from '../operations.ts';
-import type { TableName, Tables } from '../tables.ts';
+import type { TableName } from '../table-keys.ts';
+import type { Tables } from '../tables.ts';
 
 /** The parts of the stack that metrics, alarms, dashboard and queries use. */
 export interface MonitoredResources {

@@ -190,6 +190,8 @@ export const brokenVersions: [failure: string, check: string, version: BrokenVer
  */
 export async function startVersions() {
   const engine = await startEngine();
+  // The modules read the environment variables of this engine when they are loaded.
+  vi.resetModules();
   const { DynamoDb } = await import('../../functions/shared/dynamodb/dynamodb.ts');
   const handler = handlerOf(await import('../../functions/create-plant/index.ts'));
   const { send } = DynamoDb.prototype;

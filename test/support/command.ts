@@ -1,18 +1,13 @@
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
-import { TABLES } from './tables.ts';
 
 /** Runs a command of tools/ in this process, because starting another process takes a second. */
 export function runCommand(name: string, args: string[], variables?: NodeJS.ProcessEnv) {
   vi.resetModules();
   // Without --stack, it uses the engine of the test.
-  vi.doMock(import('../../tools/local/running-service.ts'), async (original) => ({
+  vi.doMock(import('../../tools/local/dynamodb.ts'), async (original) => ({
     ...(await original()),
-    findService: async () => ({
-      pid: process.pid,
-      endpoint: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']),
-      outputs: { PlantsTableName: TABLES.plants, AccessTokensTableName: TABLES.accessTokens },
-    }),
+    findDynamoDb: async () => ({ pid: process.pid, endpoint: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']) }),
   }));
   return runInProcess(args, () => import(`../../tools/${name}.ts`), variables);
 }

@@ -5,7 +5,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { parse } from 'yaml';
 import { ERROR_NUMBERS, type ErrorNumber } from '../../functions/shared/errors.ts';
-import { projectRoot } from '../../tools/local/synthesize.ts';
+import { projectRoot } from '../../tools/project-root.ts';
 
 export const contract = parse(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8'));
 

@@ -13,17 +13,11 @@ import {
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import {
-  createTables,
-  LOCAL_CREDENTIALS,
-  type LocalDynamoDb,
-  localClient,
-  openLocalDynamoDb,
-  putDevelopmentToken,
-} from '../../tools/local/dynamodb.ts';
-import { LOCAL_REGION, type Template } from '../../tools/local/template.ts';
+import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
+import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
+import { localVariables } from '../../tools/local/environment.ts';
 import { listen } from './listen.ts';
-import { TABLE_PROPERTIES, TABLES } from './tables.ts';
+import { TABLES } from './tables.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -36,29 +30,18 @@ type Item = Record<string, AttributeValue>;
 /** A stored plant. The id is in decimal digits. */
 type StoredPlant = Plant & { id: string };
 
-/** The tables of the template. Tests that need nothing else of it do not wait for its synthesis. */
-const OWN_TABLES = Object.entries(TABLE_PROPERTIES).map(([TableName, properties]) => ({ TableName, ...properties }));
-
 /**
- * Starts a DynamoDB engine for one test file, with the tables of the template and the development token.
+ * Starts a DynamoDB engine for one test file, with the tables of the stack and the development token.
  * Sets the function's environment variables to use it.
  */
-export async function startEngine({ tables }: Pick<Template, 'tables'> = { tables: OWN_TABLES }) {
-  // openLocalDynamoDb would use the DynamoDB at this endpoint.
+export async function startEngine() {
+  // openDynamoDb would use the DynamoDB at this endpoint.
   delete process.env['AWS_ENDPOINT_URL_DYNAMODB'];
-  const dynamoDb = await (inject('engine') === 'dynalite' ? openLocalDynamoDb('memory') : startDynamoDbLocal());
-  const { endpoint, client, close } = dynamoDb;
+  const { endpoint, close } = await (inject('engine') === 'dynalite' ? openDynamoDb() : startDynamoDbLocal());
+  Object.assign(process.env, localVariables(endpoint));
+  await createTables(endpoint);
+  const client = localClient(endpoint);
   const { plants: plantsTable, accessTokens: accessTokensTable } = TABLES;
-  Object.assign(process.env, {
-    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-    AWS_REGION: LOCAL_REGION,
-    AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
-    PLANTS_TABLE_NAME: plantsTable,
-    ACCESS_TOKENS_TABLE_NAME: accessTokensTable,
-  });
-  await createTables(dynamoDb, { tables });
-  await putDevelopmentToken(dynamoDb, { outputs: { AccessTokensTableName: accessTokensTable } });
 
   return {
     endpoint,
@@ -79,7 +62,8 @@ export async function startEngine({ tables }: Pick<Template, 'tables'> = { table
 
     /** Deletes all items of a table. */
     async clear(TableName: string): Promise<void> {
-      const key = tables.find((table) => table.TableName === TableName)?.KeySchema?.[0]?.AttributeName ?? '';
+      const table = tableNames.find((name) => tableId(name) === TableName);
+      const key = table ? tableKeys[table].partitionKey.name : '';
       for (const { [key]: value } of await this.items(TableName)) {
         await client.send(new DeleteItemCommand({ TableName, Key: { [key]: value as AttributeValue } }));
       }
@@ -99,7 +83,10 @@ export async function startEngine({ tables }: Pick<Template, 'tables'> = { table
       await this.put(accessTokensTable, item);
     },
 
-    close,
+    async close(): Promise<void> {
+      client.destroy();
+      await close();
+    },
   };
 }
 
@@ -108,7 +95,7 @@ interface DynamoDbLocal {
 }
 
 /** Starts AWS's DynamoDB Local, in memory, on a free port. Needs Java 17. */
-async function startDynamoDbLocal(): Promise<LocalDynamoDb> {
+async function startDynamoDbLocal() {
   const server = createServer();
   const endpoint = `http://${await listen(server)}`;
   server.close();
@@ -125,12 +112,9 @@ async function startDynamoDbLocal(): Promise<LocalDynamoDb> {
   failed.catch(() => {});
   // It is ready when it responds. The response to an unsigned request is an error.
   while (!(await fetch(endpoint).catch(() => undefined))) await Promise.race([sleep(100), failed]);
-  const client = localClient(endpoint);
   return {
     endpoint,
-    client,
     close: async () => {
-      client.destroy();
       child.kill('SIGKILL');
       await exit;
     },

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'vitest';
+import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
+import { functionOf, templateWith } from './stack.ts';
 
 interface Resource {
   Type: string;
@@ -26,10 +26,10 @@ export function permissionsOf(resources: Record<string, Resource>, role: string)
   return [...ManagedPolicyArns.map(textOf), ...granted].toSorted();
 }
 
-/** The calls to DynamoDB that a function's role allows, each as ACTION TABLE. TABLE is a logical id. */
-export function databaseCallsOf(functionName: string, assembly: string): string[] {
-  const { Resources } = JSON.parse(readFileSync(join(assembly, 'PlantStore.template.json'), 'utf8'));
-  const permissions = permissionsOf(Resources, Resources[functionName].Properties.Role['Fn::GetAtt'][0]);
+/** The calls to DynamoDB that the role of an operation allows, each as ACTION TABLE. TABLE is a logical id. */
+export function databaseCallsOf(operation: GrantedOperation): string[] {
+  const template = templateWith({}, grantedOperations());
+  const permissions = permissionsOf(template.toJSON()['Resources'], functionOf(template, operation).roleId);
   return permissions.flatMap((permission) => /^dynamodb:(.*)\.Arn$/.exec(permission)?.[1] ?? []);
 }
 

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { projectRoot } from '../../tools/local/synthesize.ts';
+import { projectRoot } from '../../tools/project-root.ts';
 
 const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git'];
 
@@ -16,7 +16,8 @@ export function copyProject() {
   const started: ChildProcess[] = [];
 
   function processOptions(variables: Record<string, string>) {
-    const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
+    // With VITEST, --fresh would refuse to delete the data of the copy.
+    const { AWS_ENDPOINT_URL_DYNAMODB: _, VITEST: __, ...inherited } = process.env;
     return { cwd: directory, env: { ...inherited, ...variables } };
   }
 

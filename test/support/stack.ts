@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import type { gatewayResponsesWith } from '../../infra/api/gateway-responses.ts';
@@ -50,7 +51,7 @@ export function onlyOf(template: Template, type: string) {
 }
 
 /** The function of an operation. */
-export function functionOf(template: Template, { method, path }: Operation) {
+export function functionOf(template: Template, { method, path }: Pick<Operation, 'method' | 'path'>) {
   const functions = Object.entries(propertiesOf(template, 'AWS::Lambda::Function'));
   const [id, properties] = functions.find(([, { Description }]) => Description === `${method} ${path}`) ?? [];
   if (id === undefined) throw new Error(`The template has no function for ${method} ${path}.`);
@@ -106,4 +107,14 @@ export function methodsOf(template: Template) {
 /** The gateway responses by type. */
 export function gatewayResponsesOf(template: Template): ReturnType<typeof gatewayResponsesWith> {
   return apiDefinitionOf(template)['x-amazon-apigateway-gateway-responses'];
+}
+
+/** Bundles the stack with this context. Returns a function that returns the folder of an operation's bundle. */
+export function bundlesWith(context: Record<string, unknown>) {
+  const stack = stackWith({ 'aws:cdk:bundling-stacks': ['**'], ...context }, grantedOperations());
+  const assembly = App.of(stack)?.synth().directory ?? '';
+  return (operation: Pick<Operation, 'method' | 'path'>) => {
+    const [hash] = functionOf(Template.fromStack(stack), operation).properties.Code.S3Key.split('.');
+    return join(assembly, `asset.${hash}`);
+  };
 }

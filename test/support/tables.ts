@@ -1,5 +1,5 @@
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
-import type { TableName } from '../../infra/tables.ts';
+import type { TableName } from '../../infra/table-keys.ts';
 
 /** The logical ids of the tables. */
 export const TABLES: Record<TableName, string> = {

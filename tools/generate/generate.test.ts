@@ -8,7 +8,7 @@ import { errorResponse } from '../../functions/shared/middleware/error-response.
 import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
 import { typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { projectRoot } from '../local/synthesize.ts';
+import { projectRoot } from '../project-root.ts';
 import { generate, writeGenerated } from './generate.ts';
 
 const CONTRACT = `

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,30 +6,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import { sharedTemplate } from '../../test/support/assembly.ts';
 import {
+  announceDynamoDb,
   createTables,
   DEVELOPMENT_TOKEN,
-  type LocalDynamoDb,
-  openLocalDynamoDb,
-  putDevelopmentToken,
-  type Storage,
+  dataFolder,
+  findDynamoDb,
+  localClient,
+  openDynamoDb,
 } from './dynamodb.ts';
 
-/** Replaces the folder of the stored data, to keep the user's. */
-vi.mock(import('./running-service.ts'), async (original) => ({
-  ...(await original()),
-  dataDirectory: mkdtempSync(join(tmpdir(), 'plant-store-')),
-}));
 afterEach(() => void vi.unstubAllEnvs());
 
-const template = await sharedTemplate();
 /** No program listens on port 1. */
 const UNREACHABLE = 'http://127.0.0.1:1';
 
-function closedAtEnd(dynamoDb: LocalDynamoDb): LocalDynamoDb {
-  onTestFinished(dynamoDb.close);
-  return dynamoDb;
+const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'plant-store-'));
+
+async function openInMemory() {
+  const { endpoint, close } = await openDynamoDb();
+  onTestFinished(close);
+  return { endpoint, client: localClient(endpoint) };
 }
 
 test.each([
@@ -43,7 +39,9 @@ test.each([
   'http://2130706433:8000',
 ])('uses the endpoint %s', async (endpoint) => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
-  expect(closedAtEnd(await openLocalDynamoDb()).endpoint).toBe(endpoint);
+  expect(await openDynamoDb()).toMatchObject({ endpoint });
+  const message = '--fresh is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.';
+  await expect(openDynamoDb({ fresh: true })).rejects.toThrow(message);
 });
 
 test.each([
@@ -59,27 +57,24 @@ test.each([
   'localhost:8000',
   'ftp://localhost',
   'httpx://localhost',
-  'xhttp://localhost',
   'http://xlocalhost',
   ' ',
 ])('rejects the endpoint %j, because it is not on this machine', async (endpoint) => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
-  await expect(openLocalDynamoDb()).rejects.toThrow(
+  await expect(openDynamoDb()).rejects.toThrow(
     `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http or https URL of this machine (127.0.0.1, localhost or [::1]).`,
   );
 });
 
 test('fails immediately if nothing listens at the endpoint', async () => {
-  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', UNREACHABLE);
-  await expect(createTables(await openLocalDynamoDb(), template)).rejects.toThrow(
+  await expect(createTables(UNREACHABLE)).rejects.toThrow(
     `The DynamoDB at ${UNREACHABLE} cannot be used: connect ECONNREFUSED 127.0.0.1:1`,
   );
 });
 
-test('listens only on 127.0.0.1, and keeps running if a client disconnects while it sends its body', async () => {
-  const { endpoint, client } = closedAtEnd(await openLocalDynamoDb());
+test('keeps running if a client disconnects while it sends its body', async () => {
+  const { endpoint, client } = await openInMemory();
   const { hostname, port } = new URL(endpoint);
-  await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
   const socket = connect(Number(port), hostname);
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{');
   await sleep(50);
@@ -89,38 +84,48 @@ test('listens only on 127.0.0.1, and keeps running if a client disconnects while
 });
 
 test('stores the development token for a year', async () => {
-  const dynamoDb = closedAtEnd(await openLocalDynamoDb());
-  await createTables(dynamoDb, template);
+  const { endpoint, client } = await openInMemory();
   const before = Math.floor(Date.now() / 1000);
-  await putDevelopmentToken(dynamoDb, template);
+  await createTables(endpoint);
   const Key = { digest: { S: digestOf(DEVELOPMENT_TOKEN) } };
-  const TableName = template.outputs['AccessTokensTableName'];
-  const { Item } = await dynamoDb.client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-  const createdAt = Number(Item?.['createdAt']?.N);
+  const { Item } = await client.send(new GetItemCommand({ TableName: 'AccessTokensTable', Key, ConsistentRead: true }));
   expect(Item?.['name']).toEqual({ S: 'development' });
-  expect(createdAt).toBeGreaterThanOrEqual(before);
-  expect(createdAt).toBeLessThanOrEqual(Date.now() / 1000);
-  expect(Number(Item?.['expiresAt']?.N) - createdAt).toBe(365 * 24 * 60 * 60);
+  const [createdAt, expiresAt] = [Number(Item?.['createdAt']?.N), Number(Item?.['expiresAt']?.N)];
+  expect(createdAt - before).toBeGreaterThanOrEqual(0);
+  expect(createdAt - before).toBeLessThan(60);
+  expect(expiresAt - createdAt).toBe(365 * 24 * 60 * 60);
 });
 
-test('keeps the stored data by default; --memory neither shows nor changes it, --fresh deletes it', async () => {
-  const tablesOf = async (storage?: Storage, withTables = false) => {
-    const dynamoDb = await openLocalDynamoDb(storage);
-    if (withTables) await createTables(dynamoDb, template);
-    const { TableNames = [] } = await dynamoDb.client.send(new ListTablesCommand());
-    await dynamoDb.close();
-    return TableNames.length;
+test('keeps its data in its folder, and deletes only its data with --fresh', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'other'), '');
+  const tablesWith = async (options: object, create = false) => {
+    const { endpoint, close } = await openDynamoDb({ folder, ...options });
+    if (create) await createTables(endpoint);
+    const { TableNames } = await localClient(endpoint).send(new ListTablesCommand());
+    await close();
+    return TableNames;
   };
-  expect(await tablesOf('fresh', true)).toBe(2);
-  expect(await tablesOf('memory')).toBe(0);
-  expect(await tablesOf()).toBe(0);
-  expect(await tablesOf('keep')).toBe(2);
-  expect(await tablesOf('fresh')).toBe(0);
+  expect(await tablesWith({ fresh: true }, true)).toEqual(['AccessTokensTable', 'PlantsTable']);
+  expect(await tablesWith({})).toEqual(['AccessTokensTable', 'PlantsTable']);
+  expect(await tablesWith({ fresh: true })).toEqual([]);
+  expect(existsSync(join(folder, 'other'))).toBe(true);
 });
 
-test.each(['fresh', 'memory'] as const)('rejects --%s for another DynamoDB', async (storage) => {
-  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', UNREACHABLE);
-  await expect(openLocalDynamoDb(storage)).rejects.toThrow(
-    `--${storage} is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.`,
-  );
+test('in a test, --fresh does not delete the data of this project', async () => {
+  await expect(openDynamoDb({ folder: dataFolder, fresh: true })).rejects.toThrow('A test must not delete ');
+});
+
+test('finds only the DynamoDB of its folder, and only while its process and its port are in use', async () => {
+  const [folder, other] = [temporaryFolder(), temporaryFolder()];
+  const { endpoint } = await openInMemory();
+  expect(await findDynamoDb(folder)).toBeUndefined();
+  announceDynamoDb(endpoint, folder);
+  expect(await findDynamoDb(folder)).toEqual({ endpoint, pid: process.pid });
+  expect(await findDynamoDb(other)).toBeUndefined();
+  announceDynamoDb(UNREACHABLE, folder);
+  expect(await findDynamoDb(folder)).toBeUndefined();
+  // Process ids are below 2^22.
+  writeFileSync(join(folder, 'endpoint'), `${endpoint}\n${2 ** 30}\n`);
+  expect(await findDynamoDb(folder)).toBeUndefined();
 });

@@ -1,69 +1,70 @@
-import { hash } from 'node:crypto';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import {
   CreateTableCommand,
+  type CreateTableCommandInput,
   DynamoDBClient,
+  type KeySchemaElement,
   PutItemCommand,
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import dynalite from 'dynalite';
-import { dataDirectory } from './running-service.ts';
-import { LOCAL_REGION, type Template } from './template.ts';
+import { digestOf } from '../../functions/shared/access-tokens/token.ts';
+import { type Keys, type TableName, tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
+import { projectRoot } from '../project-root.ts';
 
 /** The token of the local run and of the sample events. It is public, so it must never be in a real table. */
 export const DEVELOPMENT_TOKEN = 'plantstore_LocalDevelopmentTokenValidNowhereElse000000';
 
+/** The region in requests to the local DynamoDB. Nothing validates it. */
+export const LOCAL_REGION = 'us-east-1';
 /** dynalite and DynamoDB Local accept any credentials. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** The treatment of the stored data: `keep` uses it, `fresh` deletes it first, `memory` neither uses nor stores any. */
-export type Storage = 'keep' | 'fresh' | 'memory';
+/** The folder of the local run's data. */
+export const dataFolder = join(projectRoot, '.local');
 
-export interface LocalDynamoDb {
-  endpoint: string;
-  client: DynamoDBClient;
-  close(): Promise<void>;
+interface DynamoDbOptions {
+  /** The folder in which the embedded DynamoDB keeps its data. @default none: it keeps the data in memory */
+  folder?: string;
+  /** The port of the embedded DynamoDB. @default 0: any free port */
+  port?: number;
+  /** Deletes the data of earlier runs first. @default false */
+  fresh?: boolean;
 }
 
-/** Opens the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, or else starts the embedded one, by default in memory. */
-export async function openLocalDynamoDb(storage?: Storage): Promise<LocalDynamoDb> {
+/** Opens the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, or else starts the embedded one. */
+export async function openDynamoDb({ folder, port = 0, fresh = false }: DynamoDbOptions = {}) {
   const endpoint = loopbackEndpoint();
-  if (endpoint === undefined) return await startEmbedded(storage ?? 'memory');
-  if (storage === undefined || storage === 'keep') return connect(endpoint);
-  throw new Error(`--${storage} is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.`);
+  if (endpoint === undefined) return await startEmbedded(folder, port, fresh);
+  if (fresh) throw new Error('--fresh is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.');
+  return { endpoint, close: async () => {} };
 }
 
-/** Creates the tables of the template that do not exist yet. */
-export async function createTables({ client, endpoint }: LocalDynamoDb, { tables }: Pick<Template, 'tables'>) {
-  try {
-    for (const table of tables) {
-      await client.send(new CreateTableCommand(table)).catch((error) => {
-        if (!(error instanceof ResourceInUseException)) throw error;
-      });
-      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, table);
-    }
-  } catch (error) {
-    throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`);
-  }
-}
-
-/** Stores the development token, valid for a year from now. */
-export async function putDevelopmentToken(
-  { client }: LocalDynamoDb,
-  { outputs }: Pick<Template, 'outputs'>,
-): Promise<void> {
-  const now = Math.floor(Date.now() / 1000);
-  const Item = {
-    digest: { S: hash('sha256', DEVELOPMENT_TOKEN) },
-    name: { S: 'development' },
-    createdAt: { N: String(now) },
-    expiresAt: { N: String(now + 365 * 24 * 60 * 60) },
+async function startEmbedded(folder: string | undefined, port: number, fresh: boolean) {
+  const path = folder && join(folder, 'dynamodb');
+  if (path && fresh) deleteData(path);
+  const { default: dynalite } = await import('dynalite');
+  const server = dynalite({ ...(path && { path }), createTableMs: 0 });
+  // Without this, a client that disconnects while it sends its body would crash dynalite, and the local run.
+  server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close(): Promise<void> {
+      // The event `close` comes before dynalite has closed the data, which the next process could then not open.
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
   };
-  await client.send(new PutItemCommand({ TableName: outputs['AccessTokensTableName'], Item }));
+}
+
+function deleteData(path: string): void {
+  if (process.env['VITEST'] && path.startsWith(projectRoot)) throw new Error(`A test must not delete ${path}.`);
+  rmSync(path, { recursive: true, force: true });
 }
 
 /**
@@ -81,34 +82,85 @@ function loopbackEndpoint(): string | undefined {
   );
 }
 
-function connect(endpoint: string): LocalDynamoDb {
-  const client = localClient(endpoint);
-  return { endpoint, client, close: async () => client.destroy() };
-}
-
 /** Returns a client for a DynamoDB of this machine. */
 export function localClient(endpoint: string): DynamoDBClient {
   return new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
 }
 
-async function startEmbedded(storage: Storage): Promise<LocalDynamoDb> {
-  const path = join(dataDirectory, 'dynamodb');
-  if (storage === 'fresh') rmSync(path, { recursive: true, force: true });
-  const server = dynalite({ ...(storage !== 'memory' && { path }), createTableMs: 0 });
-  // Without this, a client that disconnects while it sends its body would crash dynalite, and the local run.
-  server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+/** Creates the tables that do not exist yet, and stores the development token, valid for a year from now. */
+export async function createTables(endpoint: string): Promise<void> {
   const client = localClient(endpoint);
+  try {
+    for (const name of tableNames) {
+      await client.send(new CreateTableCommand(tableInput(name))).catch((error) => {
+        if (!(error instanceof ResourceInUseException)) throw error;
+      });
+      const wait = { client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 };
+      await waitUntilTableExists(wait, { TableName: tableId(name) });
+    }
+    const now = Math.floor(Date.now() / 1000);
+    const Item = {
+      digest: { S: digestOf(DEVELOPMENT_TOKEN) },
+      name: { S: 'development' },
+      createdAt: { N: String(now) },
+      expiresAt: { N: String(now + 365 * 24 * 60 * 60) },
+    };
+    await client.send(new PutItemCommand({ TableName: tableId('accessTokens'), Item }));
+  } catch (error) {
+    throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`);
+  } finally {
+    client.destroy();
+  }
+}
+
+function tableInput(name: TableName): CreateTableCommandInput {
+  const { indexes = {}, ...keys } = tableKeys[name];
+  const attributes = [keys, ...Object.values(indexes)].flatMap(({ partitionKey, sortKey = partitionKey }) => [
+    partitionKey,
+    sortKey,
+  ]);
+  const secondaryIndexes = Object.entries(indexes).map(([IndexName, indexKeys]) => ({
+    IndexName,
+    KeySchema: keySchema(indexKeys),
+    Projection: { ProjectionType: 'ALL' as const },
+  }));
   return {
-    endpoint,
-    client,
-    close: async () => {
-      client.destroy();
-      // The event `close` comes before dynalite has closed the data, which the next process could then not open.
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    TableName: tableId(name),
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema: keySchema(keys),
+    AttributeDefinitions: [...new Map(attributes.map((each) => [each.name, each])).values()].map(({ name, type }) => ({
+      AttributeName: name,
+      AttributeType: type,
+    })),
+    ...(secondaryIndexes.length > 0 && { GlobalSecondaryIndexes: secondaryIndexes }),
   };
+}
+
+function keySchema({ partitionKey, sortKey }: Keys): KeySchemaElement[] {
+  const hash = { AttributeName: partitionKey.name, KeyType: 'HASH' as const };
+  return sortKey ? [hash, { AttributeName: sortKey.name, KeyType: 'RANGE' }] : [hash];
+}
+
+const endpointFile = (folder: string) => join(folder, 'endpoint');
+
+/** Writes the endpoint to a file, with which `findDynamoDb` finds it until this process ends. */
+export function announceDynamoDb(endpoint: string, folder = dataFolder): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(endpointFile(folder), `${endpoint}\n${process.pid}\n`);
+}
+
+/** Finds the DynamoDB of the local run in this folder. Returns undefined if none is running. */
+export async function findDynamoDb(folder = dataFolder): Promise<{ endpoint: string; pid: number } | undefined> {
+  try {
+    const [endpoint = '', pid] = readFileSync(endpointFile(folder), 'utf8').split('\n');
+    // After a process was killed, another one can have its id, or its port: for example the local run of another clone.
+    process.kill(Number(pid), 0);
+    const { hostname, port } = new URL(endpoint);
+    const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''));
+    await once(socket, 'connect');
+    socket.destroy();
+    return { endpoint, pid: Number(pid) };
+  } catch {
+    return undefined;
+  }
 }

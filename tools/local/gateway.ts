@@ -1,108 +1,107 @@
-import { type IncomingMessage, type RequestListener, type ServerResponse, validateHeaderValue } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import {
+  type GatewayRequest,
   matchPath,
   newRequestIds,
+  proxyEvent,
   proxyResponse,
   type RawResponse,
 } from '../../functions/pre-traffic-hook/proxy-event.ts';
-import { createEvent, type HttpRequest } from './event.ts';
-import type { RunningFunctions } from './lambda.ts';
-import type { Template } from './template.ts';
+import { errorHeaders } from '../../functions/shared/errors.ts';
+import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
+import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
+import { type Operation, readOperations } from '../../infra/contract.ts';
+import { docsPage } from './docs-page.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
-const MAX_HEADER_BYTES = 10_240;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** The response to a larger body. The template cannot change it ("Amazon API Gateway important notes"). */
+/** The response to a larger body, which nobody can change ("Amazon API Gateway important notes"). */
 const BODY_TOO_LARGE: RawResponse = {
   status: 413,
   headers: { 'content-type': 'text/plain' },
   text: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
 };
 
-/**
- * API Gateway renames these headers of a function, for example `Date` to `x-amzn-Remapped-Date` ("Amazon API
- * Gateway important notes").
- */
-const REMAPPED_HEADER = /^(authorization|connection|content-md5|date|max-forwards|server|user-agent|www-authenticate)$/;
+type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<unknown>;
+export type Route = Operation & { handler: Handler };
 
-/** A template, and its functions. */
-type Served = Pick<RunningFunctions, 'template' | 'invoke'>;
-
-/** Returns a listener that behaves like the template's REST API. Calls `log` with a line for each response, and its error. */
-export function createGateway(served: () => Served, log: (line: string, error?: number) => void): RequestListener {
-  async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const start = performance.now();
-    const request = await readRequest(message);
-    const { status, headers, text } = await respond(served(), request);
-    response.writeHead(status, {
-      ...headers,
-      'content-length': Buffer.byteLength(text),
-      'x-amzn-requestid': request.ids.requestId,
-      'x-amz-apigw-id': request.ids.extendedRequestId,
-    });
-    response.end(text);
-    const error = /^\{"error":(\d+)/.exec(text)?.[1];
-    const duration = `${(performance.now() - start).toFixed(1)} ms`;
-    log([request.method, request.path, status, error ?? '-', duration].join('  '), error ? Number(error) : undefined);
-  }
-
-  return (message, response) => {
-    handle(message, response).catch((error: Error) => {
-      // A client can disconnect while it sends its body.
-      if (message.complete) console.error(error.message);
-      response.destroy();
-    });
-  };
-}
-
-async function readRequest(message: IncomingMessage): Promise<HttpRequest> {
-  const [path = '', ...query] = String(message.url).split('?');
-  return {
-    message,
-    method: String(message.method),
-    path,
-    query: query.join('?'),
-    body: await buffer(message),
-    ids: newRequestIds(),
-  };
-}
-
-/** Returns the response of the route's integration, or a gateway response if there is no route or it fails. */
-async function respond({ template, invoke }: Served, request: HttpRequest): Promise<RawResponse> {
-  const { url, rawHeaders } = request.message;
-  if (`${url}${rawHeaders.join('')}`.length > MAX_HEADER_BYTES) return gatewayResponse(template, 'REQUEST_TOO_LARGE');
-  if (request.body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
-  // The template sorts the routes from the most to the least specific.
-  const route = template.routes.find(
-    ({ method, resource }) => [request.method, 'ANY'].includes(method) && matchPath(request.path, resource),
+/** Imports the handler of each operation. A path without parameters comes before one that it matches with parameters. */
+export async function importRoutes(): Promise<Route[]> {
+  // "{" comes after letters and digits.
+  const operations = readOperations().toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return Promise.all(
+    operations.map(async (operation) => {
+      const { handler }: { handler: Handler } = await import(`../../functions/${operation.folder}/index.ts`);
+      return { ...operation, handler };
+    }),
   );
-  // The type for an unknown path or method.
-  if (!route) return gatewayResponse(template, 'MISSING_AUTHENTICATION_TOKEN');
-  if ('mock' in route.integration) return route.integration.mock;
-  try {
-    return functionResponse(await invoke(createEvent(request, route.resource)));
-  } catch (error) {
-    // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
-    console.error((error as Error).message);
-    return gatewayResponse(template, 'DEFAULT_5XX');
-  }
 }
 
-/** Returns a gateway response ("Gateway response types for API Gateway"). */
-function gatewayResponse({ gatewayResponses }: Template, type: string): RawResponse {
-  const response = gatewayResponses.get(type);
-  if (!response) throw new Error(`The template has no gateway response ${type}.`);
-  return response;
+/** Invokes a handler with the members of Lambda's context that functions use. The time that is left never ends. */
+export function invoke({ handler, operationId }: Route, event: APIGatewayProxyEvent): Promise<unknown> {
+  const { requestId: awsRequestId } = event.requestContext;
+  const context = { awsRequestId, functionName: operationId, functionVersion: '$LATEST' };
+  return handler(event, { ...context, getRemainingTimeInMillis: () => 10_000 } as Context);
 }
 
-function functionResponse(response: unknown): RawResponse {
-  const { status, headers, text } = proxyResponse(response);
-  for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, value);
-  const sent = Object.entries(headers).map(([name, value]) => [
-    REMAPPED_HEADER.test(name) ? `x-amzn-remapped-${name}` : name,
-    value,
-  ]);
-  return { status, headers: { 'content-type': 'application/json', ...Object.fromEntries(sent) }, text };
+/** Returns a listener that responds as API Gateway does, and with the page at /docs. */
+export function createGateway(routes: Route[]): RequestListener {
+  return async (message, response) => {
+    const [path = '', ...query] = String(message.url).split('?');
+    const ids = newRequestIds();
+    const send = ({ status, headers, text }: RawResponse) =>
+      response.writeHead(status, { ...headers, 'x-amz-apigw-id': ids.extendedRequestId }).end(text);
+    try {
+      const method = String(message.method);
+      // In rawHeaders, names and values alternate.
+      const headers = message.rawHeaders.flatMap((name, index, all): [string, string][] =>
+        index % 2 === 0 ? [[name, String(all[index + 1])]] : [],
+      );
+      const body = await buffer(message);
+      const page = method === 'GET' && docsPage(path);
+      send(page || (await respond(routes, { method, path, query: query.join('?'), headers, body }, ids)));
+    } catch (error) {
+      // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
+      console.error(error);
+      send(gatewayResponse('DEFAULT_5XX'));
+    }
+  };
+}
+
+/** Returns the response of the operation, or a gateway response if there is none or it fails. */
+async function respond(
+  routes: Route[],
+  request: Omit<GatewayRequest, 'resource'>,
+  ids: ReturnType<typeof newRequestIds>,
+) {
+  const { method, path, body } = request;
+  if (body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
+  const ofPath = routes.filter((route) => matchPath(path, route.path));
+  const route = ofPath.find((each) => each.method === method);
+  if (!route) return preflightResponse(method, ofPath) ?? gatewayResponse('MISSING_AUTHENTICATION_TOKEN');
+  const { headers, ...response } = proxyResponse(
+    await invoke(route, proxyEvent({ ...request, resource: route.path }, ids)),
+  );
+  // API Gateway renames the header ("Amazon API Gateway important notes").
+  const { 'www-authenticate': challenge, ...others } = headers;
+  const renamed = challenge === undefined ? {} : { 'x-amzn-remapped-www-authenticate': challenge };
+  return { ...response, headers: { 'content-type': 'application/json', ...others, ...renamed } };
+}
+
+const allowOrigins = () => process.env['ALLOW_ORIGINS']?.split(',') ?? [];
+
+function preflightResponse(method: string, routes: Route[]): RawResponse | undefined {
+  const methods = routes.map((route) => route.method);
+  const headers = method === 'OPTIONS' && routes.length > 0 && preflightHeaders(methods, allowOrigins());
+  return headers ? { status: 200, headers: { ...headers, 'content-type': 'application/json' }, text: '' } : undefined;
+}
+
+/** Returns a gateway response of the stack. MISSING_AUTHENTICATION_TOKEN is the type for an unknown path or method. */
+function gatewayResponse(type: 'DEFAULT_5XX' | 'MISSING_AUTHENTICATION_TOKEN'): RawResponse {
+  const { error, message } = gatewayResponses[type];
+  const headers = { 'content-type': 'application/json', ...corsHeaders(allowOrigins()), ...errorHeaders[error] };
+  return { status: 400, headers, text: JSON.stringify({ error, message }) };
 }

@@ -1,0 +1,26 @@
+import { EXPOSED_HEADERS } from '../../functions/shared/errors.ts';
+
+/**
+ * Returns the CORS headers of API Gateway's own responses, which contain nothing secret. Without origins there are none.
+ *
+ * The headers are fixed, so with several origins they allow "*". A page of another origin can then send a request, if it
+ * has a token, but not read the response of a function, which allows only these origins.
+ */
+export function corsHeaders(allowOrigins: string[]): Record<string, string> {
+  const origin = allowOrigins.length > 1 ? '*' : allowOrigins[0];
+  if (origin === undefined) return {};
+  return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
+}
+
+/** Returns the headers of the preflight response of a path with these methods. Undefined if no origin is allowed. */
+export function preflightHeaders(methods: string[], allowOrigins: string[]): Record<string, string> | undefined {
+  const { 'Access-Control-Allow-Origin': origin } = corsHeaders(allowOrigins);
+  return origin === undefined
+    ? undefined
+    : {
+        'Access-Control-Allow-Headers': 'Authorization,Content-Type',
+        'Access-Control-Allow-Methods': methods.join(),
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Max-Age': '3600',
+      };
+}

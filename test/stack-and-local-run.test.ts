@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { expect, test } from 'vitest';
+import { grantedOperations } from '../infra/operations.ts';
+import { localVariables } from '../tools/local/environment.ts';
+import { importRoutes } from '../tools/local/gateway.ts';
+import { projectRoot } from '../tools/project-root.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
+import { startEngine } from './support/engine.ts';
+import { functionOf, methodsOf, propertiesOf, templateWith } from './support/stack.ts';
+
+/* The local run does not read the template: these tests find a difference between both. */
+
+const template = templateWith({}, grantedOperations());
+const engine = closedAtEnd(await startEngine());
+
+test('the stack and the local run have the same routes', async () => {
+  const deployed = methodsOf(template).filter(({ integration }) => integration.type === 'aws_proxy');
+  const routes = (all: { method: string; path: string }[]) => all.map(({ method, path }) => `${method} ${path}`);
+  expect(routes(await importRoutes()).toSorted()).toEqual(routes(deployed).toSorted());
+});
+
+test('the stack and the local run have the same tables', async () => {
+  for (const [TableName, properties] of Object.entries(propertiesOf(template, 'AWS::DynamoDB::Table'))) {
+    const { Table } = await engine.client.send(new DescribeTableCommand({ TableName }));
+    const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = properties;
+    expect(Table).toMatchObject({ AttributeDefinitions, KeySchema });
+    expect(Table?.GlobalSecondaryIndexes ?? []).toMatchObject(GlobalSecondaryIndexes ?? []);
+  }
+});
+
+test.each(grantedOperations())('$operationId gets the same variables from the stack and the local run', (operation) => {
+  const { Variables } = functionOf(template, operation).properties.Environment;
+  const deployed = Object.entries<{ Ref: string }>(Variables).map(([name, { Ref }]) => [name, Ref]);
+  expect(localVariables('')).toMatchObject(Object.fromEntries(deployed));
+});
+
+test('the local run loads nothing of the CDK', () => {
+  const script = `
+    import { createRequire } from 'node:module';
+    await import('./tools/local/reload.ts');
+    await import('./tools/local/serve.ts');
+    const { importRoutes } = await import('./tools/local/gateway.ts');
+    await importRoutes();
+    console.log(Object.keys(createRequire(import.meta.url).cache).join('\\n'));
+    process.exit();`;
+  const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: projectRoot,
+    encoding: 'utf8',
+  });
+  expect(loaded).toContain('/node_modules/@aws-sdk/client-dynamodb/');
+  expect(loaded).not.toContain('/node_modules/aws-cdk-lib/');
+});

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import type { RawResponse } from '../../functions/pre-traffic-hook/proxy-event.ts';
+import { projectRoot } from '../project-root.ts';
+import { DEVELOPMENT_TOKEN } from './dynamodb.ts';
+
+const SWAGGER_UI = join(projectRoot, 'node_modules/swagger-ui-dist');
+const html = () => read(join(import.meta.dirname, 'docs-page.html')).replace('DEVELOPMENT_TOKEN', DEVELOPMENT_TOKEN);
+
+/** The page's files: the media type and the text of each path. */
+const FILES: Record<string, [mediaType: string, text: () => string]> = {
+  '/docs': ['text/html', html],
+  '/docs/': ['text/html', html],
+  '/docs/openapi.yaml': ['application/yaml', contractOfThisServer],
+  '/docs/swagger-ui.css': ['text/css', () => read(join(SWAGGER_UI, 'swagger-ui.css'))],
+  '/docs/swagger-ui-bundle.js': ['text/javascript', () => read(join(SWAGGER_UI, 'swagger-ui-bundle.js'))],
+};
+
+/** Returns a file of the page on which a reader can read and try the API, or undefined for another path. */
+export function docsPage(path: string): RawResponse | undefined {
+  const [mediaType, text] = FILES[path] ?? [];
+  if (!text) return undefined;
+  const headers = {
+    'content-type': `${mediaType}; charset=utf-8`,
+    // The page loads nothing from other hosts. Swagger UI has icons in data: URLs.
+    'content-security-policy': "default-src 'self' 'unsafe-inline'; img-src data:",
+  };
+  return { status: 200, headers, text: text() };
+}
+
+/** Returns the contract with this server instead of its own, because the port can differ. */
+function contractOfThisServer(): string {
+  // Without intAsBigInt, ids beyond 2^53 in an example would be rounded.
+  const contract = parseDocument(read(join(projectRoot, 'openapi.yaml')), { intAsBigInt: true });
+  contract.set('servers', [{ url: '/' }]);
+  return contract.toString();
+}
+
+function read(path: string): string {
+  return readFileSync(path, 'utf8');
+}

@@ -1,0 +1,23 @@
+import { tableId, tableNames, tableVariable } from '../../infra/table-keys.ts';
+import { LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
+
+/** Returns the environment variables that the stack and Lambda set, and those that keep the AWS SDK on this machine. */
+export function localVariables(endpoint: string): Record<string, string> {
+  return {
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: LOCAL_REGION,
+    AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
+    // Otherwise the SDK would read the person's profiles.
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    TZ: ':UTC',
+    ...Object.fromEntries(tableNames.map((name) => [tableVariable(name), tableId(name)])),
+  };
+}
+
+/** Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the functions. */
+export function useLocalEnvironment(endpoint: string): void {
+  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
+  Object.assign(process.env, localVariables(endpoint));
+}

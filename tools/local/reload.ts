@@ -1,0 +1,54 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { writeGenerated } from '../generate/generate.ts';
+import { projectRoot } from '../project-root.ts';
+import type { ServeOptions } from './serve.ts';
+import { watchSources } from './watch.ts';
+
+/** Serves in a child process, and starts it again after each change. Prints `instructions` when it is first ready. */
+export async function serveAndReload(options: ServeOptions, instructions: string): Promise<never> {
+  const nextChange = watchSources(projectRoot);
+  const processes = new Set<ChildProcess>();
+  const killAll = () => {
+    for (const each of processes) each.kill('SIGKILL');
+  };
+  // A process that a debugger has paused does not notice that its parent has ended.
+  process.on('exit', killAll);
+  let isFirst = true;
+  generate();
+  for (;;) {
+    const start = performance.now();
+    const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify(options)]);
+    const exit = once(child, 'exit');
+    child.once('message', () => {
+      console.log(isFirst ? instructions : `Reloaded in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
+      isFirst = false;
+      processes.add(checkTypes());
+    });
+    child.once('exit', (code) => code && console.error('Waiting for a change.'));
+    processes.add(child);
+    do await nextChange();
+    while (!generate());
+    killAll();
+    processes.clear();
+    await exit;
+  }
+}
+
+/** Writes the generated files. Prints why and returns false if the contract is not supported. */
+function generate(): boolean {
+  try {
+    writeGenerated();
+    return true;
+  } catch (error) {
+    console.error((error as Error).message);
+    return false;
+  }
+}
+
+/** Starts `tsc`, which prints the type errors. */
+function checkTypes(): ChildProcess {
+  const args = ['node_modules/.bin/tsc', '--incremental', '--tsBuildInfoFile', '.local/tsc.json'];
+  return spawn(process.execPath, args, { cwd: projectRoot, stdio: 'inherit' });
+}
