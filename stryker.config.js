@@ -4,7 +4,7 @@ export default {
   testRunner: 'vitest',
   // CDK's bundling fails in threads. `testFiles` is not set, because Stryker 10.1.1 would then activate a mutant at a
   // module's top level too late, after the module is loaded, and report that it survived.
-  vitest: { pool: 'forks' },
+  vitest: { pool: 'forks', dir: 'functions' },
   coverageAnalysis: 'perTest',
   reporters: ['clear-text', 'progress-append-only'],
   clearTextReporter: { allowColor: false, reportTests: false, logTests: false },
