@@ -84,6 +84,8 @@ export class OperationFunction extends LoggedFunction {
         // Without an identity provider, esbuild omits its code (functions/shared/resources.ts).
         define: tokenIssuer === undefined ? { 'process.env.TOKEN_ISSUER': 'undefined' } : {},
         esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
+        // CommonJS packages call `require`, which an ES module does not have.
+        banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
       },
     });
     this.operation = operation;
@@ -92,6 +94,7 @@ export class OperationFunction extends LoggedFunction {
       table.grant(this.role, ...(operation.grants[name] ?? []).map((action) => `dynamodb:${action}`));
       this.lambda.addEnvironment(tableVariable(name), table.tableName);
     }
+    operation.resources?.(this);
   }
 }
 

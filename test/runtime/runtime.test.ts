@@ -31,7 +31,7 @@ afterAll(async () => {
 
 /** Bundles createPlant with this context, and starts it with these additional environment variables. */
 function startBundle(context: Record<string, string> = {}, variables: Record<string, string> = {}): Promise<Runtime> {
-  const folder = bundlesWith(context)({ method: 'POST', path: '/plants' });
+  const folder = bundlesWith(context).ofFunction({ method: 'POST', path: '/plants' });
   return startRuntime(folder, { ...localVariables(proxy.endpoint), ...variables });
 }
 
