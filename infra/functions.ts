@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { Duration, Validations } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, LoggingFormat, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -66,10 +66,8 @@ interface OperationFunctionProps extends StackSettings {
 }
 
 /**
- * The function of an operation. Its role allows the actions in infra/operations.ts, its own log, and traces. Environment
- * variables such as `PLANTS_TABLE_NAME` contain the table names.
- *
- * It has: timeout 10 s, X-Ray tracing
+ * The function of an operation, with a timeout of 10 s. Its role allows the actions in infra/operations.ts and its own log.
+ * Environment variables such as `PLANTS_TABLE_NAME` contain the table names.
  */
 export class OperationFunction extends LoggedFunction {
   readonly operation: GrantedOperation;
@@ -82,11 +80,12 @@ export class OperationFunction extends LoggedFunction {
       // Calls to DynamoDB end 4 s earlier. API Gateway waits for 29 s.
       timeout: Duration.seconds(10),
       environment: settingVariables(props),
-      tracing: Tracing.ACTIVE,
       bundling: {
         // Without an identity provider, esbuild omits its code (functions/shared/resources.ts).
         define: tokenIssuer === undefined ? { 'process.env.TOKEN_ISSUER': 'undefined' } : {},
         esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
+        // CommonJS packages call `require`, which an ES module does not have.
+        banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
       },
     });
     this.operation = operation;
@@ -95,15 +94,12 @@ export class OperationFunction extends LoggedFunction {
       table.grant(this.role, ...(operation.grants[name] ?? []).map((action) => `dynamodb:${action}`));
       this.lambda.addEnvironment(tableVariable(name), table.tableName);
     }
-    Validations.of(this.role).acknowledge({
-      id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'The two X-Ray write actions do not support resources. The role has no other wildcard.',
-    });
+    operation.resources?.(this);
   }
 }
 
 /** The settings that functions read, as environment variables. */
-export function settingVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
+function settingVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
   return {
     ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
     ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),

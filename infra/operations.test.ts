@@ -1,4 +1,8 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { expect, test } from 'vitest';
+import { permissionsOf } from '../test/support/permissions.ts';
+import { functionOf, stackWith, waterPlant } from '../test/support/stack.ts';
 import { grantedOperations } from './operations.ts';
 
 const getPlant = { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'get-plant' };
@@ -14,4 +18,21 @@ test.each([
   [{ getPlant: {}, getPlants: {} }, 'GRANTS in infra/operations.ts has the operation getPlants, which openapi.yaml '],
 ])('rejects the grants %j', (grants, message) => {
   expect(() => grantedOperations([getPlant], grants)).toThrow(message);
+});
+
+test('an operation can use other AWS services', () => {
+  const [operation] = grantedOperations([waterPlant], {
+    waterPlant: {
+      resources: (construct) => {
+        const queue = new Queue(construct, 'Queue', { enforceSSL: true });
+        queue.grantSendMessages(construct.role);
+        construct.lambda.addEnvironment('QUEUE_URL', queue.queueUrl);
+      },
+    },
+  });
+  const template = Template.fromStack(stackWith({}, operation && [operation]));
+  const { properties, roleId } = functionOf(template, waterPlant);
+  const queueId = properties.Environment.Variables.QUEUE_URL.Ref;
+  template.hasResource('AWS::SQS::Queue', {});
+  expect(permissionsOf(template.toJSON()['Resources'], roleId)).toContain(`sqs:SendMessage ${queueId}.Arn`);
 });

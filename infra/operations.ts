@@ -1,8 +1,12 @@
 import { type Operation, readOperations } from './contract.ts';
+import type { OperationFunction } from './functions.ts';
 import type { TableName } from './table-keys.ts';
 
-/** The actions that each operation may use on each table. `GetItem` on the access tokens is added to all of them. */
-const GRANTS: Record<string, Grants> = {
+/**
+ * What each operation may use: actions on tables, and in `resources` anything else. `GetItem` on the access tokens is added
+ * to all of them.
+ */
+const GRANTS: Record<string, Uses> = {
   createPlant: { plants: ['PutItem'] },
 };
 
@@ -19,7 +23,14 @@ export const ACTIONS = {
 export type Action = keyof typeof ACTIONS;
 export type Grants = Partial<Record<TableName, Action[]>>;
 
-export interface GrantedOperation extends Operation {
+interface OtherResources {
+  /** Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none */
+  resources?: (construct: OperationFunction) => void;
+}
+
+type Uses = Grants & OtherResources;
+
+export interface GrantedOperation extends Operation, OtherResources {
   grants: Grants;
 }
 
@@ -37,8 +48,13 @@ export function grantedOperations(operations = readOperations(), grants = GRANTS
         `GRANTS in infra/operations.ts does not have the operation ${operationId} of openapi.yaml. Add a line with the table actions that it uses, such as "${operationId}: { plants: ['GetItem'] },".`,
       );
     }
-    // Every operation checks the access token.
-    return { ...operation, grants: { ...own, accessTokens: ['GetItem', ...(own.accessTokens ?? [])] } };
+    const { resources, ...tables } = own;
+    return {
+      ...operation,
+      ...(resources && { resources }),
+      // Every operation checks the access token.
+      grants: { ...tables, accessTokens: ['GetItem', ...(tables.accessTokens ?? [])] },
+    };
   });
 }
 

@@ -72,10 +72,33 @@ test('deleting the stack keeps tables, logs, versions and the key; a failed crea
   }
 });
 
+test('no role may use an action on every resource', () => {
+  const allowed: unknown[] = [];
+  for (const { Type, Properties } of Object.values(resourcesOf(template))) {
+    // In the policy of a key, "*" is the key.
+    if (Type === 'AWS::KMS::Key') continue;
+    JSON.stringify(Properties, (name, value) => {
+      if (name === 'Resource') allowed.push(...[value].flat());
+      return value;
+    });
+  }
+  expect(allowed).not.toEqual([]);
+  expect(allowed).not.toContain('*');
+});
+
 test('an ephemeral stack is deleted completely', () => {
   const ephemeral = templateWith({ ephemeral: true });
   ephemeral.allResourcesProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: false });
   expect(JSON.stringify(ephemeral.toJSON())).not.toContain('Policy":"Retain');
+});
+
+test.each([
+  [{}, true],
+  [{ stage: 'dev' }, false],
+  [{ ephemeral: true }, false],
+  [{ emulator: true }, false],
+])('with %j the stack has termination protection: %s', (context, isProtected) => {
+  expect(stackWith(context).terminationProtection).toBe(isProtected);
 });
 
 test.each([

@@ -1,13 +1,13 @@
 import { type App, CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import { Api } from './api/api.ts';
+import { CanaryRelease } from './canary-release.ts';
 import { OperationFunction } from './functions.ts';
 import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
 import { addRequestMetrics } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
 import { constructId, type GrantedOperation, grantedOperations } from './operations.ts';
-import { Release } from './release.ts';
 import type { StackSettings } from './settings.ts';
 import { addTables } from './tables.ts';
 
@@ -24,7 +24,9 @@ export class PlantStoreStack extends Stack {
   constructor(app: App, { operations = grantedOperations(), ...settings }: PlantStoreStackProps) {
     const { ephemeral, emulator, stage } = settings;
     const name = `PlantStore${ephemeral ? 'Ephemeral' : ''}${stage === undefined ? '' : `-${stage}`}`;
-    super(app, name, { description: 'Plant Store, a serverless API' });
+    // Production is the stack without a stage.
+    const terminationProtection = stage === undefined && !ephemeral && !emulator;
+    super(app, name, { description: 'Plant Store, a serverless API', terminationProtection });
     const setRemovalPolicy = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
       RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
     // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.
@@ -38,14 +40,17 @@ export class PlantStoreStack extends Stack {
     );
 
     const tables = addTables(this, settings);
-    const functions = operations.map(
-      (operation) => new OperationFunction(this, constructId(operation), { ...settings, operation, tables }),
-    );
-    const releases = (emulator ? [] : functions).map((operationFunction) => {
-      const id = `${constructId(operationFunction.operation)}Release`;
-      return new Release(this, id, { ...settings, operationFunction, tables });
+    const deployed = operations.map((operation) => {
+      const operationFunction = new OperationFunction(this, constructId(operation), { ...settings, operation, tables });
+      const props = { ...settings, operationFunction, tables };
+      const release = emulator ? undefined : new CanaryRelease(this, `${constructId(operation)}Release`, props);
+      return { operation, operationFunction, release };
     });
-    const routes = functions.map(({ operation, lambda }, n) => ({ operation, target: releases[n]?.live ?? lambda }));
+    const routes = deployed.map(({ operation, operationFunction, release }) => {
+      return { operation, target: release?.live ?? operationFunction.lambda };
+    });
+    const functions = deployed.map(({ operationFunction }) => operationFunction);
+    const releases = deployed.flatMap(({ release }) => release ?? []);
     const api = new Api(this, 'Api', { ...settings, routes });
 
     const output = (id: string, value: string) => new CfnOutput(this, id, { value });

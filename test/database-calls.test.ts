@@ -5,6 +5,7 @@ import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, eventWith, importHandler, sampleEvent, sampleNames } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
+import { bodyOf, plantWith } from './support/plant.ts';
 
 const engine = closedAtEnd(await startEngine());
 let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
@@ -29,10 +30,10 @@ test('POST /plants reads once at init and once for a new token, and writes only 
   const read = `GetItem ${engine.accessTokensTable}`;
   const put = `PutItem ${engine.plantsTable}`;
   expect(proxy.calls).toEqual([read]);
-  await create('{"id":1,"name":"x"}');
+  await create(bodyOf(1));
   expect(proxy.calls).toEqual([read, read, put]);
-  await create('{"id":2,"name":"y"}');
-  await create('{"id":2,"name":"z"}');
-  for (const body of ['{', '{"id":"1"}', `{"id":1,"name":"${'x'.repeat(500_000)}"}`]) await create(body);
+  await create(bodyOf(2));
+  await create(bodyOf(2, plantWith({ name: 'another' })));
+  for (const body of ['{', '{"id":"1"}', bodyOf(1, plantWith({ name: 'x'.repeat(500_000) }))]) await create(body);
   expect(proxy.calls.slice(3)).toEqual([put, put]);
 });

@@ -1,43 +1,120 @@
-import { checks } from '../functions/pre-traffic-hook/all-checks.ts';
-import { type CheckResult, runChecks } from '../functions/pre-traffic-hook/check.ts';
-import { CHECK_IDS } from '../functions/pre-traffic-hook/client.ts';
-import { checkedNumber, command } from './command.ts';
-import { HttpClient } from './http-client.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { allChecks } from '../functions/pre-traffic-hook/all-checks.ts';
+import { runChecks, type Send } from '../functions/pre-traffic-hook/run-checks.ts';
+import type { Check } from '../functions/shared/checks.ts';
+import { checked, checkedNumber, command, UsageError } from './command.ts';
 
-const USAGE = `Usage: npm run smoke -- BASE_URL [--token TOKEN] [--wait SECONDS] [--json]
+const USAGE = `Usage: npm run smoke -- BASE_URL [--token TOKEN] [--wait SECONDS]
 
-The smoke test: checks over HTTP that a deployment, or the local run, keeps the contract. BASE_URL is the deployed
-stack's ApiUrl, or http://127.0.0.1:3000 for the local run. TOKEN is by default the environment variable
-PLANT_STORE_TOKEN. If the first request fails, --wait repeats it for up to SECONDS, for example until DNS knows a new
-domain name. --json prints the report as JSON, with the problem of each failed check. The plants that the checks create
-are not deleted. Their ids are from ${CHECK_IDS}, positive or negative, and the same for
-each run with the same token.`;
+The smoke test: sends the checks of all operations over HTTP to a deployment or the local run, and some of the gateway.
+BASE_URL is the deployed stack's ApiUrl, or http://127.0.0.1:3000 for the local run. TOKEN is by default the environment
+variable PLANT_STORE_TOKEN. If the first request fails, --wait repeats it for up to SECONDS, for example until DNS knows
+a new domain name. The plants that the checks create are not deleted. They are the same for each run with one token.`;
 
-const OPTIONS = {
-  token: { type: 'string' },
-  wait: { type: 'string', default: '0' },
-  json: { type: 'boolean', default: false },
-} as const;
+const OPTIONS = { token: { type: 'string' }, wait: { type: 'string', default: '0' } } as const;
 
-await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async ({ token, wait, json }, [baseUrl]) => {
-  const client = new HttpClient(baseUrl, token);
-  const waitSeconds = checkedNumber('--wait', wait, 0, 3600);
-  const startedAt = new Date();
-  await client.checkAccess(waitSeconds);
-  const results: CheckResult[] = [];
-  for await (const result of runChecks(checks, client)) {
-    results.push(result);
-    const { title, problem } = result;
-    if (!json) console.log(problem === undefined ? `ok    ${title}` : `FAIL  ${title}: ${problem}`);
+/** Time between two attempts to get access. */
+const POLL_MS = 5000;
+/** It changes nothing. Error 401 means another token, error 404 another base URL. */
+const accessCheck: Check = {
+  title: 'accepts the token',
+  request: () => ({ method: 'POST', path: '/plants', body: '{}' }),
+  expected: { error: 400 },
+};
+
+/** A UUID, because API Gateway ignores any other value of x-amzn-RequestId ("Access logging for REST APIs"). */
+const CHOSEN_ID = '00000000-0000-4000-8000-000000000000';
+
+/** The checks that need API Gateway. */
+const gatewayChecks: Check[] = [
+  {
+    title: 'returns error 404 for an unknown path',
+    request: () => ({ method: 'POST', path: '/none/a/b', body: '{}' }),
+    expected: { error: 404 },
+  },
+  {
+    title: 'returns error 404 for an unknown method, and a body that is not text',
+    request: () => ({ method: 'PATCH', path: '/plants', body: Uint8Array.of(0xff, 0x00) }),
+    expected: { error: 404 },
+  },
+  {
+    title: 'returns error 404 for a preflight, or allows the method',
+    request: () => ({
+      method: 'OPTIONS',
+      path: '/plants',
+      headers: {
+        Authorization: '',
+        'Content-Type': '',
+        Origin: 'https://app.example.com',
+        'Access-Control-Request-Method': 'POST',
+      },
+    }),
+    expected: [{ error: 404 }, { headers: { 'access-control-allow-methods': /\bPOST\b/ } }],
+  },
+  {
+    title: 'does not let the client choose the request id',
+    request: () => ({
+      method: 'POST',
+      path: '/plants',
+      headers: { Authorization: '', 'x-amzn-RequestId': CHOSEN_ID, 'x-amz-apigw-id': CHOSEN_ID },
+      body: '{}',
+    }),
+    expected: { error: 401, headers: { 'x-amz-apigw-id': new RegExp(`^(?!${CHOSEN_ID}).+`) } },
+  },
+];
+
+const checksOf: [name: string, checks: Check[]][] = [...Object.entries(allChecks), ['gateway', gatewayChecks]];
+
+await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async ({ wait, ...values }, [url = '']) => {
+  // Not only an argument, because other users of the machine can see it.
+  const token = values.token ?? process.env['PLANT_STORE_TOKEN'];
+  if (!token) throw new UsageError('There is no token; set --token or the environment variable PLANT_STORE_TOKEN.');
+  const baseUrl = checked('BASE_URL', url, /^https?:\/\/[^/]/i, 'an http or https URL').replace(/\/+$/, '');
+  const send = sendOverHttp(baseUrl);
+  await waitForAccess(baseUrl, send, token, checkedNumber('--wait', wait, 0, 3600));
+  const startedAt = performance.now();
+  let passed = 0;
+  let failed = 0;
+  for (const [name, checks] of checksOf) {
+    for await (const { title, problem, text } of runChecks(checks, send, { valid: token })) {
+      if (problem === undefined) passed += 1;
+      else failed += 1;
+      console.log(problem === undefined ? `ok    ${name}: ${title}` : `FAIL  ${name}: ${title}: ${problem}`);
+      if (text !== undefined) console.log(`      ${printable(text)}`);
+    }
   }
-
-  const durationMs = Date.now() - startedAt.getTime();
-  const failed = results.filter(({ problem }) => problem !== undefined).length;
-  const passed = results.length - failed;
+  console.log(`\n${passed} checks passed, ${failed} failed; ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
   if (failed > 0) process.exitCode = 1;
-  if (json) {
-    const report = { baseUrl: client.baseUrl, startedAt, durationMs, passed, failed, checks: results };
-    return console.log(JSON.stringify(report, null, 2));
-  }
-  console.log(`\n${passed} checks passed, ${failed} failed; ${(durationMs / 1000).toFixed(1)} s.`);
 });
+
+function sendOverHttp(baseUrl: string): Send {
+  return async ({ method, path, headers, body }, signal) => {
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers,
+      body: body.length > 0 ? body : null,
+      redirect: 'manual',
+      signal,
+    }).catch(({ message, cause }: Error) => {
+      // The message is only "fetch failed"; the cause has the reason.
+      throw new Error(`there was no response (${String(cause ?? message)})`);
+    });
+    return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
+  };
+}
+
+/** Throws if the access check fails, after up to `waitSeconds`. */
+async function waitForAccess(baseUrl: string, send: Send, token: string, waitSeconds: number): Promise<void> {
+  const deadline = Date.now() + waitSeconds * 1000;
+  for (;;) {
+    const [result] = await Array.fromAsync(runChecks([accessCheck], send, { valid: token }));
+    if (result?.problem === undefined) return;
+    if (Date.now() >= deadline) throw new Error(`${baseUrl} does not accept the token: ${result.problem}.`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Shortens a text, and removes control characters, which could control the terminal. */
+function printable(text: string): string {
+  return text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ');
+}

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
+import { plantWith, untaggedPlantWith } from '../../test/support/plant.ts';
 import { fc, text } from '../../test/support/property.ts';
 import { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
 import type { NewPlant } from './contract.generated.js';
@@ -20,7 +21,9 @@ function freeId(): bigint {
 }
 
 test('repeating a request succeeds, and a different plant with the same id is rejected', async () => {
-  const plant = fc.record({ name: text, tag: text }, { requiredKeys: ['name'] });
+  const plant = fc
+    .record({ name: text, tag: text }, { requiredKeys: ['name'] })
+    .map((members) => ({ ...untaggedPlantWith(), ...members }));
   await fc.assert(
     fc.asyncProperty(plant, plant, async (first, second) => {
       const id = freeId();
@@ -36,19 +39,27 @@ test('repeating a request succeeds, and a different plant with the same id is re
 
 test('a plant with an empty tag and one without a tag are different', async () => {
   const [tagged, untagged] = [freeId(), freeId()];
-  await create({ id: tagged, name: 'fern', tag: '' });
-  await expect(create({ id: tagged, name: 'fern' })).rejects.toMatchObject({
+  await create({ id: tagged, ...plantWith({ tag: '' }) });
+  await expect(create({ id: tagged, ...untaggedPlantWith() })).rejects.toMatchObject({
     error: 409,
     message: `The id ${tagged} is in use by a different plant; use another id.`,
   });
-  await create({ id: untagged, name: 'fern' });
-  await expect(create({ id: untagged, name: 'fern', tag: '' })).rejects.toMatchObject({ error: 409 });
+  await create({ id: untagged, ...untaggedPlantWith() });
+  await expect(create({ id: untagged, ...plantWith({ tag: '' }) })).rejects.toMatchObject({ error: 409 });
+});
+
+test('stores a plant that has only an id, for a contract without required members', async () => {
+  const id = freeId();
+  await create({ id } as NewPlant);
+  await create({ id } as NewPlant);
+  expect(await engine.stored(id)).toEqual({ id: String(id) });
+  await expect(create({ id, ...plantWith() })).rejects.toMatchObject({ error: 409 });
 });
 
 test('stores one of many concurrent plants with the same id, and rejects the others', async () => {
   const id = freeId();
   const results = await Promise.allSettled(
-    Array.from({ length: 21 }, (_, index) => create({ id, name: `racer ${index % 3}` })),
+    Array.from({ length: 21 }, (_, index) => create({ id, ...plantWith({ name: `racer ${index % 3}` }) })),
   );
   const winner = (await engine.stored(id))?.name;
   results.forEach(({ status }, index) => {
@@ -61,20 +72,20 @@ test('stores one of many concurrent plants with the same id, and rejects the oth
 test('stores a plant of the maximum item size', async () => {
   const id = freeId();
   // The names of the attributes and the id count too.
-  const name = 'x'.repeat(400 * 1024 - 111);
-  await create({ id, name, tag: 'y' });
+  const name = 'x'.repeat(400 * 1024 - 200);
+  await create({ id, ...plantWith({ name }) });
   expect((await engine.stored(id))?.name).toHaveLength(name.length);
 });
 
 test.each([
-  ['too large with its attribute names', 'x'.repeat(400 * 1024 - 3), undefined],
+  ['too large with its attribute names', 'x'.repeat(400 * 1024 - 3), ''],
   ['one byte too large', 'x'.repeat(400 * 1024), 'y'],
-  ['too large in UTF-8 but not in UTF-16', '€'.repeat(140_000), undefined],
+  ['too large in UTF-8 but not in UTF-16', '€'.repeat(140_000), ''],
   ['too large because of its tag', 'x', 'y'.repeat(20_000_000)],
   ['megabytes too large', 'x'.repeat(5_000_000), 'y'.repeat(5_000_000)],
 ])('returns 413 for a plant that is %s', async (_, name, tag) => {
   const id = freeId();
-  await expect(create({ id, name, ...(tag !== undefined && { tag }) })).rejects.toMatchObject({
+  await expect(create({ id, ...plantWith({ name, tag }) })).rejects.toMatchObject({
     error: 413,
     message: 'The plant is too large; it must fit into an item of 400 KB.',
   });
@@ -83,5 +94,5 @@ test.each([
 
 test('throws any other database error unchanged', async () => {
   const name = 'ResourceNotFoundException';
-  await expect(create({ id: 1n, name: 'x' }, 'no-such-table')).rejects.toMatchObject({ name });
+  await expect(create({ id: 1n, ...plantWith() }, 'no-such-table')).rejects.toMatchObject({ name });
 });

@@ -7,7 +7,7 @@ import {
   type Input,
 } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
-import { pick, success } from '../shared/success.ts';
+import { pick, successResponse } from '../shared/success-response.ts';
 import { type CreatePlantEvent, type NewPlant, type Plant, plantMemberNames } from './contract.generated.js';
 
 /** DynamoDB's maximum item size, attribute names included ("Constraints in Amazon DynamoDB"). */
@@ -21,10 +21,10 @@ const MAX_ITEM_BYTES = 400 * 1024;
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
-    // DynamoDB checks the exact size, with the members' names. But a plant of more than 2 MB would first exceed its limit for
-    // the values of an expression, which is another error ("Constraints in Amazon DynamoDB").
-    const joinedValues = plantMemberNames.map((member) => plant[member]).join('');
-    if (Buffer.byteLength(joinedValues) > MAX_ITEM_BYTES) throw tooLarge();
+    // DynamoDB checks the exact size. But more than 2 MB would first exceed its limit for the values of an expression,
+    // which is another error ("Constraints in Amazon DynamoDB").
+    const bytes = plantMemberNames.reduce((sum, member) => sum + Buffer.byteLength(String(plant[member] ?? '')), 0);
+    if (bytes > MAX_ITEM_BYTES) throw tooLarge();
     await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
       if (!(error instanceof DynamoDbError)) throw error;
       if (error.name === 'ConditionalCheckFailedException') {
@@ -33,7 +33,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       // DynamoDB reports a too large item as a ValidationException; only its message differs.
       throw /item size/i.test(error.message) ? tooLarge() : error;
     });
-    return success<Plant>(pick(plant, plantMemberNames));
+    return successResponse<Plant>(pick(plant, plantMemberNames));
   };
 }
 
@@ -65,7 +65,8 @@ function putInput(plant: NewPlant, tableName: string): Input<'PutItem'> {
     Item,
     ConditionExpression: `attribute_not_exists(id) OR (${sameMembers.join(' AND ')})`,
     ExpressionAttributeNames,
-    ExpressionAttributeValues,
+    // DynamoDB rejects an empty object.
+    ...(Object.keys(ExpressionAttributeValues).length > 0 && { ExpressionAttributeValues }),
   };
 }
 

@@ -4,6 +4,7 @@ import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith, handlerOf } from '../../test/support/event.ts';
+import { bodyOf, plantWith, untaggedPlantWith } from '../../test/support/plant.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
 import { digestOf } from '../shared/access-tokens/token.ts';
@@ -39,18 +40,25 @@ const writtenId = fc
 const escaped = (content: string) =>
   `"${Array.from({ length: content.length }, (_, at) => `\\u${content.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
 
+/** The JSON of the members of a plant that the next test does not choose, each with a comma. */
+const OTHER_MEMBERS = Object.entries(untaggedPlantWith())
+  .filter(([name]) => name !== 'name')
+  .map((member) => `${member.map((part) => JSON.stringify(part)).join(':')},`)
+  .join('');
+
 test('stores any NewPlant exactly, in any notation of its JSON, and responds with its name and tag', async () => {
   const stored = new Map<bigint, string>();
   await fc.assert(
     fc.asyncProperty(writtenId, text, fc.option(text, { nil: undefined }), async ({ id, json }, name, tag) => {
       const members = `"name":${JSON.stringify(name)}${tag === undefined ? '' : `\t,\n"tag" : ${escaped(tag)}`}`;
-      const response = await responseToBody(`\n{"id":"overruled","x":[{}],"constructor":2,${members},"id": ${json}}`);
+      const body = `\n{${OTHER_MEMBERS}"id":"overruled","x":[{}],"constructor":2,${members},"id": ${json}}`;
+      const response = await responseToBody(body);
       if (stored.has(id) && stored.get(id) !== members) {
         expect(response['error']).toBe(409);
         return;
       }
       stored.set(id, members);
-      const plant = { name, ...(tag !== undefined && { tag }) };
+      const plant = { ...untaggedPlantWith({ name }), ...(tag !== undefined && { tag }) };
       expect(response).toEqual(plant);
       expect(await engine.stored(id)).toEqual({ id: String(id), ...plant });
     }),
@@ -94,8 +102,9 @@ test.each([null, undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 
 );
 
 test('accepts a name of 400 KB with every character escaped', async () => {
-  const response = await responseToBody(`{"id":400000,"name":"${'\\u0061'.repeat(400_000)}"}`);
-  expect(response).toEqual({ name: 'a'.repeat(400_000) });
+  const plant = plantWith({ name: 'a'.repeat(400_000) });
+  const response = await responseToBody(bodyOf(400_000, plant).replaceAll('aa', '\\u0061\\u0061'));
+  expect(response).toEqual(plant);
 });
 
 test('checks the token before the body', async () => {
@@ -105,18 +114,18 @@ test('checks the token before the body', async () => {
 
 test('ignores the case of header names, the scheme and the media type', async () => {
   const headers = { AUTHORIZATION: `bEaReR ${DEVELOPMENT_TOKEN}`, 'CONTENT-type': 'APPLICATION/json ; charset=utf-8' };
-  expect(await responseTo(eventWith({ headers, body: '{"id":414141,"name":"cased"}' }))).toEqual({ name: 'cased' });
+  expect(await responseTo(eventWith({ headers, body: bodyOf(414_141) }))).toEqual(plantWith());
 });
 
 test('never logs a token, a digest or a body, and never responds with a token', async () => {
   const secretToken = `plantstore_${'S'.repeat(43)}`;
   const digests = [digestOf(DEVELOPMENT_TOKEN), digestOf(secretToken)];
-  const secrets = [DEVELOPMENT_TOKEN, secretToken, ...digests, 'secret plant', 'Monstera'];
+  const secrets = [DEVELOPMENT_TOKEN, secretToken, ...digests, 'secret plant'];
   const events: Partial<APIGatewayProxyEvent>[] = [
     {},
     { body: '{"id":1,"name":"a secret plant"' },
     { body: '{"id":"a secret plant","name":7}' },
-    { body: '{"id":1,"name":"a secret plant"}' },
+    { body: bodyOf(1, plantWith({ name: 'a secret plant' })) },
     { headers: { Authorization: `Bearer ${secretToken}` } },
     { headers: { Authorization: `Basic ${secretToken}` } },
   ];
@@ -147,7 +156,7 @@ test('allows pages of the configured origins to read a success and an error', as
     expect(headers?.['Access-Control-Expose-Headers']).toContain('x-amz-apigw-id');
     return headers?.['Access-Control-Allow-Origin'];
   };
-  for (const body of ['{"id":444444,"name":"x"}', '{']) {
+  for (const body of [bodyOf(444_444), '{']) {
     expect(await allowedOrigin('https://a.example', body)).toBe('https://a.example');
     expect(await allowedOrigin('https://b.example', body)).toBe('https://b.example');
     expect(await allowedOrigin('https://c.example', body)).toBeUndefined();

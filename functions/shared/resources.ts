@@ -16,4 +16,4 @@ export const accessTokens = {
     : undefined,
 };
 
-await Promise.all([accessTokens.table.warmUp(), accessTokens.jwtVerifier?.keys.warmUp()]);
+await Promise.all([accessTokens.table.warmUp(), accessTokens.jwtVerifier?.warmUp()]);

@@ -26,6 +26,10 @@ test('the API and its domain require TLS 1.2 or newer with forward secrecy, also
   });
 });
 
+test('an import replaces the whole API', () => {
+  expect(onlyOf(template, 'AWS::ApiGateway::RestApi').Mode).toBe('overwrite');
+});
+
 test('domainName sets the base URL and adds a certificate and a DNS record', () => {
   const [domainName, zone] = ['plants.example.com', { HostedZoneId: 'Z0123456789ABC' }];
   const stack = templateWith({ domainName, hostedZoneId: zone.HostedZoneId });
@@ -36,9 +40,9 @@ test('domainName sets the base URL and adds a certificate and a DNS record', () 
   stack.hasResourceProperties('AWS::Route53::RecordSet', { Name: `${domainName}.`, ...zone });
 });
 
-test('the API stage v1 has tracing and throttles each method, with a burst limit of twice the rate', () => {
+test('the API stage v1 throttles each method, with a burst limit of twice the rate', () => {
   const stage = onlyOf(templateWith({ requestsPerSecond: 2500 }), 'AWS::ApiGateway::Stage');
-  expect(stage).toMatchObject({ StageName: 'v1', TracingEnabled: true });
+  expect(stage.StageName).toBe('v1');
   // No LoggingLevel: execution logs would contain the Authorization header.
   const limits = { ThrottlingRateLimit: 2500, ThrottlingBurstLimit: 5000 };
   expect(stage.MethodSettings).toEqual([{ HttpMethod: '*', ResourcePath: '/*', DataTraceEnabled: false, ...limits }]);
@@ -67,6 +71,14 @@ test.each(twoOperations)('API Gateway can invoke $operationId only for its own m
   expect(own).toHaveLength(1);
   expect(own[0]).toMatchObject({ Action: 'lambda:InvokeFunction', Principal: 'apigateway.amazonaws.com' });
   expect(textOf(own[0]?.SourceArn).split(':').at(-1)).toBe(`${api}/v1/${route}`);
+});
+
+test.each([{}, { emulator: true }])('with %j, the API stage changes after the permissions to invoke', (context) => {
+  const stack = templateWith(context);
+  const permissions = Object.keys(propertiesOf(stack, 'AWS::Lambda::Permission'));
+  expect(permissions).toHaveLength(twoOperations.length);
+  const [stage] = Object.values(stack.findResources('AWS::ApiGateway::Stage'));
+  expect(stage?.['DependsOn']).toEqual(expect.arrayContaining(permissions));
 });
 
 test('cloudWatchRole creates the account’s role for logs, which is kept when an ephemeral stack is deleted', () => {

@@ -33,7 +33,6 @@ const API_STAGE = 'v1';
 const ACCESS_LOG_FIELDS = {
   /** Not `$context.requestId`, which the client can choose ("Variables for access logging for API Gateway"). */
   extendedRequestId: AccessLogField.contextExtendedRequestId(),
-  traceId: AccessLogField.contextXrayTraceId(),
   time: AccessLogField.contextRequestTime(),
   sourceIp: AccessLogField.contextIdentitySourceIp(),
   method: AccessLogField.contextHttpMethod(),
@@ -51,7 +50,7 @@ const ACCESS_LOG_FIELDS = {
 /**
  * The REST API. It cannot be an HTTP API, which does not let us change the body of API Gateway's own error responses.
  *
- * It has: regional endpoint, API stage `v1`, TLS 1.2 or newer, access logs kept for one month, X-Ray tracing
+ * It has: regional endpoint, API stage `v1`, TLS 1.2 or newer, access logs kept for one month
  */
 export class Api extends Construct {
   /** The base URL, without a trailing slash. */
@@ -74,7 +73,6 @@ export class Api extends Construct {
       parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },
       deployOptions: {
         stageName: API_STAGE,
-        tracingEnabled: true,
         throttlingRateLimit: requestsPerSecond,
         throttlingBurstLimit: requestsPerSecond * 2,
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
@@ -94,6 +92,8 @@ export class Api extends Construct {
         principal: new ServicePrincipal('apigateway.amazonaws.com'),
         sourceArn: this.restApi.arnForExecuteApi(operation.method, path, API_STAGE),
       });
+      // Otherwise the stage could invoke a new alias before it may, and clients would get error 500.
+      this.restApi.deploymentStage.node.addDependency(target.node.findChild('ApiGateway'));
     }
     if (domainName !== undefined && hostedZoneId !== undefined) this.#addDomain(domainName, hostedZoneId);
     if (webAclArn !== undefined) {
@@ -110,7 +110,7 @@ export class Api extends Construct {
       'AwsSolutions-APIG3':
         'A web ACL has a monthly fee, and its rules depend on the account. The setting webAclArn attaches one.',
       'AwsSolutions-APIG6':
-        'Execution logs would contain the Authorization header. Access log, function log and traces are enough.',
+        'Execution logs would contain the Authorization header. Access log and function log are enough.',
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
         'This is the AWS managed policy for the role that API Gateway uses to write the logs of an account.',
     };

@@ -46,7 +46,8 @@ export function apiDefinition(name: string, routes: OperationTarget[], allowOrig
   return {
     // API Gateway does not import newer versions.
     openapi: '3.0.1',
-    info: { title: name, version: '1.0.0' },
+    // OpenAPI requires a version; API Gateway does not use it.
+    info: { title: name, version: '1' },
     paths: Object.fromEntries([...paths].map((path) => [path, pathItem(path)])),
     'x-amazon-apigateway-gateway-responses': gatewayResponsesWith(headers),
     // The function gets bodies as base64. In a text, bytes that are not UTF-8 would become U+FFFD, which it cannot reject.

@@ -3,14 +3,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { bundlesWith } from '../../test/support/stack.ts';
+import { bundlesWith, waterPlant } from '../../test/support/stack.ts';
+import { localVariables } from '../../tools/local/environment.ts';
 import { grantedOperations } from '../operations.ts';
 
-const folderOf = bundlesWith({});
-const folderWithProviderOf = bundlesWith({ tokenIssuer: 'https://id.example.com', tokenAudience: 'plants' });
+const bundles = bundlesWith({});
+const bundlesWithProvider = bundlesWith({ tokenIssuer: 'https://id.example.com', tokenAudience: 'plants' });
+
+/** Loads a bundle in a process of its own. Returns the value of an expression, in which `bundle` is the module. */
+function load(folder: string, expression: string): string {
+  const script = `const bundle = await import(${JSON.stringify(join(folder, 'index.mjs'))}); console.log(${expression});`;
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    // Nothing listens on this port; the client is loaded anyway.
+    env: localVariables('https://127.0.0.1:1'),
+    encoding: 'utf8',
+  }).trim();
+}
 
 describe.each(grantedOperations())('the bundle of $operationId', (operation) => {
-  const folder = folderOf(operation);
+  const folder = bundles.ofFunction(operation);
   const content = readFileSync(join(folder, 'index.mjs'));
 
   test('is one file of at most 70 KB (20 KB zipped), which is not minified', () => {
@@ -21,7 +32,7 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
   });
 
   test('with an identity provider, contains jose and has at most 130 KB', () => {
-    const withProvider = readFileSync(join(folderWithProviderOf(operation), 'index.mjs'));
+    const withProvider = readFileSync(join(bundlesWithProvider.ofFunction(operation), 'index.mjs'));
     expect(withProvider.toString()).toContain('/jose/dist/');
     expect(withProvider.length).toBeLessThanOrEqual(130_000);
   });
@@ -34,21 +45,20 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
   );
 
   test('does not load undici, node:vm or web streams at init', () => {
-    const file = JSON.stringify(join(folder, 'index.mjs'));
-    const script = `await import(${file}); console.log(process.moduleLoadList.join('\\n'));`;
-    const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
-      env: {
-        PLANTS_TABLE_NAME: 'plants',
-        ACCESS_TOKENS_TABLE_NAME: 'access-tokens',
-        AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'id',
-        AWS_SECRET_ACCESS_KEY: 'secret',
-        // Nothing listens on this port; the client is loaded anyway.
-        AWS_ENDPOINT_URL_DYNAMODB: 'https://127.0.0.1:1',
-      },
-      encoding: 'utf8',
-    });
+    const loaded = load(folder, "process.moduleLoadList.join('\\n')");
     expect(loaded).toContain('NativeModule https');
     for (const unwanted of ['undici', 'NativeModule vm', 'webstreams']) expect(loaded).not.toContain(unwanted);
   });
+});
+
+test('an operation can use an SDK client, and a package in CommonJS', () => {
+  const operation = { ...waterPlant, folder: '../test/any-package' };
+  const folder = bundlesWith({}, [operation]).ofFunction(operation);
+  expect(load(folder, 'bundle.client.constructor.name + JSON.stringify(await bundle.handler())')).toBe(
+    'LambdaClient{"a":1}',
+  );
+});
+
+test.each(grantedOperations())('the bundle of the pre-traffic hook of $operationId loads', (operation) => {
+  expect(load(bundles.ofHook(operation), 'typeof bundle.handler')).toBe('function');
 });

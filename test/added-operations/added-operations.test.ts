@@ -97,14 +97,12 @@ test('the copy with three operations passes its tests', async () => {
 });
 
 test('the smoke test runs the checks of all operations, and passes', async () => {
-  const { code, stdout } = await project.run(`npm run --silent smoke -- ${new URL(run.url).origin} --json`, {
+  const { code, stdout } = await project.run(`npm run --silent smoke -- ${new URL(run.url).origin}`, {
     PLANT_STORE_TOKEN: DEVELOPMENT_TOKEN,
   });
-  const report: { failed: number; checks: { title: string }[] } = JSON.parse(stdout);
-  expect({ code, failed: report.failed }).toEqual({ code: 0, failed: 0 });
-  for (const route of ['POST /plants', 'GET /plants?limit=1', 'DELETE /plants/{id}']) {
-    expect(report.checks.filter(({ title }) => title.includes(route))).not.toEqual([]);
-  }
+  expect(code, stdout).toBe(0);
+  for (const operation of ['createPlant', 'deletePlant', 'listPlants'])
+    expect(stdout).toContain(`ok    ${operation}: `);
 });
 
 test('lists plants in pages', async () => {

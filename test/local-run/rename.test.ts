@@ -29,5 +29,5 @@ test('npm run rename makes a service of another name and resource, which passes 
   expect(await run('git ls-files')).toContain('functions/create-order/create-order.ts');
   await run('npx tsc');
   await run('npx biome ci');
-  await run(`npx vitest run --project infra --project dynalite ${TESTS}`);
+  await run(`npx vitest run ${TESTS}`);
 }, 900_000);

@@ -64,7 +64,7 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
     ready: () => Promise.race([next.promise, ended]),
 
     /** Returns the response to an event as JSON. Throws the function's error. */
-    async invoke(event: unknown): Promise<string> {
+    async invoke(event: unknown, timeoutMs = 10_000): Promise<string> {
       const response = await Promise.race([next.promise, ended]);
       next = Promise.withResolvers();
       result = Promise.withResolvers();
@@ -73,7 +73,7 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
         .writeHead(200, {
           'content-type': 'application/json',
           'lambda-runtime-aws-request-id': String(eventCount),
-          'lambda-runtime-deadline-ms': String(Date.now() + 10_000),
+          'lambda-runtime-deadline-ms': String(Date.now() + timeoutMs),
           'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:local',
         })
         .end(JSON.stringify(event));

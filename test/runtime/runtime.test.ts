@@ -1,17 +1,27 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Operation } from '../../infra/contract.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import { contractBody } from '../support/contract.ts';
 import { startFailureProxy } from '../support/dynamodb-proxy.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { eventWith, sampleEvent } from '../support/event.ts';
+import { startFakeService } from '../support/fake-service.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { copyProject } from '../support/project-copy.ts';
+import { LIFECYCLE_EVENT, releaseEndpoints, VERSION_ARN } from '../support/release-endpoints.ts';
 import { bundlesWith } from '../support/stack.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
 
-/* The built bundle of createPlant under AWS's runtime client for Node.js. */
+/* The built bundles of createPlant and its pre-traffic hook under AWS's runtime client for Node.js. */
+
+const createPlant: Operation = {
+  operationId: 'createPlant',
+  method: 'POST',
+  path: '/plants',
+  folder: 'create-plant',
+};
 
 let engine: Engine;
 let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
@@ -31,7 +41,7 @@ afterAll(async () => {
 
 /** Bundles createPlant with this context, and starts it with these additional environment variables. */
 function startBundle(context: Record<string, string> = {}, variables: Record<string, string> = {}): Promise<Runtime> {
-  const folder = bundlesWith(context)({ method: 'POST', path: '/plants' });
+  const folder = bundlesWith(context).ofFunction(createPlant);
   return startRuntime(folder, { ...localVariables(proxy.endpoint), ...variables });
 }
 
@@ -61,6 +71,22 @@ test('logs one JSON line for each request, with the stack of an internal error',
     { ...common, level: 'INFO', message: { outcome: 'succeeded', version: '$LATEST', tokenName: 'development' } },
     { ...common, level: 'ERROR', message: { outcome: 'failed', error: 503, cause: { cause: inner } } },
   ]);
+});
+
+test('the pre-traffic hook sends its checks, and passes a correct version', async () => {
+  const endpoints = releaseEndpoints(async (event) => JSON.parse(await runtime.invoke(event)));
+  const aws = await startFakeService(endpoints.respond);
+  const hook = await startRuntime(bundlesWith({}).ofHook(createPlant), {
+    ...localVariables(engine.endpoint),
+    AWS_ENDPOINT_URL_CODEDEPLOY: aws,
+    AWS_ENDPOINT_URL_LAMBDA: aws,
+    OPERATION_ID: createPlant.operationId,
+    RESOURCE_PATH: createPlant.path,
+    NEW_VERSION_ARN: VERSION_ARN,
+  });
+  onTestFinished(hook.close);
+  await hook.invoke(LIFECYCLE_EVENT, 120_000);
+  expect(endpoints.status(), hook.log()).toBe('Succeeded');
 });
 
 test('accepts tokens of an identity provider in the bundle and at the local run; returns 503 if its certificate is not trusted', async () => {

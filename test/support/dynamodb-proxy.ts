@@ -89,7 +89,7 @@ export async function startFailureProxy(engine: string) {
 
 const errorBody = (name: string) => JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' });
 
-/** The complete error responses: status and body. */
+/** The complete error responses: status and body ("Error handling with DynamoDB", Amazon DynamoDB Developer Guide). */
 const responses: Partial<Record<Failure, [status: number, body: string]>> = {
   'responds with 500': [500, errorBody('InternalServerError')],
   throttles: [400, errorBody('ThrottlingException')],

@@ -2,7 +2,7 @@ import { createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
-import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { generate } from 'selfsigned';
 import { listen } from './listen.ts';
 
@@ -30,13 +30,11 @@ const ownCertificate = (async () => {
 export async function startIssuer() {
   const { cert, key } = await ownCertificate;
   const requests: string[] = [];
-  const sockets: TLSSocket[] = [];
   let listener: RequestListener = (_, response) => response.writeHead(404).end();
   const server = createServer({ cert, key }, (request, response) => {
     requests.push(String(request.url));
     listener(request, response);
   });
-  server.on('secureConnection', (socket) => sockets.push(socket));
   const url = `https://${await listen(server)}`;
   const respondWith = (next: RequestListener) => {
     listener = next;
@@ -48,15 +46,6 @@ export async function startIssuer() {
     certificate: cert,
     /** The paths of all requests. */
     requests,
-    /** The number of connections so far, and of those that are open. */
-    connections: {
-      get total() {
-        return sockets.length;
-      },
-      get open() {
-        return sockets.filter(({ closed }) => !closed).length;
-      },
-    },
     /** Replaces the listener. */
     respondWith,
     /** Replaces the listener by one that responds with the metadata and these keys. */

@@ -1,49 +1,31 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect } from 'vitest';
-import type { LifecycleEvent } from '../../functions/pre-traffic-hook/index.ts';
 import type { FakeResponse, ReceivedRequest } from './fake-service.ts';
 
-export const FUNCTION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:plants';
-/** The current version, and the new one that is released. */
-export const CURRENT = 6;
-export const TARGET = 7;
-export const VERSION_ARN = `${FUNCTION_ARN}:${TARGET}`;
-export const LIFECYCLE_EVENT: LifecycleEvent = {
-  DeploymentId: 'd-ABCDEF123',
-  LifecycleEventHookExecutionId: 'the-execution-id',
-};
-
-/** The part of CloudFormation's AppSpec that the hook reads ("AppSpec 'resources' section for an AWS Lambda deployment"). */
-const APP_SPEC = {
-  version: 0,
-  Resources: [{ plants: { Properties: { CurrentVersion: String(CURRENT), TargetVersion: String(TARGET) } } }],
-};
-/** A deployment, as CodeDeploy describes it. */
-export const DEPLOYMENT = {
-  creator: 'user',
-  revision: { revisionType: 'AppSpecContent', appSpecContent: { content: JSON.stringify(APP_SPEC) } },
-};
+export const VERSION_ARN = 'arn:aws:lambda:us-east-1:000000000000:function:plants:7';
+/** "AppSpec 'hooks' section for an AWS Lambda deployment", CodeDeploy User Guide. */
+export const LIFECYCLE_EVENT = { DeploymentId: 'd-ABCDEF123', LifecycleEventHookExecutionId: 'the-execution-id' };
 
 /** Fake endpoints of Lambda and CodeDeploy for a pre-traffic hook. `invoke` runs the new version of the function. */
-export function releaseEndpoints(
-  functionArn: string,
-  invoke: (event: APIGatewayProxyEvent) => unknown,
-  deployment: object = DEPLOYMENT,
-) {
+export function releaseEndpoints(invoke: (event: APIGatewayProxyEvent) => unknown, creator = 'user') {
   const reports: { status: string }[] = [];
 
   async function respond({ method, path, headers, body }: ReceivedRequest): Promise<FakeResponse> {
     const sent = JSON.parse(body);
     const action = headers['x-amz-target']?.toString().replace('CodeDeploy_20141006.', '');
+    // "GetDeployment", CodeDeploy API Reference: the content of appSpecContent is always null.
     if (action === 'GetDeployment' && sent.deploymentId === LIFECYCLE_EVENT.DeploymentId) {
-      return { status: 200, headers: {}, body: JSON.stringify({ deploymentInfo: deployment }) };
+      const revision = { revisionType: 'AppSpecContent', appSpecContent: { content: null, sha256: '0'.repeat(64) } };
+      return { status: 200, headers: {}, body: JSON.stringify({ deploymentInfo: { creator, revision } }) };
     }
+    // "PutLifecycleEventHookExecutionStatus", CodeDeploy API Reference.
     if (action === 'PutLifecycleEventHookExecutionStatus') {
       reports.push(sent);
       const { lifecycleEventHookExecutionId } = sent;
       return { status: 200, headers: {}, body: JSON.stringify({ lifecycleEventHookExecutionId }) };
     }
-    const versionPath = `/2015-03-31/functions/${encodeURIComponent(`${functionArn}:${TARGET}`)}/invocations`;
+    // "Invoke", Lambda API Reference.
+    const versionPath = `/2015-03-31/functions/${encodeURIComponent(VERSION_ARN)}/invocations`;
     if (method !== 'POST' || path !== versionPath) return { status: 404, headers: {}, body: '{}' };
     try {
       return { status: 200, headers: {}, body: JSON.stringify(await invoke(sent)) };

@@ -109,12 +109,14 @@ export function gatewayResponsesOf(template: Template): ReturnType<typeof gatewa
   return apiDefinitionOf(template)['x-amazon-apigateway-gateway-responses'];
 }
 
-/** Bundles the stack with this context. Returns a function that returns the folder of an operation's bundle. */
-export function bundlesWith(context: Record<string, unknown>) {
-  const stack = stackWith({ 'aws:cdk:bundling-stacks': ['**'], ...context }, grantedOperations());
+/** Bundles the functions of a stack, which takes seconds. The returned functions return the folder of a bundle. */
+export function bundlesWith(context: Record<string, unknown>, operations = grantedOperations()) {
+  const stack = stackWith({ 'aws:cdk:bundling-stacks': ['**'], ...context }, operations);
   const assembly = App.of(stack)?.synth().directory ?? '';
-  return (operation: Pick<Operation, 'method' | 'path'>) => {
-    const [hash] = functionOf(Template.fromStack(stack), operation).properties.Code.S3Key.split('.');
-    return join(assembly, `asset.${hash}`);
+  const template = Template.fromStack(stack);
+  const folder = ({ Code }: { Code: { S3Key: string } }) => join(assembly, `asset.${Code.S3Key.split('.')[0]}`);
+  return {
+    ofFunction: (operation: Pick<Operation, 'method' | 'path'>) => folder(functionOf(template, operation).properties),
+    ofHook: (operation: Operation) => folder(releaseOf(template, operation).hook),
   };
 }

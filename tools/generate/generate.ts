@@ -1,24 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { _, Ajv2020, type Options, str } from 'ajv/dist/2020.js';
+import { _, Ajv2020, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
 import { readOperations } from '../../infra/contract.ts';
-import {
-  int64Paths,
-  mapValues,
-  resolve,
-  type Schema,
-  strictSchema,
-  toTypeScript,
-  validatorSchema,
-  valueType,
-} from './schema.ts';
+import { int64Paths, mapValues, resolve, type Schema, toTypeScript, validatorSchema, valueType } from './schema.ts';
 
 /*
  * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in its function's
- * folder; for the smoke test, the list of operations with the validators of their responses. Compiling the schemas at
- * run time would slow down every cold start (docs/performance.md).
+ * folder. Compiling the schemas at run time would slow down every cold start (docs/performance.md).
  */
 
 interface Parameter {
@@ -48,8 +38,8 @@ interface Contract {
 const HEADER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
 
 /** Creates a compiler for one file. It numbers its functions, so a shared one would change the files of other operations. */
-function createCompiler(options: Options = { allErrors: true, verbose: true }): Ajv2020 {
-  const ajv = new Ajv2020({ ...options, code: { source: true, esm: true, lines: true } });
+function createCompiler(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, code: { source: true, esm: true, lines: true } });
   // Ajv's `integer` does not accept a bigint.
   ajv.addKeyword({
     keyword: 'int64',
@@ -96,10 +86,7 @@ export function generate(contractText: string): Record<string, string> {
   const { paths, components } = parse(contractText) as Contract;
   const resolved = (schema: Schema) => resolve(schema, components.schemas);
   const files: Record<string, string> = {};
-  const responseCompiler = createCompiler({ strict: false, validateFormats: false });
-  const operations = readOperations(contractText);
-  const lines: string[] = [];
-  for (const { operationId, method, path, folder } of operations) {
+  for (const { operationId, method, path, folder } of readOperations(contractText)) {
     const { parameters = [], ...methods } = paths[path] ?? {};
     const operation = methods[method.toLowerCase()] ?? {};
     const request = mapValues(requestSchemas(operationId, parameters, operation), resolved);
@@ -128,16 +115,7 @@ export function generate(contractText: string): Record<string, string> {
       "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
       'export default validate;\n',
     ].join('\n');
-    responseCompiler.addSchema(strictSchema(response), operationId);
-    const properties = JSON.stringify({ operationId, method, path, needsJson: operation.requestBody !== undefined });
-    lines.push(`  { ...${properties}, isResponse: ${operationId} },\n`);
   }
-  const exportNames = Object.fromEntries(operations.map(({ operationId }) => [operationId, operationId]));
-  const validators = standaloneCode.default(responseCompiler, exportNames);
-  files['functions/pre-traffic-hook/operations.generated.d.ts'] =
-    `${HEADER}export declare const operations: import('./contract-checks.ts').CheckedOperation[];\n`;
-  files['functions/pre-traffic-hook/operations.generated.js'] =
-    `${HEADER}${validators}\nexport const operations = [\n${lines.join('')}];\n`;
   return files;
 }
 

@@ -32,7 +32,6 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
     if (parents.includes(name)) throw new Error(`The schema ${name} contains itself; this is not supported.`);
     return resolve(target, schemas, [...parents, name]);
   }
-  // strictSchema would forbid in each alternative the members of the others.
   const alternatives = ['oneOf', 'anyOf'].find((keyword) => keyword in schema);
   if (alternatives) throw new Error(`The schema ${JSON.stringify(schema)} has ${alternatives}; this is not supported.`);
   const resolveChild = (child: Schema) => resolve(child, schemas, parents);
@@ -99,15 +98,6 @@ export function validatorSchema(schema: Schema, place: string): Schema {
 
 function unsupportedKeyword(schema: Schema, supported: string[]): string | undefined {
   return Object.keys(schema).find((keyword) => !['type', ...ANNOTATIONS, ...supported].includes(keyword));
-}
-
-/** Converts a resolved schema of a response to one that allows no additional members. */
-export function strictSchema({ properties, items, ...schema }: Schema): Schema {
-  return {
-    ...schema,
-    ...(properties && { properties: mapValues(properties, strictSchema), additionalProperties: false }),
-    ...(items && { items: strictSchema(items) }),
-  };
 }
 
 /** Returns the path to each int64 of a resolved schema: the member names, and `*` for the items of an array. */

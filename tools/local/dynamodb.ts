@@ -65,11 +65,16 @@ function deleteData(path: string): void {
 function loopbackEndpoint(): string | undefined {
   const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   if (!value) return undefined;
-  const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
-  if (/^https?:$/.test(protocol) && /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname)) return value;
+  if (isLoopback(value)) return value;
   throw new Error(
     `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http or https URL of this machine (127.0.0.1, localhost or [::1]).`,
   );
+}
+
+/** Returns true for an http or https URL of this machine. */
+export function isLoopback(url = ''): boolean {
+  const { protocol = '', hostname = '' } = URL.parse(url) ?? {};
+  return /^https?:$/.test(protocol) && /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname);
 }
 
 /** Returns a client for a DynamoDB of this machine. */

@@ -1,19 +1,21 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { useLocalEnvironment } from './environment.ts';
 
-test('replaces everything of the person’s AWS account, and keeps other variables', () => {
+test('replaces everything of the person’s AWS account, and keeps other variables and endpoints of this machine', () => {
   const before = { ...process.env };
   onTestFinished(() => {
     for (const name of Object.keys(process.env)) delete process.env[name];
     Object.assign(process.env, before);
   });
   const variables = { AWS_PROFILE: 'production', AWS_SESSION_TOKEN: 'x', AWS_REGION: 'eu-west-1' };
-  Object.assign(process.env, variables, { AWS_ENDPOINT_URL: 'https://a.example', TOKEN_ISSUER: 'https://b.example' });
+  const endpoints = { AWS_ENDPOINT_URL_S3: 'https://a.example', AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:4566' };
+  Object.assign(process.env, variables, endpoints, { TOKEN_ISSUER: 'https://b.example' });
   useLocalEnvironment('http://127.0.0.1:9');
   expect(Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('AWS_')))).toEqual({
     AWS_ACCESS_KEY_ID: 'local',
     AWS_CONFIG_FILE: '/dev/null',
     AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9',
+    AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:4566',
     AWS_REGION: 'us-east-1',
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',

@@ -1,5 +1,5 @@
 import { tableId, tableNames, tableVariable } from '../../infra/table-keys.ts';
-import { LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
+import { isLoopback, LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
 
 /** Returns the environment variables that the stack and Lambda set, and those that keep the AWS SDK on this machine. */
 export function localVariables(endpoint: string): Record<string, string> {
@@ -16,8 +16,14 @@ export function localVariables(endpoint: string): Record<string, string> {
   };
 }
 
-/** Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the functions. */
+/**
+ * Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the functions. Keeps the
+ * endpoints of emulators on this machine, such as AWS_ENDPOINT_URL_SQS.
+ */
 export function useLocalEnvironment(endpoint: string): void {
-  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
+  for (const [name, value] of Object.entries(process.env)) {
+    if (!name.startsWith('AWS_')) continue;
+    if (!(name.startsWith('AWS_ENDPOINT_URL_') && isLoopback(value))) delete process.env[name];
+  }
   Object.assign(process.env, localVariables(endpoint));
 }

@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
@@ -11,6 +11,7 @@ const AUDIENCE = 'https://plants.example.com';
 
 const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
+const jwkOf = (key: KeyObject) => key.export({ format: 'jwk' });
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
@@ -99,6 +100,9 @@ describe('accepts an access token', () => {
   });
 });
 
+const WRONG_SIGNATURE = 'signature verification failed';
+const NO_KEY = 'no applicable key';
+
 describe('rejects a token', () => {
   const other = newKey();
   const withHmac = (secret: string | Buffer) => {
@@ -106,8 +110,6 @@ describe('rejects a token', () => {
     return `${parts}.${createHmac('sha256', secret).update(parts).digest('base64url')}`;
   };
   const publicPem = () => key.publicKey.export({ type: 'spki', format: 'pem' });
-  const WRONG_SIGNATURE = 'signature verification failed';
-  const NO_KEY = 'no applicable key';
 
   test.each<[string, () => string, string]>([
     ['without a signature', () => `${part({ alg: 'none' })}.${part(claims())}.`, 'alg'],
@@ -117,28 +119,30 @@ describe('rejects a token', () => {
     ['signed by another key with the same id', () => signed({ ...other, kid: key.kid }, claims()), WRONG_SIGNATURE],
     ['signed by an unknown key', () => signed(other, claims()), NO_KEY],
     ['with changed claims', () => token().replace(/\.[^.]+\./, `.${part(claims({ sub: 'x' }))}.`), WRONG_SIGNATURE],
+    ['signed by the key in its header', () => signed(other, claims(), { jwk: published(other) }), NO_KEY],
+    ['with an unknown critical header', () => token({}, { crit: ['x'], x: 1 }), '"x" is not recognized'],
     ['that is not JSON', () => 'a.b.c', ''],
     ['with a list of claims', () => signed(key, [1]), 'JWT Claims Set must be a top-level JSON object'],
   ])('%s', async (_, makeToken, reason) => {
     await expect(verifier.verify(makeToken())).rejects.toMatchObject(rejected(reason));
   });
 
-  test('with another algorithm than its key’s', async () => {
-    const jwk = { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256' };
-    issuer.respondWith(discovery(issuer.url, [jwk]));
-    const jwt = await new SignJWT(claims()).setProtectedHeader({ alg: 'PS256', kid: 'rsa' }).sign(rsa.privateKey);
-    await expect(newVerifier().verify(jwt)).rejects.toMatchObject(rejected(NO_KEY));
-  });
-
-  const embedsKey = (header: string) => `its header contains "${header}", which is not allowed`;
-  test.each<[object, string]>([
-    [{ jwk: published(other) }, embedsKey('jwk')],
-    [{ jku: 'https://other.example.com/keys' }, embedsKey('jku')],
-    [{ x5u: 'https://other.example.com' }, embedsKey('x5u')],
-    [{ crit: ['x'], x: 1 }, '"x" is not recognized'],
-    [{ crit: ['b64'], b64: false }, ''],
-  ])('with the header %j', async (header, reason) => {
-    await expect(verifier.verify(token({}, header))).rejects.toMatchObject(rejected(reason));
+  // Every client can name such a key, so it must not cause an internal error.
+  const UNUSABLE = 'its key is not usable';
+  const ec = published(key);
+  test.each<[string, string, () => object, string]>([
+    ['is too short', 'RS256', () => jwkOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey), UNUSABLE],
+    ['is not on its curve', 'ES256', () => ({ ...ec, y: jwkOf(key.publicKey).x }), UNUSABLE],
+    ['has no y coordinate', 'ES256', () => ({ ...ec, y: undefined }), UNUSABLE],
+    ['is private', 'ES256', () => jwkOf(key.privateKey), 'must be public keys'],
+    ['is for encryption', 'ES256', () => ({ ...ec, use: 'enc' }), NO_KEY],
+    ['is symmetric', 'HS256', () => ({ kty: 'oct', k: 'c2VjcmV0' }), 'value not allowed'],
+  ])('of a published key that %s, and accepts those of other keys', async (_, alg, makeKey, reason) => {
+    issuer.respondWith(discovery(issuer.url, [ec, { ...makeKey(), kid: 'unusable' }]));
+    const verifier = newVerifier();
+    const jwt = token({}, { alg, kid: 'unusable' });
+    await expect(verifier.verify(jwt)).rejects.toMatchObject(rejected(reason));
+    expect(await verifier.verify(token())).toBe(accepted());
   });
 
   const NO_SUBJECT = 'its claim "sub" (or "client_id", without "sub") is not a string';
@@ -146,6 +150,7 @@ describe('rejects a token', () => {
   const otherUse = (claim: string) => `its claim "${claim}" shows that it is not a bearer access token`;
   test.each<[object, string]>([
     [{ iss: 'https://other.example.com' }, 'unexpected "iss" claim value'],
+    [{ iss: `${issuer.url}/` }, 'unexpected "iss" claim value'],
     [{ iss: undefined }, 'missing required "iss" claim'],
     [{ exp: undefined }, 'missing required "exp" claim'],
     [{ exp: '9999999999' }, '"exp" claim must be a number'],
@@ -174,13 +179,8 @@ describe('rejects a token', () => {
     await expect(verifier.verify(token(changes))).rejects.toMatchObject(rejected(reason));
   });
 
-  test('with a trailing slash after the issuer', async () => {
-    const reason = 'unexpected "iss" claim value';
-    await expect(verifier.verify(token({ iss: `${issuer.url}/` }))).rejects.toMatchObject(rejected(reason));
-  });
-
   // Other types of JWTs and JWS ("Media Types" of IANA), and values that resemble the accepted types.
-  const TYPES = ['id_token', 'logout+jwt', 'JWS', 'at', 'at-jwt', 'at+jwt ', ' JWT', 'application/jwt', 'Bearer', ''];
+  const TYPES = ['id+jwt', 'logout+jwt', 'JWS', 'at', 'at-jwt', 'at+jwt ', ' JWT', 'application/jwt', 'Bearer', ''];
   test.each<unknown>([...TYPES, 7, true, null, {}, [], ['at+jwt'], ['JWT']])('with the type %j', async (typ) => {
     const reason = 'the "typ" of its header is not that of an access token';
     await expect(verifier.verify(token({}, { typ }))).rejects.toMatchObject(rejected(reason));
@@ -196,66 +196,25 @@ describe('rejects a token', () => {
   );
 });
 
-const after = (ms: number) => vi.setSystemTime(NOW + ms);
-const dayToken = (by = key) => signed(by, claims({ exp: NOW_S + 86_400 }));
-
-test('verifies a token once per minute, and again when it has expired', async () => {
-  const [verifier, expiring, valid] = [newVerifier(), token({ exp: NOW_S - 30 }), dayToken()];
-  await verifier.keys.warmUp();
-  const verify = vi.spyOn(crypto.subtle, 'verify');
-  await verifier.verify(expiring);
-  after(29_999);
-  expect(await verifier.verify(expiring)).toBe(accepted());
-  expect(verify).toHaveBeenCalledOnce();
-  after(30_000);
-  await expect(verifier.verify(expiring)).rejects.toMatchObject(rejected('"exp" claim'));
-  await verifier.verify(valid);
-  after(89_999);
-  await verifier.verify(valid);
-  expect(verify).toHaveBeenCalledTimes(3);
-  after(90_000);
-  await verifier.verify(valid);
-  expect(verify).toHaveBeenCalledTimes(4);
-});
-
-test('fetches the keys immediately for a token of a new key, and rejects the tokens of a removed key', async () => {
-  const verifier = newVerifier();
-  expect(await verifier.verify(dayToken())).toBe(accepted());
-  const next = newKey();
+test('accepts the tokens of a new key, and rejects those of a removed key', async () => {
+  const [verifier, next] = [newVerifier(), newKey()];
+  expect(await verifier.verify(token())).toBe(accepted());
   issuer.publish(next);
-  after(5000);
-  expect(await verifier.verify(dayToken(next))).toBe(accepted());
-  await expect(verifier.verify(dayToken())).rejects.toMatchObject(rejected('no applicable key'));
+  vi.setSystemTime(NOW + 30_000);
+  expect(await verifier.verify(signed(next, claims()))).toBe(accepted());
+  await expect(verifier.verify(token())).rejects.toMatchObject(rejected(NO_KEY));
 });
 
-const unavailable = (reason: string) => ({
-  error: 503,
-  message: 'The identity provider failed or did not respond. Repeating the request is safe.',
-  headers: { 'Retry-After': '5' },
-  cause: { message: expect.stringContaining(reason) },
-});
-
-test('throws 503 while the provider publishes no key', async () => {
-  const verifier = newVerifier();
-  expect(await verifier.verify(dayToken())).toBe(accepted());
-  issuer.publish();
-  after(600_000);
-  for (const _ of [1, 2])
-    await expect(verifier.verify(dayToken())).rejects.toMatchObject(unavailable('publishes no key'));
-  issuer.publish(key);
-  after(605_000);
-  expect(await verifier.verify(dayToken())).toBe(accepted());
-});
-
-test('throws 503 if the keys cannot be fetched, with the reason only in the log', async () => {
-  const [verifier, withoutKeys] = [newVerifier(), newVerifier()];
-  await verifier.keys.warmUp();
+test('throws 503 for any token while the keys cannot be fetched, and accepts valid tokens afterwards', async () => {
   issuer.respondWith((_, response) => response.writeHead(500).end());
-  await expect(withoutKeys.keys.warmUp()).resolves.toBeUndefined();
-  await expect(withoutKeys.verify(token())).rejects.toMatchObject(unavailable('responded with status 500'));
-  after(5000);
-  await expect(verifier.verify(signed(newKey(), claims()))).rejects.toMatchObject(
-    unavailable('responded with status 500'),
-  );
-  expect(await verifier.verify(dayToken())).toBe(accepted());
+  const verifier = newVerifier();
+  await expect(verifier.warmUp()).resolves.toBeUndefined();
+  for (const jwt of [token(), signed(newKey(), claims())])
+    await expect(verifier.verify(jwt)).rejects.toMatchObject({
+      error: 503,
+      message: 'The identity provider failed or did not respond. Repeating the request is safe.',
+      headers: { 'Retry-After': '5' },
+    });
+  issuer.publish(key);
+  expect(await verifier.verify(token())).toBe(accepted());
 });

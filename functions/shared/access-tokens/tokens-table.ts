@@ -1,7 +1,10 @@
-import { type DynamoDb, INIT_CONTEXT, type Output, type TimeContext } from '../dynamodb/dynamodb.ts';
+import type { DynamoDb, Output, TimeLimit } from '../dynamodb/dynamodb.ts';
 import { invalidToken } from '../errors.ts';
 import { digestOf } from './token.ts';
 import { TokenCache } from './token-cache.ts';
+
+/** Time for the read in init, during which the database may be unavailable. */
+const WARM_UP_MS = 1000;
 
 /** Verifies opaque access tokens by a look-up in the access token table. */
 export class TokensTable {
@@ -19,12 +22,12 @@ export class TokensTable {
    *
    * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.send`.
    */
-  async verify(token: string, context: TimeContext): Promise<string> {
+  async verify(token: string, limit: TimeLimit): Promise<string> {
     const digest = digestOf(token);
     const now = Date.now();
     const cached = this.#cache.get(digest);
     if (cached !== undefined) return cached;
-    const item = await this.#read(digest, context);
+    const item = await this.#read(digest, limit);
     const name = item?.['name']?.S;
     // The table's TTL deletes an expired item only days later.
     const expiresAtMs = Number(item?.['expiresAt']?.N ?? 0) * 1000;
@@ -40,10 +43,10 @@ export class TokensTable {
    * has, and never throws: if the database is unavailable, the first request fails.
    */
   async warmUp(): Promise<void> {
-    await this.#read('none', INIT_CONTEXT).catch(() => {});
+    await this.#read('none', WARM_UP_MS).catch(() => {});
   }
 
-  async #read(digest: string, context: TimeContext): Promise<Output<'GetItem'>['Item']> {
+  async #read(digest: string, limit: TimeLimit): Promise<Output<'GetItem'>['Item']> {
     const read = {
       TableName: this.#tableName,
       Key: { digest: { S: digest } },
@@ -52,6 +55,6 @@ export class TokensTable {
       // An older replica could return a revoked token.
       ConsistentRead: true,
     };
-    return (await this.#dynamoDb.send('GetItem', read, context)).Item;
+    return (await this.#dynamoDb.send('GetItem', read, limit)).Item;
   }
 }

@@ -3,7 +3,7 @@ import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
 import { fc, int64 } from '../../../test/support/property.ts';
-import { success } from '../success.ts';
+import { successResponse } from '../success-response.ts';
 import { attributeValue, DynamoDb, type MemberValue, memberValue } from './dynamodb.ts';
 
 const engine = closedAtEnd(await startEngine());
@@ -15,7 +15,7 @@ async function response(value: MemberValue): Promise<string> {
   const TableName = engine.plantsTable;
   await dynamoDb.send('PutItem', { TableName, Item }, contextWith());
   const { Item: stored } = await dynamoDb.send('GetItem', { TableName, Key: { id: { N: '1' } } }, contextWith());
-  return success({ member: memberValue(stored?.['member']) }).body;
+  return successResponse({ member: memberValue(stored?.['member']) }).body;
 }
 
 test('preserves every digit of an int64', async () => {
@@ -43,5 +43,5 @@ test.each(['', 'fern', true, false])('preserves %j', async (value) => {
 });
 
 test('omits a member that the item does not have', () => {
-  expect(success({ name: 'fern', tag: memberValue(undefined) }).body).toBe('{"name":"fern"}');
+  expect(successResponse({ name: 'fern', tag: memberValue(undefined) }).body).toBe('{"name":"fern"}');
 });

@@ -230,6 +230,10 @@ type Sent = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string
 
 const signer = await sdkClient().config.signer();
 
+/** AWS requires `host` among them ("Create a signed AWS API request"). */
+const SIGNED_HEADERS =
+  'SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token;x-amz-target,';
+
 /** The Authorization header that the SDK's signer computes for a sent request. */
 async function authorizationOf({ method = '', url = '', headers, body }: Sent): Promise<unknown> {
   const { authorization = '', host = '' } = headers;
@@ -276,6 +280,7 @@ test.each(Object.entries(INPUTS) as [Action, fc.Arbitrary<unknown>][])(
           body: JSON.parse(body),
         }));
         expect(own).toEqual(ofSdk);
+        expect(requests[0]?.headers.authorization).toContain(SIGNED_HEADERS);
         for (const sent of requests) expect(await authorizationOf(sent)).toBe(sent.headers.authorization);
       }),
       // A fifth of the runs, because each of the ten actions has its own test.

@@ -16,11 +16,8 @@ const THROTTLING_BACKOFF_MS = 500;
 /** Milliseconds reserved at the end of the invocation to respond and log. */
 const RESERVED_MS = 4000;
 
-/** The part of Lambda's context that says how much time the invocation has left. */
-export type TimeContext = Pick<Context, 'getRemainingTimeInMillis'>;
-
-/** Limits a call at init to one second, because the database may be unavailable. `send` subtracts RESERVED_MS. */
-export const INIT_CONTEXT: TimeContext = { getRemainingTimeInMillis: () => RESERVED_MS + 1000 };
+/** Lambda's context, which says how much time the invocation has left; or, in init, a number of milliseconds. */
+export type TimeLimit = Pick<Context, 'getRemainingTimeInMillis'> | number;
 
 /** The inputs and outputs of the actions that `send` accepts ("Amazon DynamoDB API Reference"). */
 interface Actions {
@@ -97,7 +94,7 @@ export class DynamoDb {
   };
 
   /**
-   * Sends an action, in up to three attempts, within the invocation's remaining time.
+   * Sends an action, in up to three attempts, within the time limit.
    *
    * @throws 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not DynamoDB's; 504 if the
    * time is up; a DynamoDbError for any other error of DynamoDB, for example a condition that is not met.
@@ -105,10 +102,11 @@ export class DynamoDb {
   async send<Action extends keyof Actions>(
     action: Action,
     input: Input<Action>,
-    context: TimeContext,
+    limit: TimeLimit,
   ): Promise<Output<Action>> {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
-    const signal = AbortSignal.timeout(Math.max(0, context.getRemainingTimeInMillis() - RESERVED_MS));
+    const milliseconds = typeof limit === 'number' ? limit : limit.getRemainingTimeInMillis() - RESERVED_MS;
+    const signal = AbortSignal.timeout(Math.max(0, milliseconds));
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -4,5 +4,6 @@ import { EXPOSED_HEADERS } from '../errors.ts';
 /** Adds CORS headers for the comma-separated origins in ALLOW_ORIGINS. Without that variable, it adds none. */
 export function cors() {
   const origins = process.env['ALLOW_ORIGINS']?.split(',');
-  return origins ? httpCors({ origins, exposeHeaders: EXPOSED_HEADERS }) : [];
+  // Middy needs at least one hook.
+  return origins ? httpCors({ origins, exposeHeaders: EXPOSED_HEADERS }) : { after: () => {} };
 }

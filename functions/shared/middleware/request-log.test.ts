@@ -1,6 +1,7 @@
 import middy from '@middy/core';
 import { afterEach, expect, test, vi } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
+import { DynamoDbError } from '../dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../errors.ts';
 import type { Middleware } from '../request.ts';
 import { errorResponse } from './error-response.ts';
@@ -46,10 +47,17 @@ test('logs a line at INFO for a successful request', async () => {
 });
 
 test('logs a line at INFO with the error number for a client error', async () => {
-  expect(await logged(fail(new PlantStoreError(409, 'no', { cause: new Error('inner') })))).toEqual({
+  expect(await logged(fail(new PlantStoreError(409, 'no')))).toEqual({
     info: [{ ...LINE, outcome: 'refused', error: 409 }],
     error: [],
   });
+});
+
+test('logs the cause of a 429 at INFO', async () => {
+  const throttled = new DynamoDbError('ThrottlingException', 'said', 400);
+  const { info } = await logged(fail(new PlantStoreError(429, 'no', { cause: throttled })));
+  const cause = { message: 'no', cause: { name: 'ThrottlingException', message: 'said' } };
+  expect(info).toMatchObject([{ ...LINE, outcome: 'refused', error: 429, cause }]);
 });
 
 test.each([500, 503, 504] as const)('logs a line at ERROR with the cause and its stack for a %i', async (error) => {

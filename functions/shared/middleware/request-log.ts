@@ -4,7 +4,8 @@ import { toPlantStoreError } from './error-response.ts';
 /**
  * Logs one JSON line per request. It never contains a token, a digest or a body.
  *
- * - `outcome`: `succeeded`, `refused` for an `error` below 500, or else `failed`, at level ERROR with its `cause` and stack
+ * - `outcome`: `succeeded`, `refused` for an `error` below 500, or else `failed`, at level ERROR
+ * - `cause`: the error with its causes and stacks, if it `failed` or has a cause, such as DynamoDB's throttling error
  * - `extendedRequestId`: the gateway's, because a client cannot choose it ("Variables for access logging for API Gateway")
  * - `operation`, the function's `version`, the `error` number, `tokenName`, and `durationMs`
  */
@@ -19,8 +20,9 @@ export function requestLog(operation: string): Middleware {
     onError: (request) => {
       const failure = toPlantStoreError(request.error);
       const { error } = failure;
-      if (error < 500) console.info(logLine(operation, request, 'refused', error));
-      else console.error({ ...logLine(operation, request, 'failed', error), cause: toPlainObject(failure) });
+      const cause = toPlainObject(failure);
+      if (error >= 500) console.error({ ...logLine(operation, request, 'failed', error), cause });
+      else console.info({ ...logLine(operation, request, 'refused', error), cause: failure.cause && cause });
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type DynamoDb, memberValue } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
-import { success } from '../shared/success.ts';
+import { successResponse } from '../shared/success-response.ts';
 import { type DeletePlantEvent, type DeletePlantResponse, plantMemberNames } from './contract.generated.js';
 
 /** Deletes the plant with an id and responds with it (openapi.yaml, `deletePlant`). Throws 404 if there is none. */
@@ -13,6 +13,6 @@ export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
     if (!item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
     const members = plantMemberNames.map((member) => [member, memberValue(item[member])]);
     // createPlant validated it before it was stored.
-    return success(Object.fromEntries(members) as DeletePlantResponse);
+    return successResponse(Object.fromEntries(members) as DeletePlantResponse);
   };
 }

@@ -1,12 +1,9 @@
-import { type Check, errorCheck } from '../pre-traffic-hook/check.ts';
+import { type Check, tokenChecks } from '../shared/checks.ts';
+
+const list = (limit: number) => ({ method: 'GET', path: `/plants?limit=${limit}` });
 
 export const listPlantsChecks: Check[] = [
-  {
-    title: 'GET /plants?limit=1 gets status 200',
-    run: async (client) => {
-      const response = await client.send({ method: 'GET', path: '/plants?limit=1' });
-      if (response.status !== 200) throw new Error(`${JSON.stringify(response)}; the status must be 200`);
-    },
-  },
-  errorCheck('GET /plants?limit=0', () => ({ method: 'GET', path: '/plants?limit=0' }), 400, 'limit'),
+  { title: 'lists plants', request: () => list(1), expected: {} },
+  ...tokenChecks(() => list(1)),
+  { title: 'rejects a page without plants', request: () => list(0), expected: { error: 400 } },
 ];

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type DynamoDb, memberValue } from '../shared/dynamodb/dynamodb.ts';
-import { success } from '../shared/success.ts';
+import { successResponse } from '../shared/success-response.ts';
 import { type ListPlantsEvent, type ListPlantsResponse, plantMemberNames } from './contract.generated.js';
 
 /** Responds with a page of plants (openapi.yaml, `listPlants`); by default of 20 plants. */
@@ -19,6 +19,6 @@ export function listPlants(dynamoDb: DynamoDb, tableName: string) {
       return Object.fromEntries(members) as ListPlantsResponse['plants'][number];
     });
     const next = LastEvaluatedKey && { cursor: String(LastEvaluatedKey['id']?.N) };
-    return success<ListPlantsResponse>({ plants, ...next });
+    return successResponse<ListPlantsResponse>({ plants, ...next });
   };
 }

@@ -5,14 +5,14 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { LoggedFunction, type OperationFunction, settingVariables } from './functions.ts';
+import { LoggedFunction, type OperationFunction } from './functions.ts';
 import { countLines, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
 import type { Tables } from './tables.ts';
 
 const ALIAS = 'live';
 
-interface ReleaseProps extends StackSettings {
+interface CanaryReleaseProps extends StackSettings {
   /** The function behind the alias. */
   operationFunction: OperationFunction;
   /** The tables of the stack. The pre-traffic hook writes its access tokens to one of them. */
@@ -25,12 +25,12 @@ interface ReleaseProps extends StackSettings {
  * or one error 500 of the new version. Each version has its own alarms, so that failures of the current version do not
  * block its repair. Errors 429, 503 and 504 do not count, because a rollback does not repair the database.
  */
-export class Release extends Construct {
+export class CanaryRelease extends Construct {
   readonly live: IFunction;
   /** The log of the pre-traffic hook. If a release fails, it says which check failed. */
   readonly preTrafficLog: LogGroup;
 
-  constructor(scope: Construct, id: string, props: ReleaseProps) {
+  constructor(scope: Construct, id: string, props: CanaryReleaseProps) {
     super(scope, id);
     const { operationFunction, ephemeral, skipReleaseChecks } = props;
     const { lambda, logGroup, operation } = operationFunction;
@@ -80,7 +80,7 @@ export class Release extends Construct {
   }
 
   /** The function that CodeDeploy invokes to check a new version. It creates and deletes its own access tokens. */
-  #addPreTrafficHook({ operationFunction, tables: { accessTokens }, ...settings }: ReleaseProps): LoggedFunction {
+  #addPreTrafficHook({ operationFunction, tables: { accessTokens } }: CanaryReleaseProps): LoggedFunction {
     const { operation, lambda } = operationFunction;
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
       description: `Checks a new version of ${operation.method} ${operation.path} before it receives traffic`,
@@ -89,9 +89,10 @@ export class Release extends Construct {
       timeout: Duration.minutes(2),
       environment: {
         OPERATION_ID: operation.operationId,
-        FUNCTION_ARN: lambda.functionArn,
+        RESOURCE_PATH: operation.path,
+        // As in "Create a file for your BeforeAllowTraffic Lambda function", CodeDeploy User Guide.
+        NEW_VERSION_ARN: lambda.currentVersion.functionArn,
         ACCESS_TOKENS_TABLE_NAME: accessTokens.tableName,
-        ...settingVariables(settings),
       },
     });
     accessTokens.grant(hook.role, 'dynamodb:PutItem', 'dynamodb:DeleteItem');

@@ -4,7 +4,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
 /** A 200 response with a JSON body. Undefined members are omitted; a bigint keeps all its digits. */
-export function success<Body extends object>(body: Body): APIGatewayProxyResult {
+export function successResponse<Body extends object>(body: Body): APIGatewayProxyResult {
   const text = JSON.stringify(body, (_, value) => (typeof value === 'bigint' ? rawJSON(String(value)) : value));
   return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: text };
 }

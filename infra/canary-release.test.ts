@@ -49,7 +49,8 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
     expect(hook).toMatchObject({ MemorySize: 512, Timeout: 120 });
     expect(hook.Environment.Variables).toEqual({
       OPERATION_ID: operation.operationId,
-      FUNCTION_ARN: { 'Fn::GetAtt': [id, 'Arn'] },
+      RESOURCE_PATH: operation.path,
+      NEW_VERSION_ARN: { Ref: versionId },
       ACCESS_TOKENS_TABLE_NAME: { Ref: TABLES.accessTokens },
     });
     const groupArn = `arn:AWS::Partition:codedeploy:AWS::Region:AWS::AccountId:deploymentgroup:${group.ApplicationName.Ref}/${groupId}`;

@@ -1,0 +1,32 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { allChecks } from '../functions/pre-traffic-hook/all-checks.ts';
+import { readOperations } from '../infra/contract.ts';
+import { closedAtEnd } from './support/closed-at-end.ts';
+import { startEngine } from './support/engine.ts';
+import { contextWith, eventWith, handlerOf } from './support/event.ts';
+
+/* What each operation must have, and what to add if it does not. */
+
+closedAtEnd(await startEngine());
+afterEach(() => void vi.restoreAllMocks());
+
+test.each(readOperations())(
+  '$operationId has at most 30 checks, each with its own title',
+  ({ operationId, folder }) => {
+    const titles = allChecks[operationId]?.map(({ title }) => title) ?? [];
+    const advice = `Add a line for ${operationId}, with the checks of functions/${folder}/checks.ts, to functions/pre-traffic-hook/all-checks.ts.`;
+    expect(titles, advice).not.toEqual([]);
+    expect(titles.length).toBeLessThanOrEqual(30);
+    expect(new Set(titles).size).toBe(titles.length);
+  },
+);
+
+test.each(readOperations())('pages of an allowed origin can read the responses of $operationId', async ({ folder }) => {
+  vi.spyOn(console, 'info').mockReturnValue();
+  vi.stubEnv('ALLOW_ORIGINS', 'https://app.example.com');
+  vi.resetModules();
+  const handler = handlerOf(await import(`../functions/${folder}/index.ts`));
+  const { headers } = await handler(eventWith({ headers: { Origin: 'https://app.example.com' } }), contextWith());
+  const advice = `Add .use(cors()) to functions/${folder}/index.ts, before .use(errorResponse()).`;
+  expect(headers?.['Access-Control-Allow-Origin'], advice).toBe('https://app.example.com');
+});

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { defineConfig } from 'vitest/config';
+import fast from '../vitest.config.ts';
+
+/** The tests that run on a second DynamoDB engine too: what is stored and read, its limits, and each operation. */
+const BOTH_ENGINES = ['{functions/**/{dynamodb-values,create-plant,tokens-table},tools/token,test/events}.test.ts'];
+
+const project = (name: string, include: string[], options = {}) => ({
+  extends: true as const,
+  test: { name, include, ...options },
+});
+
+/** The slow tests: they need Java, Chromium, or some minutes. */
+export default defineConfig({
+  root: join(import.meta.dirname, '..'),
+  test: {
+    ...fast.test,
+    include: [],
+    projects: [
+      project('local-run', ['test/local-run/*.test.ts']),
+      project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
+      project('runtime', ['test/runtime/*.test.ts']),
+      project('browser', ['test/browser/*.test.ts']),
+      project('added-operations', ['test/added-operations/*.test.ts'], { testTimeout: 900_000 }),
+    ],
+  },
+});

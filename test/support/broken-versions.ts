@@ -1,0 +1,219 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { vi } from 'vitest';
+import type { AttributeValue, Input } from '../../functions/shared/dynamodb/dynamodb.ts';
+import { startEngine } from './engine.ts';
+import { contextWith, handlerOf } from './event.ts';
+
+type Put = Input<'PutItem'>;
+type Invoke = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
+
+type InvokeVersion = (
+  event: APIGatewayProxyEvent,
+  correct: Invoke,
+  validToken: string,
+) => Promise<APIGatewayProxyResult>;
+
+/** A version of createPlant that people really make: what differs from the correct one. */
+interface BrokenVersion {
+  /** Handles an event. */
+  invoke?: InvokeVersion;
+  /** Changes what is written. */
+  put?: (input: Put) => Put;
+}
+
+const textOf = ({ body }: APIGatewayProxyEvent) => Buffer.from(body ?? '', 'base64').toString();
+const authorizationOf = ({ headers }: APIGatewayProxyEvent) => headers['Authorization'] ?? headers['authorization'];
+
+const editBody =
+  (edit: (text: string) => string): InvokeVersion =>
+  (event, correct) =>
+    correct({ ...event, body: Buffer.from(edit(textOf(event))).toString('base64') });
+
+/** Replaces a text of the response. */
+const editResponse =
+  (from: string, to: string): InvokeVersion =>
+  async (event, correct) => {
+    const response = await correct(event);
+    return { ...response, body: response.body.replace(from, to) };
+  };
+
+/** Accepts the Authorization headers that match the pattern. */
+const acceptAuthorization =
+  (pattern: RegExp): InvokeVersion =>
+  (event, correct, validToken) => {
+    const accepted = pattern.test(authorizationOf(event) ?? '');
+    return correct(accepted ? withToken(event, validToken) : event);
+  };
+
+function withToken(event: APIGatewayProxyEvent, token: string): APIGatewayProxyEvent {
+  const { authorization: _, ...headers } = event.headers;
+  return { ...event, headers: { ...headers, Authorization: `Bearer ${token}` } };
+}
+
+const errorResponse = (error: number) => ({
+  statusCode: 400,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ error, message: 'It is wrong.' }),
+});
+
+/** Changes a member of the item that is written. */
+const editMember =
+  (name: string, edit: (attribute: AttributeValue) => AttributeValue) =>
+  ({ Item, ...input }: Put): Put => ({ ...input, Item: { ...Item, [name]: edit(Item?.[name] ?? { S: '' }) } });
+
+const editId = (edit: (id: string) => string) => editMember('id', ({ N = '' }) => ({ N: edit(N) }));
+
+const ANY_OPAQUE_TOKEN = /^Bearer plantstore_\w+$/;
+/** The cache of the version with a wrong key. */
+let cached = false;
+
+/** Each broken version with the title of the check that it fails first. */
+export const brokenVersions: [failure: string, check: string, version: BrokenVersion][] = [
+  ['crashes at init', 'creates a plant', { invoke: () => Promise.reject(new Error('A variable is missing.')) }],
+  ['takes longer than 8 s', 'creates a plant', { invoke: () => new Promise(() => {}) }],
+  ['uses a wrong table', 'creates a plant', { put: (input) => ({ ...input, TableName: 'Other' }) }],
+  [
+    'lacks a permission',
+    'creates a plant',
+    {
+      put: () => {
+        throw new Error('AccessDeniedException');
+      },
+    },
+  ],
+  [
+    'does not decode base64',
+    'creates a plant',
+    { invoke: (event, correct) => correct({ ...event, isBase64Encoded: false }) },
+  ],
+  ['has the id in its response', 'creates a plant', { invoke: editResponse('{"name"', '{"id":1,"name"') }],
+  [
+    'responds with another Content-Type',
+    'creates a plant',
+    { invoke: async (event, correct) => ({ ...(await correct(event)), headers: { 'content-type': 'text/html' } }) },
+  ],
+  [
+    'stores the tag as the name',
+    'creates the same plant again',
+    { put: (input) => editMember('name', () => input.Item?.['tag'] ?? { S: '' })(input) },
+  ],
+  [
+    'stores without a condition',
+    'rejects a name that differs only in case',
+    { put: ({ TableName, Item }) => ({ TableName, Item }) },
+  ],
+  [
+    'responds to a conflict with error 500',
+    'rejects a name that differs only in case',
+    { invoke: editResponse('"error":409', '"error":500') },
+  ],
+  [
+    'ignores the tag of a stored plant',
+    'rejects the same plant without its tag',
+    { invoke: editBody((text) => text.replace(/("name":"Check")\}/, '$1,"tag":"check"}')) },
+  ],
+  [
+    'rounds ids',
+    'keeps apart two ids beyond 2^53 that differ by one',
+    { put: editId((id) => String(BigInt(Number(id)) - 1024n)) },
+  ],
+  ['drops the sign of ids', 'keeps apart an id and its negative', { put: editId((id) => id.replace('-', '')) }],
+  ['does not check tokens', 'rejects a request without a token', { invoke: acceptAuthorization(/^/) }],
+  ['accepts unknown tokens', 'rejects an unknown token', { invoke: acceptAuthorization(ANY_OPAQUE_TOKEN) }],
+  [
+    'caches a valid token with a wrong key',
+    'rejects an unknown token',
+    {
+      invoke: (event, correct, validToken) => {
+        const isValid = authorizationOf(event) === `Bearer ${validToken}`;
+        if (!isValid && cached) return acceptAuthorization(ANY_OPAQUE_TOKEN)(event, correct, validToken);
+        cached ||= isValid;
+        return correct(event);
+      },
+    },
+  ],
+  [
+    'accepts any token after "bearer"',
+    'rejects an unknown token after "bearer" in lower case',
+    { invoke: acceptAuthorization(/^bearer /) },
+  ],
+  [
+    'accepts expired tokens',
+    'rejects an expired token',
+    { invoke: acceptAuthorization(/^Bearer plantstore_(?!0{43})\w+$/) },
+  ],
+  [
+    'validates the body before the token',
+    'checks the token before the body',
+    { invoke: async (event, correct) => (textOf(event) === '{"id":' ? errorResponse(400) : correct(event)) },
+  ],
+  [
+    'does not check the range of ids',
+    'rejects an id above int64',
+    { invoke: editBody((text) => text.replace(/"id":9(22[4-9]|2[3-9]\d)\d{15},/, '"id":1,')) },
+  ],
+  [
+    'stores a plant without a name',
+    'rejects a plant without a name',
+    { invoke: editBody((text) => text.replace(/^(\{"id":\d+),("tag":"check"\})$/, '$1,"name":"",$2')) },
+  ],
+  [
+    'replaces lone surrogates',
+    'rejects a lone surrogate',
+    { invoke: editBody((text) => text.replace('\\ud800', '\ufffd')) },
+  ],
+  [
+    'rejects unknown members',
+    'ignores unknown members',
+    { invoke: async (event, correct) => (/unknown/.test(textOf(event)) ? errorResponse(400) : correct(event)) },
+  ],
+  [
+    'normalizes Unicode',
+    'does not normalize Unicode',
+    { put: editMember('name', ({ S = '' }) => ({ S: S.normalize() })) },
+  ],
+  [
+    'stores a plant before it checks the token',
+    'has stored nothing that it rejected',
+    {
+      invoke: async (event, correct, validToken) => {
+        await correct(withToken(event, validToken));
+        return await correct(event);
+      },
+    },
+  ],
+];
+
+/**
+ * Starts an engine with createPlant. Returns the engine, and a function that runs an event on a version, by default the
+ * correct one. `validToken` is the token of the checks.
+ */
+export async function startVersions() {
+  const engine = await startEngine();
+  // The modules read the environment variables of this engine when they are loaded.
+  vi.resetModules();
+  const { DynamoDb } = await import('../../functions/shared/dynamodb/dynamodb.ts');
+  const handler = handlerOf(await import('../../functions/create-plant/index.ts'));
+  const { send } = DynamoDb.prototype;
+  let put: BrokenVersion['put'];
+  // The casts are safe because only the input of PutItem changes.
+  DynamoDb.prototype.send = function (this: unknown, action, input, context) {
+    const changed = action === 'PutItem' && put ? put(input as Put) : input;
+    return Reflect.apply(send, this, [action, changed, context]);
+  } as typeof send;
+  const correct: Invoke = (event) => handler(structuredClone(event), contextWith());
+  return {
+    engine,
+    invoke(event: APIGatewayProxyEvent, validToken: string, version: BrokenVersion = {}) {
+      put = version.put;
+      return (version.invoke ?? correct)(event, correct, validToken);
+    },
+  };
+}
+
+/** Shortens the 8 s in which a response must come, for the version that takes longer. */
+export function stubResponseLimit(failure: string): void {
+  if (!failure.startsWith('takes longer')) return;
+  const { timeout } = AbortSignal;
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout.call(AbortSignal, ms === 8000 ? 50 : ms));
+}
