@@ -31,7 +31,7 @@ test('starts only one service in a folder', async () => {
 test('prints a curl command that creates a plant, a line for its response, and a command that lists it', async () => {
   const curl = /curl .*/.exec(run.output())?.[0].replace('-i', '-s') ?? '';
   expect((await promisify(exec)(curl)).stdout).toBe('{"name":"Monstera deliciosa","tag":"climber"}');
-  await expect.poll(run.output, POLL).toMatch(/^createPlant succeeded in [\d.]+ ms$/m);
+  await expect.poll(run.output, POLL).toMatch(/^POST \/plants {2}200 {2}\d+ ms$/m);
   const { stdout } = await project.run(`${/npm run plants$/m.exec(run.output())}`);
   expect(stdout).toMatch(/^1 +"Monstera deliciosa" "climber"$/m);
 });

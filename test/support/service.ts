@@ -11,7 +11,7 @@ import { listen } from './listen.ts';
 export async function startServiceWithEngine() {
   const engine = closedAtEnd(await startEngine());
   vi.spyOn(console, 'info').mockReturnValue();
-  const server = createServer(createGateway(await importRoutes()));
+  const server = createServer(createGateway(await importRoutes(), () => {}));
   // By default, it closes an idle connection after 5 s, perhaps while a slow machine sends the next request.
   server.keepAliveTimeout = 0;
   const url = `http://${await listen(server)}`;

@@ -18,7 +18,7 @@ const FILES: Record<string, [mediaType: string, text: () => string]> = {
 
 /** Returns a file of the page on which a reader can read and try the API, or undefined for another path. */
 export function docsPage(path: string): RawResponse | undefined {
-  const [mediaType, text] = FILES[path] ?? [];
+  const [mediaType, text] = FILES[path.replace(/\/$/, '')] ?? [];
   if (!text) return undefined;
   const headers = {
     'content-type': `${mediaType}; charset=utf-8`,

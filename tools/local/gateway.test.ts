@@ -7,8 +7,10 @@ import { listen } from '../../test/support/listen.ts';
 import { createGateway, type Route } from './gateway.ts';
 
 let events: APIGatewayProxyEvent[];
+let lines: string[];
 beforeEach(() => {
   events = [];
+  lines = [];
   vi.spyOn(console, 'error').mockReturnValue();
   return () => {
     vi.restoreAllMocks();
@@ -29,7 +31,7 @@ async function serve(handler: () => unknown = () => ({ statusCode: 200, body: '{
     },
   });
   const routes = [routeTo('POST', '/plants'), routeTo('GET', '/plants/{id}'), routeTo('GET', '/plants/new')];
-  const server = createServer(createGateway(routes));
+  const server = createServer(createGateway(routes, (line) => lines.push(line)));
   onTestFinished(() => void server.close());
   const url = `http://${await listen(server)}`;
   return async (path: string, init: RequestInit = {}) => {
@@ -117,4 +119,20 @@ test('with ALLOW_ORIGINS, pages of other origins can send requests and read erro
   const { headers } = await send('/none', { method: 'OPTIONS' });
   expect(headers).toMatchObject({ 'access-control-allow-origin': 'https://a.example' });
   expect(headers).not.toHaveProperty('access-control-allow-methods');
+});
+
+test('prints a line for each response, and the routes for an unknown one', async () => {
+  const send = await serve(() => ({ statusCode: 400, body: '{"error":409,"message":"It is \\"in use\\"."}' }));
+  await send('/plants?a=1', post('x'));
+  await send('/none');
+  expect(lines).toEqual([
+    expect.stringMatching(/^POST \/plants {2}409 {2}It is "in use"\. {2}\d+ ms$/),
+    expect.stringMatching(/^GET \/none {2}404 {2}There is no such path or method\. {2}\d+ ms$/),
+    'The routes are POST /plants, GET /plants/{id}, GET /plants/new.',
+  ]);
+});
+
+test.each(['GET', 'HEAD'])('serves the page at /docs for %s', async (method) => {
+  expect(await (await serve())('/docs/', { method })).toMatchObject({ statusCode: 200 });
+  expect(lines).toEqual([expect.stringMatching(`^${method} /docs/  200  \\d+ ms$`)]);
 });

@@ -14,6 +14,7 @@ import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
 import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
 import { type Operation, readOperations } from '../../infra/contract.ts';
 import { docsPage } from './docs-page.ts';
+import { responseLine } from './log.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -24,6 +25,8 @@ const BODY_TOO_LARGE: RawResponse = {
   headers: { 'content-type': 'text/plain' },
   text: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
 };
+
+const NOT_FOUND = JSON.stringify(gatewayResponses['MISSING_AUTHENTICATION_TOKEN']);
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<unknown>;
 export type Route = Operation & { handler: Handler };
@@ -45,23 +48,26 @@ export function invoke({ handler, operationId }: Route, event: APIGatewayProxyEv
   return handler(event, { ...context, getRemainingTimeInMillis: () => 10_000 } as Context);
 }
 
-/** Returns a listener that responds as API Gateway does, and with the page at /docs. */
-export function createGateway(routes: Route[]): RequestListener {
+/** Returns a listener that responds as API Gateway does, and with the page at /docs. Calls `log` with a line for each response. */
+export function createGateway(routes: Route[], log: (line: string) => void): RequestListener {
   return async (message, response) => {
+    const start = performance.now();
     const [path = '', ...query] = String(message.url).split('?');
     const ids = newRequestIds();
     const send = ({ status, headers, text }: RawResponse) => {
       const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': ids.extendedRequestId };
       response.writeHead(status, { ...headers, ...own }).end(text);
+      log(responseLine(`${method} ${path}`, status, text, performance.now() - start));
+      if (text === NOT_FOUND) log(`The routes are ${routes.map((each) => `${each.method} ${each.path}`).join(', ')}.`);
     };
+    const method = String(message.method);
     try {
-      const method = String(message.method);
       // In rawHeaders, names and values alternate.
       const headers = message.rawHeaders.flatMap((name, index, all): [string, string][] =>
         index % 2 === 0 ? [[name, String(all[index + 1])]] : [],
       );
       const body = await buffer(message);
-      const page = method === 'GET' && docsPage(path);
+      const page = ['GET', 'HEAD'].includes(method) && docsPage(path);
       send(page || (await respond(routes, { method, path, query: query.join('?'), headers, body }, ids)));
     } catch (error) {
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.

@@ -1,17 +1,17 @@
 /** The line that functions/shared/middleware/request-log.ts logs for each request. `cause` is a plain object. */
 interface RequestLine {
-  operation: string;
-  outcome: string;
-  error?: number;
-  durationMs: number;
   cause?: Error;
 }
 
-/** Makes `console` print one short line for each request, with the stacks of its causes if the request failed. */
-export function shortenRequestLines(): void {
+/** Makes `console` print only the stacks of the line's causes, the first cause first. The gateway prints a line for each response. */
+export function printOnlyCauses(): void {
   for (const level of ['info', 'error'] as const) {
     const print = console[level];
-    console[level] = (...values: unknown[]) => print(...(isRequestLine(values[0]) ? [shortLine(values[0])] : values));
+    console[level] = (...values: unknown[]) => {
+      const [value] = values;
+      if (!isRequestLine(value)) print(...values);
+      else if (value.cause) print(stacksOf(value.cause).join('\n'));
+    };
   }
 }
 
@@ -19,10 +19,13 @@ function isRequestLine(value: unknown): value is RequestLine {
   return value instanceof Object && 'operation' in value && 'outcome' in value && 'durationMs' in value;
 }
 
-function shortLine({ operation, outcome, error, durationMs, cause }: RequestLine): string {
-  let line = `${operation} ${outcome}${error === undefined ? '' : ` with error ${error}`} in ${durationMs} ms`;
-  for (let each: unknown = cause; each instanceof Object && 'stack' in each; each = (each as Error).cause) {
-    line += `\n${each.stack}`;
-  }
-  return line;
+function stacksOf({ stack, cause }: Error): string[] {
+  return [...(cause instanceof Object && 'stack' in cause ? stacksOf(cause as Error) : []), String(stack)];
+}
+
+/** Returns the line of a response for the terminal, as in `POST /plants  409  The id 1 is in use …  6 ms`. */
+export function responseLine(request: string, status: number, body: string, milliseconds: number): string {
+  const [, error, message] = /^\{"error":(\d+),"message":("(?:[^"\\]|\\.)*")\}$/.exec(body) ?? [];
+  const parts = [request, error ?? status, message && JSON.parse(message), `${Math.round(milliseconds)} ms`];
+  return parts.filter((part) => part !== undefined).join('  ');
 }

@@ -4,7 +4,7 @@ import inspector from 'node:inspector';
 import { format } from 'node:util';
 import { createTables } from './dynamodb.ts';
 import { createGateway, importRoutes } from './gateway.ts';
-import { shortenRequestLines } from './log.ts';
+import { printOnlyCauses } from './log.ts';
 
 export interface ServeOptions {
   port: number;
@@ -23,8 +23,8 @@ export async function serve({ port, endpoint, inspect }: ServeOptions): Promise<
   const routes = await importRoutes().catch((error) => {
     throw new Error(format('The functions cannot be loaded:\n%O', error));
   });
-  shortenRequestLines();
-  await once(createServer(createGateway(routes)).listen(port, '127.0.0.1'), 'listening');
+  printOnlyCauses();
+  await once(createServer(createGateway(routes, console.log)).listen(port, '127.0.0.1'), 'listening');
 }
 
 // This file runs as the child process of npm run dev.
