@@ -57,7 +57,7 @@ test.each([
 test('prints the error and exits with status 1 for an invalid setting', async () => {
   expect(await run({ ephemeral: 'yes' })).toMatchObject({
     status: 1,
-    stderr: ['The setting "ephemeral" was "yes"; it must be true or false.'],
+    stderr: ['The setting "ephemeral" was "yes": Invalid option: expected one of "true"|"false".'],
   });
 });
 

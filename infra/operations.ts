@@ -10,17 +10,8 @@ const GRANTS: Record<string, Uses> = {
   createPlant: { plants: ['PutItem'] },
 };
 
-/** The actions that can be granted on a table, and the capacity that each uses. */
-export const ACTIONS = {
-  GetItem: 'Read',
-  Query: 'Read',
-  Scan: 'Read',
-  PutItem: 'Write',
-  UpdateItem: 'Write',
-  DeleteItem: 'Write',
-} as const;
-
-export type Action = keyof typeof ACTIONS;
+/** The actions that can be granted on a table. */
+export type Action = 'GetItem' | 'Query' | 'Scan' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
 export type Grants = Partial<Record<TableName, Action[]>>;
 
 interface OtherResources {

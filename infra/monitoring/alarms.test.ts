@@ -1,7 +1,7 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { onlyOf, propertiesOf, templateWith, twoOperations, waterPlant } from '../../test/support/stack.ts';
-import { ACTIONS, type Action, constructId, type Grants } from '../operations.ts';
+import { onlyOf, propertiesOf, templateWith, twoOperations } from '../../test/support/stack.ts';
+import { constructId } from '../operations.ts';
 
 interface Alarm {
   AlarmDescription: string;
@@ -36,11 +36,11 @@ test('each alarm has its threshold and the number of minutes in which it must be
     Throttled: '10 in 3 of 5',
     Unauthorized: '100 in 1 of 1',
     Latency: '1 in 3 of 5',
-    DatabaseErrors: '5 in 3 of 5',
-    DatabaseThrottles: '1 in 3 of 5',
-    ...Object.fromEntries(twoOperations.map((operation) => [`${constructId(operation)}FunctionErrors`, '1 in 1 of 5'])),
     ...Object.fromEntries(
-      twoOperations.map((operation) => [`${constructId(operation)}FunctionThrottles`, '1 in 2 of 5']),
+      twoOperations.map(constructId).flatMap((id) => [
+        [`${id}FunctionErrors`, '1 in 1 of 5'],
+        [`${id}FunctionThrottles`, '1 in 2 of 5'],
+      ]),
     ),
   });
 });
@@ -62,14 +62,10 @@ test('the alarm Latency counts the requests of more than 2 s', () => {
   expect(Object.fromEntries(statistics ?? [])).toMatchObject({ slow: 'TC(2000:)', requests: 'SampleCount' });
 });
 
-// With missing data, an alarm on a DynamoDB metric keeps its state, so an expression replaces missing values by 0.
+// With missing data, an alarm evaluates older periods, so an expression replaces missing values with 0.
 test.each(Object.entries(alarms))('the alarm %s does not treat missing data as breaching', (_name, alarm) => {
   expect(alarm).toMatchObject({ TreatMissingData: 'notBreaching' });
   expect(expressionOf(alarm).replaceAll(/FILL\(\w+, [01]\)/g, '')).not.toMatch(/[a-z]/);
-});
-
-test('an alarm on several metrics uses their sum', () => {
-  expect(expressionOf(alarms['DatabaseErrors'])).toMatch(/^FILL\(\w+, 0\)( \+ FILL\(\w+, 0\))+$/);
 });
 
 test.each(Object.entries(alarms))('the alarm %s says what to do first, and notifies the topic', (_name, alarm) => {
@@ -85,26 +81,6 @@ test('with runbookUrl, each alarm has a link to its section in the runbook', () 
     const section = name.replace(/.*(?=Function)/, '').toLowerCase();
     expect(AlarmDescription.replace(/.* More: /, '')).toBe(`https://a.x/b#${section}`);
   }
-});
-
-const ALL = Object.keys(ACTIONS) as Action[];
-const withGrants = (grants: Grants) => templateWith({}, [{ ...waterPlant, grants }]);
-
-test.each<[Grants, number, number]>([
-  [{ accessTokens: ['GetItem'] }, 1, 1],
-  [{ plants: ALL, accessTokens: ['GetItem'] }, 7, 3],
-  [{ plants: ALL, accessTokens: ALL.slice(0, 4) }, 10, 4],
-])('with the grants %j, DatabaseErrors has %i metrics and DatabaseThrottles %i', (grants, errors, throttles) => {
-  const { DatabaseErrors, DatabaseThrottles } = alarmsOf(withGrants(grants));
-  const metricsOf = (alarm?: Alarm) => alarm?.Metrics?.filter(({ MetricStat }) => MetricStat?.Period === 60);
-  expect(metricsOf(DatabaseErrors)).toHaveLength(errors);
-  expect(metricsOf(DatabaseThrottles)).toHaveLength(throttles);
-});
-
-test('rejects more metrics than an alarm can have', () => {
-  expect(() => withGrants({ plants: ALL, accessTokens: ALL.slice(0, 5) })).toThrow(
-    'An alarm would use 11 metrics; a CloudWatch alarm can use at most 10. ',
-  );
 });
 
 test('the topic is encrypted with a key that CloudWatch can use, and rejects messages without TLS', () => {

@@ -16,10 +16,9 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { constructId } from '../operations.ts';
 import type { StackSettings } from '../settings.ts';
-import { type MonitoredResources, metricsByAction, metricsByCapacity, requestMetric } from './metrics.ts';
+import { type MonitoredResources, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
-const SUM = { statistic: Stats.SUM, period: MINUTE };
 
 type AlarmsProps = MonitoredResources & Pick<StackSettings, 'alarmEmail' | 'runbookUrl'>;
 
@@ -49,7 +48,7 @@ export class Alarms extends Construct {
     this.topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
 
-    this.#add('Faults', sumWithZeros([requestMetric(this, 'Faults')]), {
+    this.#add('Faults', withZeros(requestMetric(this, 'Faults')), {
       threshold: 1,
       datapointsToAlarm: 2,
       alarmDescription: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
@@ -70,33 +69,22 @@ export class Alarms extends Construct {
         prefix,
       });
     }
-    this.#add('Throttled', sumWithZeros([requestMetric(this, 'Throttled')]), {
+    this.#add('Throttled', withZeros(requestMetric(this, 'Throttled')), {
       threshold: 10,
       datapointsToAlarm: 3,
-      alarmDescription: 'Clients get error 429. First: run the saved query "gateway responses".',
+      alarmDescription: 'Clients get error 429. First: run the saved query "requests by client".',
     });
     this.#add('Latency', slowRequests(api.restApi), {
       threshold: 1,
       datapointsToAlarm: 3,
-      alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency by component" on the dashboard.',
-    });
-    const throttles = metricsByCapacity(props, (capacity) => `${capacity}ThrottleEvents`, SUM);
-    this.#add('DatabaseThrottles', sumWithZeros(throttles), {
-      threshold: 1,
-      datapointsToAlarm: 3,
-      alarmDescription: 'DynamoDB throttles a table. First: see which one in the metrics of this alarm.',
-    });
-    this.#add('DatabaseErrors', sumWithZeros(metricsByAction(props, 'SystemErrors', SUM)), {
-      threshold: 5,
-      datapointsToAlarm: 3,
-      alarmDescription: 'DynamoDB responds with internal errors. First: see the AWS Health Dashboard of the region.',
+      alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency" on the dashboard.',
     });
     this.#add('Unauthorized', requestMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
       threshold: 100,
       evaluationPeriods: 1,
       datapointsToAlarm: 1,
       alarmDescription:
-        'At least 100 requests in 5 minutes had no valid token. First: run the saved query "clients without a valid token".',
+        'At least 100 requests in 5 minutes had no valid token. First: run the saved query "requests by client".',
     });
   }
 
@@ -138,18 +126,9 @@ function slowRequests(restApi: RestApiBase): MathExpression {
 }
 
 /**
- * The sum of metrics, with 0 for missing data. With missing data, an alarm evaluates older periods ("Configuring how
- * CloudWatch alarms treat missing data"), and an alarm on a DynamoDB metric keeps its state, even with
- * `treatMissingData` ("PutMetricAlarm").
+ * The metric with 0 for missing data. With missing data, an alarm evaluates older periods ("Configuring how CloudWatch
+ * alarms treat missing data").
  */
-function sumWithZeros(counts: IMetric[]): MathExpression {
-  // "Limits", Amazon CloudWatch User Guide.
-  if (counts.length > 10) {
-    throw new Error(
-      `An alarm would use ${counts.length} metrics; a CloudWatch alarm can use at most 10. Make one alarm per table in infra/monitoring/alarms.ts.`,
-    );
-  }
-  const usingMetrics = Object.fromEntries(counts.map((count, n) => [`count${n}`, count]));
-  const filled = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`);
-  return new MathExpression({ expression: filled.join(' + '), usingMetrics, period: MINUTE });
+function withZeros(count: IMetric): MathExpression {
+  return new MathExpression({ expression: 'FILL(count, 0)', usingMetrics: { count }, period: MINUTE });
 }

@@ -1,102 +1,57 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import {
-  type Alarm,
-  AlarmStatusWidget,
-  Dashboard,
-  GraphWidget,
-  type IMetric,
-  type MetricOptions,
-  Stats,
-  TextWidget,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { type Alarm, AlarmStatusWidget, Dashboard, GraphWidget, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { ERROR_NUMBERS } from '../../functions/shared/errors.ts';
-import { type MonitoredResources, metricsByAction, metricsByCapacity, requestMetric } from './metrics.ts';
+import { type MonitoredResources, requestMetric } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 const P99 = { statistic: 'p99', period: MINUTE };
-const HOURLY = { statistic: Stats.SUM, period: Duration.hours(1) };
-const HALF = 12;
+/** Two widgets fill a row of the dashboard, which has 24 columns. */
+const SIZE = { width: 12, height: 6 };
 
-/** Creates the dashboard. It shows availability, latency, client errors and cost of the last three hours. */
-export function addDashboard(scope: Construct, resources: MonitoredResources, alarms: Alarm[]): void {
-  const { functions, releases, api } = resources;
-  const logGroups = [
-    ...functions.map(({ logGroup }) => logGroup),
-    api.accessLog,
-    ...releases.map(({ preTrafficLog }) => preTrafficLog),
-  ];
-  const clientErrors = ERROR_NUMBERS.filter((error) => error < 500).map(String);
-  const operationIds = functions.map(({ operation }) => operation.operationId);
-  const durations = (options: MetricOptions) =>
-    functions.map(({ operation, lambda }) => lambda.metricDuration({ ...options, label: operation.operationId }));
+/** Creates the dashboard: what a person looks at first, for the last three hours. */
+export function addDashboard(scope: Construct, { tables, functions, api }: MonitoredResources, alarms: Alarm[]): void {
+  const { stackName, region } = Stack.of(scope);
   new Dashboard(scope, 'Dashboard', {
     // With the region, because a dashboard name is unique in all regions of an account ("Creating a CloudWatch dashboard").
-    dashboardName: `${Stack.of(scope).stackName}-${Stack.of(scope).region}`,
+    dashboardName: `${stackName}-${region}`,
     defaultInterval: Duration.hours(3),
     widgets: [
-      [heading('Availability')],
       [
-        new AlarmStatusWidget({ title: 'Alarms', alarms, width: HALF, height: 6 }),
-        graph('Requests per minute: succeeded by operation, failed and throttled', [
-          ...operationIds.map((id) => requestMetric(scope, 'Succeeded', { operation: id }).with({ label: id })),
+        new AlarmStatusWidget({ title: 'Alarms', alarms, ...SIZE }),
+        graph('All requests per minute', [
+          api.restApi.metricCount({ period: MINUTE, label: 'all' }),
           requestMetric(scope, 'Faults'),
           requestMetric(scope, 'Throttled'),
+          requestMetric(scope, 'Unauthorized'),
         ]),
-      ],
-      [heading('Latency')],
-      [
-        graph(
-          'Latency at API Gateway, ms',
-          ['p50', 'p90', 'p99'].map((statistic) =>
-            api.restApi.metricLatency({ statistic, period: MINUTE, label: statistic }),
-          ),
+        ...functions.map(({ operation: { operationId: operation } }) =>
+          graph(`${operation}: requests per minute`, [
+            requestMetric(scope, 'Succeeded', { operation }).with({ label: 'succeeded' }),
+            ...ERROR_NUMBERS.map(String).map((error) =>
+              requestMetric(scope, 'Errors', { operation, error }).with({ label: `error ${error}` }),
+            ),
+          ]),
         ),
-        graph('Latency by component (p99), ms', [
-          api.restApi.metricIntegrationLatency({ ...P99, label: 'all functions, with cold starts' }),
-          ...durations(P99),
-          ...metricsByAction(resources, 'SuccessfulRequestLatency', P99),
+        graph('Latency, ms', [
+          api.restApi.metricLatency({ period: MINUTE, statistic: 'p50', label: 'API Gateway, p50' }),
+          api.restApi.metricLatency({ ...P99, label: 'API Gateway, p99' }),
+          ...functions.map(({ operation, lambda }) =>
+            lambda.metricDuration({ ...P99, label: `function of ${operation.operationId}, p99` }),
+          ),
         ]),
-      ],
-      [heading('Client errors')],
-      [
-        ...operationIds.map((operation) =>
-          graph(
-            `${operation}: errors per minute, by error number`,
-            clientErrors.map((error) => requestMetric(scope, 'Errors', { operation, error }).with({ label: error })),
-          ),
-        ),
-        graph('Requests per minute, and those with status 400', [
-          api.restApi.metricCount({ period: MINUTE, label: 'all requests' }),
-          api.restApi.metricClientError({ period: MINUTE, statistic: Stats.SUM, label: 'status 400' }),
-        ]),
-      ],
-      [heading('Cost (prices: docs/cost-and-scale.md)')],
-      [
-        graph('Requests per hour', [api.restApi.metricCount({ period: HOURLY.period, label: 'requests' })]),
-        graph('Lambda: billed ms per hour', durations(HOURLY)),
-      ],
-      [
         graph(
-          'DynamoDB: request units per hour',
-          metricsByCapacity(resources, (capacity) => `Consumed${capacity}CapacityUnits`, HOURLY),
-        ),
-        graph(
-          'Logs: bytes per hour',
-          logGroups.map((logGroup) =>
-            // Without this dimension, the metric is the sum of all log groups of the account.
-            logGroup.metricIncomingBytes({ ...HOURLY, dimensionsMap: { LogGroupName: logGroup.logGroupName } }),
-          ),
+          'DynamoDB: request units per minute',
+          Object.values(tables).flatMap((table) => [
+            table.metricConsumedReadCapacityUnits({ period: MINUTE, label: `${table.node.id}: read` }),
+            table.metricConsumedWriteCapacityUnits({ period: MINUTE, label: `${table.node.id}: write` }),
+          ]),
         ),
       ],
     ],
   });
 }
 
-function heading(markdown: string): TextWidget {
-  return new TextWidget({ markdown: `# ${markdown}`, width: 2 * HALF, height: 1 });
-}
-
 function graph(title: string, left: IMetric[]): GraphWidget {
-  return new GraphWidget({ title, left, width: HALF, height: 6, leftYAxis: { min: 0 } });
+  return new GraphWidget({ title, left, ...SIZE, leftYAxis: { min: 0 } });
 }

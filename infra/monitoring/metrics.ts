@@ -1,13 +1,11 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { ErrorNumber } from '../../functions/shared/errors.ts';
 import type { Api } from '../api/api.ts';
 import { gatewayResponses } from '../api/gateway-responses.ts';
 import type { OperationFunction } from '../functions.ts';
-import { ACTIONS } from '../operations.ts';
-import type { TableName } from '../table-keys.ts';
 import type { Tables } from '../tables.ts';
 
 /** The parts of the stack that metrics, alarms, dashboard and queries use. */
@@ -60,38 +58,6 @@ export function countLines(logGroup: LogGroup, metricName: RequestMetric, patter
 export function requestMetric(scope: Construct, metricName: RequestMetric, dimensionsMap: Dimensions = {}): Metric {
   const namespace = Stack.of(scope).stackName;
   return new Metric({ namespace, metricName, dimensionsMap, statistic: Stats.SUM, period: Duration.minutes(1) });
-}
-
-/** Returns a DynamoDB metric, such as `SystemErrors`, for each table and action in use ("DynamoDB metrics and dimensions"). */
-export function metricsByAction(resources: MonitoredResources, metricName: string, options: MetricOptions) {
-  return usedTables(resources).flatMap(({ name, table, actions }) =>
-    actions.map((action) => {
-      const dimensionsMap = { TableName: table.tableName, Operation: action };
-      return table.metric(metricName, { ...options, dimensionsMap, label: `${name}: ${action}` });
-    }),
-  );
-}
-
-/** Returns a DynamoDB metric, such as `ReadThrottleEvents`, for each table and capacity (`Read` or `Write`) in use. */
-export function metricsByCapacity(
-  resources: MonitoredResources,
-  metricName: (capacity: string) => string,
-  options: MetricOptions,
-) {
-  return usedTables(resources).flatMap(({ name, table, actions }) =>
-    [...new Set(actions.map((action) => ACTIONS[action]))].map((capacity) =>
-      table.metric(metricName(capacity), { ...options, label: `${name}: ${capacity}` }),
-    ),
-  );
-}
-
-/** Returns each table with the actions that functions may use on it. */
-function usedTables({ tables, functions }: MonitoredResources) {
-  return (Object.keys(tables) as TableName[]).map((name) => ({
-    name,
-    table: tables[name],
-    actions: [...new Set(functions.flatMap(({ operation }) => operation.grants[name] ?? []))],
-  }));
 }
 
 function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[] {

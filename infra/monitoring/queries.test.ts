@@ -24,8 +24,6 @@ const functionFields = [
   ...membersOf(await requestLine('createPlant', 500)),
   // Uncaught errors, which the Node.js runtime of Lambda logs.
   ...['message.errorType', 'message.errorMessage'],
-  // "Lambda Telemetry API Event schema reference", platform.report.
-  ...['type', ...['initDurationMs', 'durationMs', 'maxMemoryUsedMB'].map((name) => `record.metrics.${name}`)],
 ];
 
 /** The fields of each log. */
@@ -54,11 +52,4 @@ test.each(queries)('the query "$name" has known commands in a valid order', ({ q
   // "stats" is allowed twice, without sort or limit before the second.
   expect(commands.filter((command) => command === 'stats').length).toBeLessThanOrEqual(2);
   expect(commands.join(' ')).not.toMatch(/(sort|limit) .*stats/);
-});
-
-test('the query "gateway responses" finds every request that no operation handles', () => {
-  const routes = twoOperations.map(({ method, path }) => `(method = "${method}" and resource = "${path}")`);
-  expect(queries.find(({ name }) => name === 'gateway responses')?.query).toContain(
-    `filter gatewayResponse != "-" or not (${routes.join(' or ')})\n`,
-  );
 });

@@ -8,73 +8,32 @@ const REQUEST_ID_FIELD = 'coalesce(message.extendedRequestId, extendedRequestId)
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
 export function addSavedQueries(scope: Construct, { functions, releases, api }: MonitoredResources): void {
-  const functionLogs = functions.map(({ logGroup }) => logGroup);
-  const allLogs = [...functionLogs, api.accessLog];
-  // The responses to unknown paths and methods are mock integrations, which have no gateway response type. AWS does not
-  // document their status and latency in the access log, so the query matches method and path.
-  const isOperation = functions
-    .map(({ operation: { method, path } }) => `(method = "${method}" and resource = "${path}")`)
-    .join(' or ');
-  const queries: Record<string, [logGroups: ILogGroup[], queryString: string]> = {
-    faults: [
-      allLogs,
-      `fields @timestamp, message.operation, message.error, gatewayResponse, ${REQUEST_ID_FIELD} as id, message.cause.name, message.cause.message, message.cause.cause.message, message.errorType, message.errorMessage
-      | filter message.error >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}
-      | sort @timestamp desc
-      | limit 100`,
-    ],
-    'one request (replace REQUEST_ID with its x-amz-apigw-id)': [
-      allLogs,
-      `fields @timestamp, @log, @message
-      | filter @message like "REQUEST_ID"
-      | sort @timestamp asc`,
-    ],
-    'pre-traffic checks': [
-      releases.map(({ preTrafficLog }) => preTrafficLog),
-      `fields @timestamp, @message
-      | filter ispresent(level)
-      | sort @timestamp asc`,
-    ],
-    'errors by token': [
-      functionLogs,
-      `filter ispresent(message.error)
-      | stats count(*) as requests by message.tokenName, message.operation, message.error
-      | sort requests desc`,
-    ],
-    // The access log has the address, the function's log has the error. The query joins them by request id.
-    'clients without a valid token': [
-      allLogs,
-      `fields ${REQUEST_ID_FIELD} as id
-      | stats sortsLast(sourceIp) as address, max(message.error) as error by id
-      | filter error = 401
-      | stats count(*) as requests by address
-      | sort requests desc`,
-    ],
-    'gateway responses': [
-      [api.accessLog],
-      `filter gatewayResponse != "-" or not (${isOperation})
-      | stats count(*) as requests by gatewayResponse, method, resource, sourceIp
-      | sort requests desc
-      | limit 100`,
-    ],
-    'cold starts': [
-      functionLogs,
-      `filter type = "platform.report"
-      | stats count(*) as invocations, count(record.metrics.initDurationMs) as coldStarts, pct(record.metrics.initDurationMs, 99) as initMsP99, pct(record.metrics.durationMs, 99) as durationMsP99, max(record.metrics.maxMemoryUsedMB) as megabytes by @log, bin(1h)`,
-    ],
-    'slowest requests': [
-      functionLogs,
-      `fields @timestamp, message.operation, message.durationMs, message.outcome, message.error, message.extendedRequestId
-      | filter ispresent(message.durationMs)
-      | sort message.durationMs desc
-      | limit 50`,
-    ],
-  };
-  for (const [name, [logGroups, queryString]] of Object.entries(queries)) {
+  const allLogs = [...functions.map(({ logGroup }) => logGroup), api.accessLog];
+  const hookLogs = releases.map(({ preTrafficLog }) => preTrafficLog);
+  const save = (name: string, logGroups: ILogGroup[], ...commands: string[]) =>
     new CfnQueryDefinition(scope, `Query ${name}`, {
       name: `${Stack.of(scope).stackName}/${name}`,
       logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
-      queryString: queryString.replaceAll(/\n +/g, '\n'),
+      queryString: commands.join('\n| '),
     });
-  }
+  save(
+    'faults',
+    allLogs,
+    `fields @timestamp, message.operation, message.error, gatewayResponse, ${REQUEST_ID_FIELD} as id, message.cause.name, message.cause.message, message.cause.cause.message, message.errorType, message.errorMessage`,
+    `filter message.error >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}`,
+    'sort @timestamp desc',
+    'limit 100',
+  );
+  // The access log has the address, the function's log has the token and the error. The query joins them by request id.
+  save(
+    'requests by client',
+    allLogs,
+    `fields ${REQUEST_ID_FIELD} as id`,
+    'filter ispresent(id)',
+    'stats sortsLast(sourceIp) as address, sortsLast(message.tokenName) as token, max(message.error) as error, sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id',
+    'stats count(*) as requests by address, token, error, fromGateway, path',
+    'sort requests desc',
+    'limit 100',
+  );
+  save('pre-traffic checks', hookLogs, 'fields @timestamp, @message', 'filter ispresent(level)', 'sort @timestamp asc');
 }

@@ -3,22 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
 import validator from '@middy/validator';
+import type { Ajv, ValidateFunction } from 'ajv';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { errorResponse } from '../../functions/shared/middleware/error-response.ts';
 import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
-import { typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
+import { type ParameterTypes, typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import { projectRoot } from '../project-root.ts';
 import { generate, writeGenerated } from './generate.ts';
 
 const CONTRACT = `
 paths:
-  /beds/{bed}/plants:
-    description: What grows in a bed
+  /beds/{bed}/spots:
+    description: The spots of a bed
     parameters:
       - { name: bed, in: path, required: true, schema: { type: integer, format: int64 } }
     get:
-      operationId: listPlants
+      operationId: listSpots
       parameters:
         - { name: limit, in: query, schema: { type: integer, format: int32, minimum: 1 } }
         - { name: from, in: query, schema: { type: integer, format: int32 } }
@@ -29,7 +31,7 @@ paths:
         "200": { content: { application/json: { schema: { $ref: "#/components/schemas/Anything" } } } }
         "400": { content: { application/json: { schema: { $ref: "#/components/schemas/Named" } } } }
     put:
-      operationId: putPlants
+      operationId: putBed
       requestBody:
         required: true
         content: { application/json: { schema: { $ref: "#/components/schemas/Bed" } } }
@@ -54,76 +56,58 @@ components:
         - { type: object, properties: { spots: { type: array, minItems: 1, items: { $ref: "#/components/schemas/Spot" } } } }
 `;
 
-type Generated = typeof import('../../functions/create-plant/contract.generated.js') & {
-  parameters: Parameters<typeof typedParameters>[0];
-};
+interface Generated {
+  default: Ajv & ValidateFunction;
+  int64Paths: string[][];
+  parameters: ParameterTypes;
+}
 
 const generated = generate(CONTRACT);
 const moduleOf = (file: string) => `data:text/javascript,${encodeURIComponent(generated[file] ?? '')}`;
 const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/${folder}/contract.generated.js`));
 
-/** Returns the event that the handler receives, or the message of error 400. */
-async function list(bed: string, query: Record<string, string> | null = null): Promise<unknown> {
-  const { default: validate, parameters } = await load('list-plants');
-  const stack = middy()
-    .use(errorResponse())
-    .use(typedParameters(parameters))
-    .use(validator({ eventSchema: validate }))
-    .handler(async ({ pathParameters, queryStringParameters }) => ({ pathParameters, queryStringParameters }));
-  const event = eventWith({ pathParameters: { bed }, queryStringParameters: query });
-  return messageOr(await stack(event, contextWith()));
+/** Sends an event through the middleware. Returns the event that the handler gets, or the message of error 400. */
+async function send(folder: string, event: Partial<APIGatewayProxyEvent>): Promise<unknown> {
+  const { default: validate, int64Paths, parameters } = await load(folder);
+  const stack = middy().use(errorResponse()).use(typedParameters(parameters));
+  if (event.body) stack.use(jsonBody(int64Paths));
+  stack.use(validator({ eventSchema: validate }));
+  stack.handler(async ({ pathParameters, queryStringParameters, body }) => ({
+    parameters: { ...pathParameters, ...queryStringParameters },
+    body,
+  }));
+  const result = await stack(eventWith(event), contextWith());
+  return result.statusCode === 400 ? JSON.parse(result.body).message : result;
 }
 
-async function put(body: string): Promise<unknown> {
-  const { default: validate, int64Paths, parameters } = await load('put-plants');
-  const stack = middy()
-    .use(errorResponse())
-    .use(typedParameters(parameters))
-    .use(jsonBody(int64Paths))
-    .use(validator({ eventSchema: validate }))
-    .handler(async (event) => event.body);
-  const headers = { 'content-type': 'application/json' };
-  return messageOr(await stack(eventWith({ body, headers, pathParameters: { bed: '1' } }), contextWith()));
-}
-
-function messageOr(result: { statusCode?: number; body?: string }): unknown {
-  return result.statusCode === 400 ? JSON.parse(result.body ?? '').message : result;
-}
+const list = (bed: string, query: Record<string, string> | null = null) =>
+  send('list-spots', { body: null, pathParameters: { bed }, queryStringParameters: query });
+const put = (body: string) =>
+  send('put-bed', { body, headers: { 'content-type': 'application/json' }, pathParameters: { bed: '1' } });
 
 test('converts and validates path and query parameters', async () => {
-  expect(await list('9223372036854775807')).toEqual({
-    pathParameters: { bed: 9223372036854775807n },
-    queryStringParameters: {},
-  });
   const query = { limit: '7', ripe: 'false', size: '-1.5e2', tag: 'a', other: 'x' };
-  expect(await list('-1', query)).toEqual({
-    pathParameters: { bed: -1n },
-    queryStringParameters: { limit: 7, ripe: false, size: -150, tag: 'a' },
-  });
+  const parameters = { bed: 9223372036854775807n, limit: 7, ripe: false, size: -150, tag: 'a' };
+  expect(await list('9223372036854775807', query)).toEqual({ parameters, body: null });
+  expect(await list('-1')).toEqual({ parameters: { bed: -1n }, body: null });
 });
 
 test.each([
   ['1.0', {}, 'The parameter bed was "1.0"; it must be a whole number from -9223372036854775808 to'],
-  ['9223372036854775808', {}, 'The parameter bed was "9223372036854775808"; it must be a whole number from'],
-  ['1', { limit: '0x1' }, 'The parameter limit was "0x1"; it must be a whole number from 1 to 2147483647.'],
   ['1', { limit: '2147483648' }, 'The parameter limit was "2147483648"; it must be a whole number from 1 to'],
-  ['1', { from: 'x' }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.$'],
-  ['1', { limit: '1.5' }, 'The parameter limit was "1.5"; it must be a whole number from 1 to 2147483647.$'],
+  ['1', { from: 'x' }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.'],
   ['1', { limit: '0' }, 'The parameter limit must be >= 1.'],
   ['1', { ripe: 'yes' }, 'The parameter ripe was "yes"; it must be true or false.'],
   ['1', { size: '1e126' }, 'The parameter size was "1e+126"; it must be a number: 0, or one with a magnitude'],
-  ['1', { size: '1e-131' }, 'The parameter size was "1e-131"; it must be a number: 0, or one with a magnitude'],
   ['1', { tag: '🌱🌱🌱🌱' }, 'The parameter tag must have at most 3 characters.'],
 ])('describes what the parameters %s and %j must be', async (bed, query, message) => {
-  expect(await list(bed, query)).toEqual(expect.stringMatching(new RegExp(`^${message.replaceAll(/[.+]/g, '\\$&')}`)));
+  expect(String(await list(bed, query)).slice(0, message.length)).toBe(message);
 });
 
 test('makes each int64 in objects and arrays a bigint, and no other number', async () => {
   const body = '{"name":"fern","spots":[{"at":[9007199254740993,2],"size":9007199254740993,"wet":true},{"at":[]}]}';
-  expect(await put(body)).toEqual({
-    name: 'fern',
-    spots: [{ at: [9007199254740993n, 2n], size: 9007199254740992, wet: true }, { at: [] }],
-  });
+  const spots = [{ at: [9007199254740993n, 2n], size: 9007199254740992, wet: true }, { at: [] }];
+  expect(await put(body)).toEqual({ parameters: { bed: 1n }, body: { name: 'fern', spots } });
 });
 
 test.each([
@@ -146,59 +130,44 @@ test('the committed files are generated from the committed openapi.yaml (npm run
   for (const [file, text] of files) expect(readFileSync(join(projectRoot, file), 'utf8')).toBe(text);
 });
 
-test('writes each file and creates its folder; writes nothing for an unsupported contract', () => {
+test('writes each file and creates its folder; names openapi.yaml if the contract is not supported', () => {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-generated-'));
   writeFileSync(join(directory, 'openapi.yaml'), CONTRACT);
   writeGenerated(directory);
-  const files = Object.entries(generated);
-  for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+  for (const [file, text] of Object.entries(generated)) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
 
-  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT.replace('size: { type: number }', 'size: {}'));
-  expect(() => writeGenerated(directory)).toThrow(
-    /^Cannot generate code from openapi\.yaml: putPlants\.body\.spots\.\*\.size is of type undefined; /,
-  );
-  for (const [file, text] of files) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT.replace('operationId: putBed', ''));
+  const message = 'Cannot generate code from openapi.yaml: The operationId of PUT /beds/{bed}/spots was undefined; ';
+  expect(() => writeGenerated(directory)).toThrow(message);
 });
 
 test('generates the types of the schemas, the event and the response', () => {
-  const types = generated['functions/put-plants/contract.generated.d.ts'];
+  const types = generated['functions/put-bed/contract.generated.d.ts'];
   // Only schemas to which the operation refers directly.
   expect(types).not.toMatch(/type (Named|Spot)\b/);
   expect(types).toContain('export type Bed = { "name": "fern" | "moss"; "spots"?: ({ "at": (bigint)[]; ');
-  expect(types).toContain('export type PutPlantsEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
+  expect(types).toContain('export type PutBedEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
   // Unsupported keywords are allowed here, because the function does not validate its response.
   expect(types).toContain('export type Anything = unknown;');
   expect(types).toContain('export declare const bedMemberNames: (keyof Bed)[];');
 });
 
 test.each([
-  ['oneOf', 'size: { type: number }', 'size: { oneOf: [] }', 'The schema {"oneOf":[]} has oneOf; this is not'],
-  [
-    'an unknown format',
-    '{ type: integer }',
-    '{ type: integer, format: int16 }',
-    'spots.*.at.* is of type int16; it must',
-  ],
-  [
-    'a schema name that is not a TypeScript name',
-    'application/json: { schema: { $ref: "#/components/schemas/Bed" }',
-    'application/json: { schema: { $ref: "#/components/schemas/Plain-name" }',
-    'The schema name "Plain-name" becomes the name of a TypeScript type; it must have only letters, digits and underscores.',
-  ],
+  ['oneOf', 'size: { type: number }', 'size: { type: number, oneOf: [] }', 'size has the keyword oneOf; its type supp'],
+  ['a schema without a type', 'size: { type: number }', 'size: {}', 'putBed.body.spots.*.size is of type undefined; '],
+  ['an unknown format', '{ type: integer }', '{ type: integer, format: int16 }', 'at.* is of type int16; it must be'],
+  ['a schema name with a hyphen', /Bed(?=" } } }\n {6}resp)/, 'Plain-name', 'schemas/Plain-name" does not exist;'],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
   ['a keyword beside a $ref', 'Spot" } }', 'Spot", minProperties: 1 } }', 'schemas/Spot" has minProperties beside it'],
-  [
-    'a recursive schema',
-    'wet: { type: boolean }',
-    'wet: { $ref: "#/components/schemas/Spot" }',
-    'The schema Spot contains itself; this is not supported.',
-  ],
-  ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listPlants is in header;'],
-  ['a list as a parameter', '{ type: string, maxLength: 3 }', '{ type: array }', 'tag of listPlants is of type array;'],
-  ['an object as a parameter', 'string, maxLength: 3 }', 'object }', 'tag of listPlants is of type object;'],
-  ['an optional body', 'required: true\n', 'required: false\n', 'The request body of putPlants must be required'],
-  ['another status', '"200":', '"204": {}\n        "200":', '200 and 204 without a schema and 400; they must be'],
-  ['a body of another media type', /json(?=.*Bed)/, 'xml', 'The request body of putPlants must be required'],
+  ['a recursive schema', 'wet: { type: boolean', 'wet: { $ref: "#/components/schemas/Spot"', 'Spot contains itself;'],
+  ['a string in an allOf', '- { type: object, ', '- { type: string, ', 'A part of an allOf is of type string;'],
+  ['a keyword in an allOf', '- { type: object, ', '- { minLength: 1, ', 'putBed.body has the keyword minLength;'],
+  ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listSpots is in header;'],
+  ['a list as a parameter', '{ type: string, maxLength: 3 }', '{ type: array }', 'tag of listSpots is of type array;'],
+  ['an object as a parameter', 'string, maxLength: 3 }', 'object }', 'tag of listSpots is of type object;'],
+  ['an optional body', 'required: true\n', 'required: false\n', 'The request body of putBed must be required'],
+  ['a body of another media type', /json(?=.*Bed)/, 'xml', 'The request body of putBed must be required'],
+  ['another status', '"200":', '"204": {}\n        "200":', 'listSpots are 200 and 204 and 400; they must be 200 a'],
 ])('throws for %s, which is not supported', (_, from, to, message) => {
   expect(CONTRACT).toMatch(from);
   expect(() => generate(CONTRACT.replace(from, to))).toThrow(message);

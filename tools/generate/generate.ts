@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { _, Ajv2020, str } from 'ajv/dist/2020.js';
+import { _, Ajv2020, type Code, type KeywordCxt, type Name, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
 import { readOperations } from '../../infra/contract.ts';
@@ -37,46 +37,29 @@ interface Contract {
 
 const HEADER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
 
+type Fails = (data: Name, schema: number) => Code;
+
+/** The validators' own keywords: the types of values they apply to, and the condition for an invalid value. */
+const KEYWORDS: [keyword: string, types: ('number' | 'string')[], fails: Fails, bound?: string][] = [
+  // Ajv's `integer` does not accept a bigint.
+  ['int64', [], (data) => _`typeof ${data} !== "bigint" || BigInt.asIntN(64, ${data}) !== ${data}`],
+  ['int32', ['number'], (data) => _`(${data} | 0) !== ${data}`],
+  // DynamoDB cannot store larger or smaller numbers ("Supported data types and naming rules in Amazon DynamoDB").
+  ['storable', ['number'], (data) => _`${data} !== 0 && (Math.abs(${data}) < 1e-130 || Math.abs(${data}) >= 1e126)`],
+  // DynamoDB stores UTF-8, which cannot encode a lone surrogate.
+  ['wellFormed', ['string'], (data) => _`!${data}.isWellFormed()`],
+  // The code of Ajv's own minLength and maxLength imports a file of Ajv, which would be in the bundle.
+  ['minLength', ['string'], (data, schema) => _`[...${data}].length < ${schema}`, 'at least'],
+  ['maxLength', ['string'], (data, schema) => _`[...${data}].length > ${schema}`, 'at most'],
+];
+
 /** Creates a compiler for one file. It numbers its functions, so a shared one would change the files of other operations. */
 function createCompiler(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, code: { source: true, esm: true, lines: true } });
-  // Ajv's `integer` does not accept a bigint.
-  ajv.addKeyword({
-    keyword: 'int64',
-    code: (context) =>
-      context.fail(_`typeof ${context.data} !== "bigint" || BigInt.asIntN(64, ${context.data}) !== ${context.data}`),
-  });
-  ajv.addKeyword({
-    keyword: 'int32',
-    type: 'number',
-    code: (context) => context.fail(_`(${context.data} | 0) !== ${context.data}`),
-  });
-  // DynamoDB cannot store larger or smaller numbers ("Supported data types and naming rules in Amazon DynamoDB").
-  ajv.addKeyword({
-    keyword: 'storable',
-    type: 'number',
-    code: (context) => {
-      const magnitude = _`Math.abs(${context.data})`;
-      context.fail(_`${context.data} !== 0 && (${magnitude} < 1e-130 || ${magnitude} >= 1e126)`);
-    },
-  });
-  // DynamoDB stores UTF-8, which cannot encode a lone surrogate.
-  ajv.addKeyword({
-    keyword: 'wellFormed',
-    type: 'string',
-    code: (context) => context.fail(_`!${context.data}.isWellFormed()`),
-  });
-  // The code of Ajv's own keywords imports a file of Ajv, which would be in the bundle.
-  for (const [keyword, operator, bound] of [
-    ['minLength', _`<`, 'at least'],
-    ['maxLength', _`>`, 'at most'],
-  ] as const) {
-    ajv.removeKeyword(keyword).addKeyword({
-      keyword,
-      type: 'string',
-      error: { message: ({ schema }) => str`must have ${bound} ${schema} characters` },
-      code: (context) => context.fail(_`[...${context.data}].length ${operator} ${context.schema}`),
-    });
+  for (const [keyword, type, fails, bound] of KEYWORDS) {
+    const message = ({ schema }: { schema: number }) => str`must have ${bound} ${schema} characters`;
+    const code = (context: KeywordCxt) => context.fail(fails(context.data, context.schema));
+    ajv.removeKeyword(keyword).addKeyword({ keyword, type, code, ...(bound && { error: { message } }) });
   }
   return ajv;
 }
@@ -87,30 +70,49 @@ export function generate(contractText: string): Record<string, string> {
   const resolved = (schema: Schema) => resolve(schema, components.schemas);
   const files: Record<string, string> = {};
   for (const { operationId, method, path, folder } of readOperations(contractText)) {
-    const { parameters = [], ...methods } = paths[path] ?? {};
-    const operation = methods[method.toLowerCase()] ?? {};
-    const request = mapValues(requestSchemas(operationId, parameters, operation), resolved);
-    const response = resolved(responseSchema(operationId, operation));
-    const schemaNames = referencedSchemaNames([operation.requestBody, operation.responses?.['200']]);
-    const schemas = Object.fromEntries(schemaNames.map((name) => [name, resolved(components.schemas[name] ?? {})]));
-    const event = objectSchema(request);
-    const eventCompiler = createCompiler();
+    const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
+    const { parameters = [], requestBody, responses = {} } = methods[method.toLowerCase()] ?? {};
+    const statuses = Object.keys(responses).join(' and ');
+    if (statuses !== '200 and 400') {
+      throw new Error(`The responses of ${operationId} are ${statuses}; they must be 200 and 400.`);
+    }
+    const request = mapValues(requestSchemas(operationId, [...ofPath, ...parameters], requestBody), resolved);
+    const event: Schema = { type: 'object', required: Object.keys(request), properties: request };
+    const response = resolved(jsonSchema(responses['200']) ?? {});
+    const names = referencedSchemaNames([requestBody, responses['200']]);
+    const schemas = names.map((name) => ({ name, schema: resolved(components.schemas[name] ?? {}) }));
+    const parameterTypes = ({ properties = {} }: Schema = {}) =>
+      mapValues(properties, (schema, name) => parameterType(schema, name, operationId));
+    const constants = {
+      operationId,
+      int64Paths: int64Paths(request['body'] ?? {}),
+      parameters: {
+        pathParameters: parameterTypes(request['pathParameters']),
+        queryStringParameters: parameterTypes(request['queryStringParameters']),
+      },
+      ...Object.fromEntries(
+        schemas.map(({ name, schema }) => [memberNamesOf(name), Object.keys(schema.properties ?? {})]),
+      ),
+    };
+    const compiler = createCompiler();
     const typeName = operationId.replace(/./, (letter) => letter.toUpperCase());
-    const constants = contractConstants(operationId, request, schemas);
     files[`functions/${folder}/contract.generated.js`] = [
       HEADER,
-      ...Object.entries(constants).map(([name, { value }]) => `export const ${name} = ${JSON.stringify(value)};\n`),
-      standaloneCode.default(eventCompiler, eventCompiler.compile(validatorSchema(event, operationId))),
+      ...Object.entries(constants).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`),
+      standaloneCode.default(compiler, compiler.compile(validatorSchema(event, operationId))),
       '\n',
     ].join('');
     files[`functions/${folder}/contract.generated.d.ts`] = [
       HEADER,
-      ...Object.entries(schemas).map(([name, schema]) => `export type ${name} = ${toTypeScript(schema)};`),
+      ...schemas.map(({ name, schema }) => `export type ${name} = ${toTypeScript(schema)};`),
       '/** The parts of a valid event that the contract describes. */',
       `export type ${typeName}Event = ${toTypeScript(event)};`,
       '/** The body of a 200 response. */',
       `export type ${typeName}Response = ${toTypeScript(response)};\n`,
-      ...Object.entries(constants).map(([name, { type }]) => `export declare const ${name}: ${type};`),
+      'export declare const operationId: string;',
+      'export declare const int64Paths: string[][];',
+      "export declare const parameters: import('../shared/middleware/typed-parameters.ts').ParameterTypes;",
+      ...names.map((name) => `export declare const ${memberNamesOf(name)}: (keyof ${name})[];`),
       '/** Validates an event. The reasons for a failure are in `errors`. */',
       "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
       'export default validate;\n',
@@ -119,81 +121,43 @@ export function generate(contractText: string): Record<string, string> {
   return files;
 }
 
+/** Returns the name of the constant with a schema's member names, such as `newPlantMemberNames`. */
+function memberNamesOf(schemaName: string): string {
+  return `${schemaName.replace(/./, (letter) => letter.toLowerCase())}MemberNames`;
+}
+
 /** Returns the names of the schemas to which the parts of an operation refer directly. Each becomes a TypeScript type. */
 function referencedSchemaNames(parts: unknown[]): string[] {
   const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
-  const names = [...new Set(Array.from(references, ([, name = '']) => name))];
-  const invalid = names.find((name) => !/^[a-z_]\w*$/i.test(name));
-  if (invalid === undefined) return names;
-  const expected = 'it must have only letters, digits and underscores';
-  throw new Error(`The schema name "${invalid}" becomes the name of a TypeScript type; ${expected}.`);
+  return [...new Set(Array.from(references, ([, name = '']) => name))];
 }
 
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
-function requestSchemas(operationId: string, parametersOfPath: Parameter[], operation: ContractOperation) {
-  const request: Record<string, Schema> = {};
-  for (const { name, in: place, required, schema } of [...parametersOfPath, ...(operation.parameters ?? [])]) {
+function requestSchemas(operationId: string, parameters: Parameter[], requestBody?: RequestOrResponse) {
+  const request: Record<string, { type: string; required: string[]; properties: Record<string, Schema> }> = {};
+  for (const { name, in: place, required, schema } of parameters) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
     if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
-    const { required: requiredNames = [], properties } = request[part] ?? {};
-    request[part] = {
-      type: 'object',
-      required: required ? [...requiredNames, name] : requiredNames,
-      properties: { ...properties, [name]: schema },
-    };
+    const ofPart = request[part] ?? { type: 'object', required: [], properties: {} };
+    if (required) ofPart.required.push(name);
+    ofPart.properties[name] = schema;
+    request[part] = ofPart;
   }
-  const { requestBody } = operation;
   if (!requestBody) return request;
-  const schema = jsonSchema(requestBody);
-  if (!schema || !requestBody.required) {
-    throw new Error(`The request body of ${operationId} must be required, and have a schema for application/json.`);
-  }
-  return { ...request, body: schema };
-}
-
-/** Returns the schema of an operation's 200 response. */
-function responseSchema(operationId: string, { responses = {} }: ContractOperation): Schema {
-  const statuses = Object.entries(responses).map(([status, each]) =>
-    jsonSchema(each) ? status : `${status} without a schema`,
-  );
-  const schema = jsonSchema(responses['200']);
-  if (schema && statuses.join(' and ') === '200 and 400') return schema;
-  throw new Error(
-    `The responses of ${operationId} are ${statuses.join(' and ')}; they must be 200 and 400, each with a schema for application/json.`,
-  );
+  const body = jsonSchema(requestBody);
+  if (body && requestBody.required) return { ...request, body };
+  throw new Error(`The request body of ${operationId} must be required, and have a schema for application/json.`);
 }
 
 function jsonSchema(message: RequestOrResponse | undefined): Schema | undefined {
   return message?.content?.['application/json']?.schema;
 }
 
-function objectSchema(properties: Record<string, Schema>): Schema {
-  return { type: 'object', required: Object.keys(properties), properties };
-}
-
-/** Returns the exported constants of an operation by name, each with its TypeScript type. */
-function contractConstants(operationId: string, request: Record<string, Schema>, schemas: Record<string, Schema>) {
-  const { body = {}, pathParameters = {}, queryStringParameters = {} } = request;
-  const parameterType = (schema: Schema, name: string) => {
-    const type = valueType(schema);
-    if (type !== 'array' && type !== 'object') return type.replace('int32', 'number');
-    const expected = 'it must be a string, a number, an integer or a boolean';
-    throw new Error(`The parameter ${name} of ${operationId} is of type ${type}; ${expected}.`);
-  };
-  const parameters = {
-    pathParameters: mapValues(pathParameters.properties ?? {}, parameterType),
-    queryStringParameters: mapValues(queryStringParameters.properties ?? {}, parameterType),
-  };
-  const constants: Record<string, { value: unknown; type: string }> = {
-    operationId: { value: operationId, type: 'string' },
-    int64Paths: { value: int64Paths(body), type: 'string[][]' },
-    parameters: { value: parameters, type: "import('../shared/middleware/typed-parameters.ts').ParameterTypes" },
-  };
-  for (const [name, { properties = {} }] of Object.entries(schemas)) {
-    const lowerFirst = name.replace(/./, (letter) => letter.toLowerCase());
-    constants[`${lowerFirst}MemberNames`] = { value: Object.keys(properties), type: `(keyof ${name})[]` };
-  }
-  return constants;
+function parameterType(schema: Schema, name: string, operationId: string): string {
+  const type = valueType(schema);
+  if (type !== 'array' && type !== 'object') return type.replace('int32', 'number');
+  const expected = 'it must be a string, a number, an integer or a boolean';
+  throw new Error(`The parameter ${name} of ${operationId} is of type ${type}; ${expected}.`);
 }
 
 /** Writes the files that `generate` returns for the openapi.yaml of a project. Default: this project. */

@@ -24,31 +24,29 @@ export function valueType({ type, format }: Schema): string {
 /** Replaces each `$ref` (`#/components/schemas/NAME`) and `allOf`. `parents` names the containing schemas. */
 export function resolve(schema: Schema, schemas: Record<string, Schema>, parents: string[] = []): Schema {
   if (schema.$ref !== undefined) {
-    const name = schema.$ref.replace('#/components/schemas/', '');
+    // The name becomes the name of a TypeScript type.
+    const [, name = ''] = /^#\/components\/schemas\/([a-z_]\w*)$/i.exec(schema.$ref) ?? [];
     const target = schemas[name];
-    if (!target) throw new Error(`"${schema.$ref}" does not exist; a $ref must be "#/components/schemas/NAME".`);
+    if (!target) {
+      const expected = 'it must be "#/components/schemas/NAME", with letters, digits and underscores';
+      throw new Error(`The $ref "${schema.$ref}" does not exist; ${expected}.`);
+    }
     const sibling = unsupportedKeyword(schema, ['$ref']);
     if (sibling !== undefined) throw new Error(`"${schema.$ref}" has ${sibling} beside it; this is not supported.`);
     if (parents.includes(name)) throw new Error(`The schema ${name} contains itself; this is not supported.`);
     return resolve(target, schemas, [...parents, name]);
   }
-  const alternatives = ['oneOf', 'anyOf'].find((keyword) => keyword in schema);
-  if (alternatives) throw new Error(`The schema ${JSON.stringify(schema)} has ${alternatives}; this is not supported.`);
   const resolveChild = (child: Schema) => resolve(child, schemas, parents);
   const { allOf = [], ...own } = schema;
   if (own.properties) own.properties = mapValues(own.properties, resolveChild);
   if (own.items) own.items = resolveChild(own.items);
   if (allOf.length === 0) return own;
-  const parts = allOf.map(resolveChild);
-  for (const part of parts) {
-    const isObject = part.type === undefined || part.type === 'object';
-    const problem = isObject ? unsupportedKeyword(part, OBJECT_KEYWORDS) : `the type ${part.type}`;
-    const expected = 'it must be an object with only properties and required';
-    if (problem !== undefined) throw new Error(`A part of an allOf has ${problem}; ${expected}.`);
-  }
-  parts.push(own);
+  const parts = [...allOf.map(resolveChild), own];
+  const other = parts.find(({ type = 'object' }) => type !== 'object');
+  if (other) throw new Error(`A part of an allOf is of type ${other.type}; it must be an object.`);
   return {
-    ...own,
+    // Also the unsupported keywords of the parts, so that `validatorSchema` rejects them.
+    ...Object.assign({}, ...parts),
     type: 'object',
     required: parts.flatMap(({ required = [] }) => required),
     properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
@@ -57,11 +55,10 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
 
 /** Keywords that do not affect the validation. */
 const ANNOTATIONS = ['description', 'title', 'example', 'examples', 'deprecated'];
-const OBJECT_KEYWORDS = ['properties', 'required'];
 const NUMBER_KEYWORDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 /** The supported keywords of each type, and the schema that every value of the type must match. */
 const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
-  object: { keywords: OBJECT_KEYWORDS, base: { type: 'object' } },
+  object: { keywords: ['properties', 'required'], base: { type: 'object' } },
   array: { keywords: ['items', 'minItems', 'maxItems'], base: { type: 'array' } },
   string: { keywords: ['minLength', 'maxLength', 'pattern', 'enum'], base: { type: 'string', wellFormed: true } },
   number: { keywords: NUMBER_KEYWORDS, base: { type: 'number', storable: true } },
