@@ -8,8 +8,10 @@ interface CommandLine<Options extends ParseArgsOptionsConfig> {
   usage: string;
   /** In the format of `parseArgs` of node:util. Default: none. */
   options?: Options;
-  /** The names of the positional arguments, in order. All are required. Default: none. */
+  /** The names of the required positional arguments, in order. Default: none. */
   args?: string[];
+  /** The names of further positional arguments. Default: none. */
+  optionalArgs?: string[];
 }
 
 type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
@@ -18,7 +20,7 @@ type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
 
 /** Parses the command line and calls `run`. If that throws, prints the error's message and sets exit status 1. */
 export async function command<const Options extends ParseArgsOptionsConfig>(
-  { usage, options, args = [] }: CommandLine<Options>,
+  { usage, options, args = [], optionalArgs = [] }: CommandLine<Options>,
   run: (values: Values<Options>, positionals: string[]) => Promise<void>,
 ): Promise<void> {
   // Without a listener, a pipe that is closed early, as by `| head`, would end the process with a stack trace.
@@ -28,7 +30,7 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const missing = args[positionals.length];
     if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-    const [unexpected] = positionals.slice(args.length);
+    const [unexpected] = positionals.slice(args.length + optionalArgs.length);
     if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}".`);
     await run(values, positionals);
   } catch (error) {

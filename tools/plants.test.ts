@@ -22,6 +22,11 @@ test('lists all plants with exact ids, in pages of 20', async () => {
   expect(code).toBe(0);
 });
 
+test('cuts long values', async () => {
+  await engine.put(engine.plantsTable, { id: { N: '1' }, name: { S: 'x'.repeat(1000) } });
+  expect((await runCommand('plants', [])).stdout).toContain(`"${'x'.repeat(59)}… `);
+});
+
 test('in a terminal, waits for Enter after each page of 20 but the last', async () => {
   for (let id = 1; id <= 41; id += 1) await engine.put(engine.plantsTable, { id: { N: String(id) }, name: { S: 'x' } });
   const [stdin, , stderr] = (['stdin', 'stdout', 'stderr'] as const).map((name) => {

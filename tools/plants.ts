@@ -11,6 +11,7 @@ plants are those of the local run.`;
 
 const OPTIONS = { stack: { type: 'string' } } as const;
 const PAGE_SIZE = 20;
+const MAX_CELL_LENGTH = 60;
 const COLUMNS = ['id', ...plantMemberNames];
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
@@ -28,9 +29,10 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
   console.error(`Plants in ${tableName}: ${count}.`);
 });
 
-/** Shows a text in quotes and with escapes, so that an empty one differs from a missing one. */
+/** Shows a text in quotes and with escapes, so that an empty one differs from a missing one. Cuts a long one. */
 function cell({ S, N, BOOL }: Partial<AttributeValue> = {}): string {
-  return N ?? JSON.stringify(S ?? BOOL) ?? '-';
+  const text = N ?? JSON.stringify(S ?? BOOL) ?? '-';
+  return text.length > MAX_CELL_LENGTH ? `${text.slice(0, MAX_CELL_LENGTH)}…` : text;
 }
 
 async function waitForEnter(): Promise<void> {

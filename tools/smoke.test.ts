@@ -6,7 +6,7 @@ import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { type FakeResponse, startFakeService } from '../test/support/fake-service.ts';
 import { startServiceWithEngine } from '../test/support/service.ts';
-import { DEVELOPMENT_TOKEN } from './local/dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
 
 vi.mock('node:timers/promises', { spy: true });
 beforeEach(() => {
@@ -36,6 +36,13 @@ test('all checks pass on the local run, also if the smoke test is repeated', asy
     expect(stdout).toMatch(/^(ok {4}\w+: .+\n){30,}\n\d+ checks passed, 0 failed; \d+\.\d s\.\n$/);
     expect(stdout).not.toContain(DEVELOPMENT_TOKEN);
   }
+});
+
+test('without arguments, tests the local run with the development token', async () => {
+  const { port } = new URL(service.url);
+  expect(await runCommand('smoke', [], { PORT: port, PLANT_STORE_TOKEN: 'of-a-deployment' })).toMatchObject({
+    code: 0,
+  });
 });
 
 // Only the pre-traffic hook has an expired token.
@@ -89,7 +96,6 @@ test.each<[string, FakeResponse[], number]>([
 });
 
 test.each([
-  [[], {}, 'BASE_URL is missing.'],
   [['plants.example.com'], {}, 'BASE_URL was "plants.example.com"; it must be an http or https URL.'],
   [['http://a.example', '--wait', 'long'], {}, '--wait was "long"; it must be a number from 0 to 3600.'],
   [['http://a.example'], { PLANT_STORE_TOKEN: '' }, 'There is no token; set --token or the environment variable'],
@@ -97,5 +103,5 @@ test.each([
   const { code, stdout, stderr } = await runCommand('smoke', args, variables);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(message);
-  expect(stderr).toContain('\n\nUsage: npm run smoke -- BASE_URL [--token TOKEN] [--wait SECONDS]\n');
+  expect(stderr).toContain('\n\nUsage: npm run smoke [-- BASE_URL [--token TOKEN] [--wait SECONDS]]\n');
 });

@@ -3,13 +3,14 @@ import { allChecks } from '../functions/pre-traffic-hook/all-checks.ts';
 import { runChecks, type Send } from '../functions/pre-traffic-hook/run-checks.ts';
 import type { Check } from '../functions/shared/checks.ts';
 import { checked, checkedNumber, command, UsageError } from './command.ts';
+import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
 
-const USAGE = `Usage: npm run smoke -- BASE_URL [--token TOKEN] [--wait SECONDS]
+const USAGE = `Usage: npm run smoke [-- BASE_URL [--token TOKEN] [--wait SECONDS]]
 
-The smoke test: sends the checks of all operations over HTTP to a deployment or the local run, and some of the gateway.
-BASE_URL is the deployed stack's ApiUrl, or http://127.0.0.1:3000 for the local run. TOKEN is by default the environment
-variable PLANT_STORE_TOKEN. If the first request fails, --wait repeats it for up to SECONDS, for example until DNS knows
-a new domain name. The plants that the checks create are not deleted. They are the same for each run with one token.`;
+The smoke test: sends the checks of all operations over HTTP, and some of the gateway. BASE_URL is the ApiUrl of a
+deployed stack; without it, the local run is tested. TOKEN is by default the environment variable PLANT_STORE_TOKEN. If
+the first request fails, --wait repeats it for up to SECONDS, for example until DNS knows a new domain name. The plants
+that the checks create are not deleted. They are the same for each run with one token.`;
 
 const OPTIONS = { token: { type: 'string' }, wait: { type: 'string', default: '0' } } as const;
 
@@ -65,9 +66,10 @@ const gatewayChecks: Check[] = [
 
 const checksOf: [name: string, checks: Check[]][] = [...Object.entries(allChecks), ['gateway', gatewayChecks]];
 
-await command({ usage: USAGE, options: OPTIONS, args: ['BASE_URL'] }, async ({ wait, ...values }, [url = '']) => {
+await command({ usage: USAGE, options: OPTIONS, optionalArgs: ['BASE_URL'] }, async ({ wait, ...values }, [arg]) => {
+  const url = arg ?? `http://127.0.0.1:${process.env['PORT'] || 3000}`;
   // Not only an argument, because other users of the machine can see it.
-  const token = values.token ?? process.env['PLANT_STORE_TOKEN'];
+  const token = values.token ?? (arg === undefined ? DEVELOPMENT_TOKEN : process.env['PLANT_STORE_TOKEN']);
   if (!token) throw new UsageError('There is no token; set --token or the environment variable PLANT_STORE_TOKEN.');
   const baseUrl = checked('BASE_URL', url, /^https?:\/\/[^/]/i, 'an http or https URL').replace(/\/+$/, '');
   const send = sendOverHttp(baseUrl);

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { checkedNumber, command } from './command.ts';
+import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
 import { projectRoot } from './project-root.ts';
 
 const USAGE = `Usage: npm start [-- --fresh] [--inspect], or npm run dev with the same options
@@ -68,14 +70,14 @@ async function freePort(variable: string, defaultPort: string): Promise<number> 
 }
 
 async function instructions(port: number, endpoint: string): Promise<string> {
-  const { DEVELOPMENT_TOKEN } = await import('./local/dynamodb.ts');
   const plantsUrl = `http://127.0.0.1:${port}/plants`;
+  const { body } = JSON.parse(readFileSync(join(projectRoot, 'events/create-plant.json'), 'utf8'));
   return `Read and try the API in a browser: http://127.0.0.1:${port}/docs
 
 The plant store is ready at ${plantsUrl}
 
 Create a plant:
-  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"climber"}'
+  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '${body}'
 
 DynamoDB: ${endpoint}
 List what is stored: npm run plants

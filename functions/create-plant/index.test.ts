@@ -6,7 +6,7 @@ import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith, handlerOf } from '../../test/support/event.ts';
 import { bodyOf, plantWith, untaggedPlantWith } from '../../test/support/plant.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { digestOf } from '../shared/access-tokens/token.ts';
 
 const engine = closedAtEnd(await startEngine());

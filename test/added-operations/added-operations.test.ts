@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { parse, parseDocument } from 'yaml';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { copyProject, type LocalRun } from '../support/project-copy.ts';
 

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 
 /** Runs a command of tools/ in this process, because starting another process takes a second. */
 export function runCommand(name: string, args: string[], variables?: NodeJS.ProcessEnv) {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { createGateway, importRoutes } from '../../tools/local/gateway.ts';
 import { closedAtEnd } from './closed-at-end.ts';
 import { contractBody } from './contract.ts';

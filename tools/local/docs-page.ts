@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import type { RawResponse } from '../../functions/pre-traffic-hook/proxy-event.ts';
 import { projectRoot } from '../project-root.ts';
-import { DEVELOPMENT_TOKEN } from './dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from './development-token.ts';
 
 const SWAGGER_UI = join(projectRoot, 'node_modules/swagger-ui-dist');
 const read = (path: string) => readFileSync(path, 'utf8');

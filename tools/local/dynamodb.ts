@@ -12,9 +12,7 @@ import {
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
 import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
 import { projectRoot } from '../project-root.ts';
-
-/** The token of the local run and of the sample events. It is public, so it must never be in a real table. */
-export const DEVELOPMENT_TOKEN = 'plantstore_LocalDevelopmentTokenValidNowhereElse000000';
+import { DEVELOPMENT_TOKEN } from './development-token.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
 export const LOCAL_REGION = 'us-east-1';

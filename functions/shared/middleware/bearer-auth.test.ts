@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
-import { DEVELOPMENT_TOKEN } from '../../../tools/local/dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from '../../../tools/local/development-token.ts';
 import { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
 import { TokensTable } from '../access-tokens/tokens-table.ts';
 import { DynamoDb } from '../dynamodb/dynamodb.ts';
