@@ -7,6 +7,7 @@ import { closedAtEnd } from './support/closed-at-end.ts';
 import { contract, contractBody } from './support/contract.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, eventWith, handlerOf, sampleEvent, sampleNames } from './support/event.ts';
+import { bodyOf, plantWith } from './support/plant.ts';
 
 /* The requests that people send first: the sample events, requests.http, and the examples of errors in openapi.yaml. */
 
@@ -48,7 +49,7 @@ test('each sample event of createPlant has its expected response here', () => {
 test.each([
   ['unknown-token', headersWith({ Authorization: `Bearer ${UNKNOWN_TOKEN}` })],
   ['not-declared-as-json', headersWith({ 'Content-Type': 'text/plain' })],
-  ['id-in-use', { body: '{"id":1,"name":"Monstera adansonii"}' }],
+  ['id-in-use', { body: bodyOf(1, plantWith({ name: 'another' })) }],
 ])('the example %s in openapi.yaml is the response', async (name, event) => {
   expect(await respond(event)).toEqual(example(name));
 });

@@ -29,6 +29,10 @@ const editBody =
   (event, correct) =>
     correct({ ...event, body: Buffer.from(edit(textOf(event))).toString('base64') });
 
+/** Adds a member to the bodies that match. */
+const addMember = (member: string, isMatch: (text: string) => boolean) =>
+  editBody((text) => (isMatch(text) ? text.replace(/\}$/, `,${member}}`) : text));
+
 /** Replaces a text of the response. */
 const editResponse =
   (from: string, to: string): InvokeVersion =>
@@ -110,7 +114,7 @@ export const brokenVersions: [failure: string, check: string, version: BrokenVer
   [
     'ignores the tag of a stored plant',
     'rejects the same plant without its tag',
-    { invoke: editBody((text) => text.replace(/("name":"Check")\}/, '$1,"tag":"check"}')) },
+    { invoke: addMember('"tag":"check"', (text) => /"Check"/.test(text) && !/"tag"/.test(text)) },
   ],
   [
     'rounds ids',
@@ -155,7 +159,7 @@ export const brokenVersions: [failure: string, check: string, version: BrokenVer
   [
     'stores a plant without a name',
     'rejects a plant without a name',
-    { invoke: editBody((text) => text.replace(/^(\{"id":\d+),("tag":"check"\})$/, '$1,"name":"",$2')) },
+    { invoke: addMember('"name":""', (text) => /"id"/.test(text) && !/"name"/.test(text)) },
   ],
   [
     'replaces lone surrogates',

@@ -215,7 +215,7 @@ function sdkClient(endpoint = 'http://127.0.0.1'): sdk.DynamoDBClient {
     maxAttempts: 3,
     retryMode: 'standard',
     // `socketTimeout` does not use the `setTimeout` that the comparison of attempts stubs.
-    requestHandler: { requestTimeout: 1000, throwOnRequestTimeout: true, socketTimeout: 125 },
+    requestHandler: { requestTimeout: 1000, throwOnRequestTimeout: true, socketTimeout: 250 },
   });
 }
 
@@ -371,8 +371,8 @@ describe.concurrent('when the time is up', () => {
 describe('makes as many attempts as the SDK, except where listed', () => {
   const { setTimeout } = globalThis;
   beforeAll(() => {
-    // Shortens the timeouts of both clients to 125 ms.
-    vi.stubGlobal('setTimeout', (callback: () => void, ms = 0) => setTimeout(callback, ms / 8));
+    // Shortens the timeouts of both clients to 250 ms.
+    vi.stubGlobal('setTimeout', (callback: () => void, ms = 0) => setTimeout(callback, ms / 4));
   });
   afterAll(() => {
     vi.unstubAllGlobals();
