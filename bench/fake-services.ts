@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
@@ -14,8 +14,8 @@ const OUTPUTS: Record<string, string> = {
 
 /** Starts a server that is both a fake DynamoDB, which accepts every token and plant, and an identity provider. */
 export async function startFakeServices() {
-  const { url, certificate, respondWith, close } = await startIssuer();
-  const certificateFile = join(mkdtempSync(join(tmpdir(), 'plant-store-bench-')), 'certificate.pem');
+  const { url, certificate, respondWith } = await startIssuer();
+  const certificateFile = join(tmpdir(), 'certificate.pem');
   writeFileSync(certificateFile, certificate);
   const key = newKey();
   respondWith((request, response) => {
@@ -26,15 +26,16 @@ export async function startFakeServices() {
     });
   });
   return {
-    /** The environment variables of a function with this provider, and a valid token. */
-    provider: {
-      variables: { TOKEN_ISSUER: url, TOKEN_AUDIENCE: 'plants' },
-      token: signed(key, { iss: url, aud: 'plants', sub: 'bench', exp: 2 ** 33 }, { typ: 'at+jwt' }),
-    },
+    /** The settings of a stack with this identity provider. */
+    settings: { tokenIssuer: url, tokenAudience: 'plants' },
+    /** A valid token of the identity provider. */
+    jwt: signed(key, { iss: url, aud: 'plants', sub: 'bench', exp: 2 ** 33 }, { typ: 'at+jwt' }),
+    /** The environment variables of the functions. */
     environment: {
       ...localVariables(url),
+      TOKEN_ISSUER: url,
+      TOKEN_AUDIENCE: 'plants',
       NODE_EXTRA_CA_CERTS: certificateFile,
     },
-    close,
   };
 }

@@ -1,68 +1,64 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { startRuntime } from '../test/runtime/runtime-api.ts';
+import { projectRoot } from '../tools/project-root.ts';
+import type { Handler } from './build.ts';
 
-export interface RunOptions {
-  environment: Record<string, string>;
-  /** Creates the nth event. */
-  event: (n: number) => unknown;
-  /** The expected status of the responses. Default: 200. */
-  status?: number;
-  /** The number of measured invocations, after half as many to warm up. Default: 0. */
-  invocations?: number;
-  /** Limits the CPU after init to the share that Lambda gives for this memory size. Default: no limit. */
-  megabytes?: number;
-}
+/** The memory size in infra/functions.ts, and the one with a whole CPU ("Configure Lambda function memory"). */
+const MEGABYTES = 512;
+const MEGABYTES_PER_CPU = 1769;
+
+const WARM_UP_INVOCATIONS = 200;
+const MEASURED_INVOCATIONS = 300;
 
 export interface Run {
-  /** From spawn to the first response. */
+  /** From the start of the process to its first response. */
   coldStartMs: number;
-  /** From the first event to its response. */
-  firstInvocationMs: number;
-  /** Average CPU time of the measured invocations. Not a finite number if there are none. */
+  /** Averages of the measured invocations. */
+  warmMs: number;
   warmCpuUs: number;
-  /** Average wall time of the measured invocations. Not a finite number if there are none. */
-  warmWallMs: number;
   peakMegabytes: number;
 }
 
-/** Starts a bundle on AWS's runtime client, invokes it, measures that and stops it. */
-export async function measure(directory: string, options: RunOptions): Promise<Run> {
-  const { environment, event, status = 200, invocations = 0, megabytes } = options;
-  const runtime = await startRuntime(directory, environment, true);
-  const { pid, spawned } = runtime;
-  const share = megabytes === undefined ? undefined : cpuShare(pid, megabytes);
+const sample = JSON.parse(readFileSync(`${projectRoot}/events/create-plant.json`, 'utf8'));
+
+/** Starts a bundle on AWS's runtime client, sends it events, measures that and stops it. */
+export async function measure({ name, folder, token }: Handler, environment: Record<string, string>): Promise<Run> {
+  const headers = { ...sample.headers, Authorization: `Bearer ${token}` };
+  mkdirSync(CGROUP, { recursive: true });
+  const runtime = await startRuntime(folder, environment, true);
+  const { pid } = runtime;
   let sent = 0;
 
-  async function invoke(times = 1): Promise<void> {
+  async function invoke(times: number): Promise<void> {
     for (let i = 0; i < times; i += 1) {
       sent += 1;
-      const response = await runtime.invoke(event(sent));
-      if (response.includes(`"statusCode":${status}`)) continue;
-      throw new Error(`${directory} responded with ${response}; the status must be ${status}.\n${runtime.log()}`);
+      const event = { ...sample, headers, body: `{"id":${sent},"name":"Monstera","tag":"climber"}` };
+      const response = await runtime.invoke(event);
+      if (!response.includes('"statusCode":200')) throw new Error(`${name} responded with ${response}`);
     }
   }
 
   try {
     // Init gets a whole CPU, as on Lambda.
     await runtime.ready();
-    share?.set();
+    const initMs = performance.now() - runtime.spawned;
+    limitCpu(pid);
     const firstEvent = performance.now();
-    await invoke();
-    const firstResponse = performance.now();
-    await invoke(invocations / 2);
+    await invoke(1);
+    const coldStartMs = initMs + performance.now() - firstEvent;
+    await invoke(WARM_UP_INVOCATIONS);
     const cpuBefore = cpuNanoseconds(pid);
     const wallBefore = performance.now();
-    await invoke(invocations);
+    await invoke(MEASURED_INVOCATIONS);
     return {
-      coldStartMs: firstResponse - spawned,
-      firstInvocationMs: firstResponse - firstEvent,
-      warmCpuUs: (cpuNanoseconds(pid) - cpuBefore) / 1000 / invocations,
-      warmWallMs: (performance.now() - wallBefore) / invocations,
+      coldStartMs,
+      warmMs: (performance.now() - wallBefore) / MEASURED_INVOCATIONS,
+      warmCpuUs: (cpuNanoseconds(pid) - cpuBefore) / 1000 / MEASURED_INVOCATIONS,
       peakMegabytes: Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
     };
   } finally {
     await runtime.close();
-    share?.remove();
+    rmdirSync(CGROUP);
   }
 }
 
@@ -73,25 +69,15 @@ function cpuNanoseconds(pid: number): number {
   return times.reduce((sum, nanoseconds) => sum + Number(nanoseconds), 0);
 }
 
-/** The memory size at which a function has a whole CPU ("Configure Lambda function memory"). */
-const MEGABYTES_PER_CPU = 1769;
-const PERIOD_US = 20_000;
+const CGROUP_VERSION_1 = existsSync('/sys/fs/cgroup/cpu');
+const CGROUP = `/sys/fs/cgroup/${CGROUP_VERSION_1 ? 'cpu/' : ''}plant-store-bench`;
 
-/** Limits a process to Lambda's share of a CPU at a memory size. Throws without cgroups (version 1 or 2). */
-function cpuShare(pid: number, megabytes: number) {
-  const isVersion1 = existsSync('/sys/fs/cgroup/cpu/cgroup.procs');
-  const directory = `/sys/fs/cgroup/${isVersion1 ? 'cpu/' : ''}plant-store-bench-${pid}`;
-  const quota = Math.round((PERIOD_US * megabytes) / MEGABYTES_PER_CPU);
-  mkdirSync(directory);
-  writeFileSync(`${directory}/cgroup.procs`, String(pid));
-  return {
-    set(): void {
-      if (isVersion1) {
-        writeFileSync(`${directory}/cpu.cfs_period_us`, String(PERIOD_US));
-        writeFileSync(`${directory}/cpu.cfs_quota_us`, String(quota));
-      } else writeFileSync(`${directory}/cpu.max`, `${quota} ${PERIOD_US}`);
-    },
-    /** Removes the cgroup. The process must have ended. */
-    remove: () => rmdirSync(directory),
-  };
+/** Limits a process to the share of a CPU that Lambda gives for the memory size. Throws without cgroups. */
+function limitCpu(pid: number): void {
+  const periodUs = 20_000;
+  const quotaUs = Math.round((periodUs * MEGABYTES) / MEGABYTES_PER_CPU);
+  const files = CGROUP_VERSION_1
+    ? { 'cpu.cfs_period_us': periodUs, 'cpu.cfs_quota_us': quotaUs, 'cgroup.procs': pid }
+    : { 'cpu.max': `${quotaUs} ${periodUs}`, 'cgroup.procs': pid };
+  for (const [file, value] of Object.entries(files)) writeFileSync(`${CGROUP}/${file}`, String(value));
 }

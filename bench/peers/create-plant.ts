@@ -2,21 +2,32 @@ import { createHash } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 
 /*
- * Shared by all peers: the SDK's default client, with the same token look-up (cached for a minute) and the same
- * conditional write as the function's.
+ * Shared by the peers that use the AWS SDK: its default client, with the same token look-up (cached for a minute), the
+ * same conditional write and the same log line as the function's.
  */
-
-export interface NewPlant {
-  id: number;
-  name: string;
-  tag?: string | undefined;
-}
 
 const client = new DynamoDBClient({});
 const cache = new Map<string, { name: string; until: number }>();
 
+/** Stores the plant of a request. Returns the status and the body of the response. */
+export async function createPlant(authorization: string | undefined, newPlant: Record<string, unknown> | undefined) {
+  const start = performance.now();
+  const owner = await tokenName(authorization);
+  if (owner === undefined) return errorResponse(401, 'The access token is missing or not valid.');
+  const { id, name, tag } = newPlant ?? {};
+  if (!Number.isInteger(id) || typeof name !== 'string' || (tag !== undefined && typeof tag !== 'string')) {
+    return errorResponse(400, 'The body is not a NewPlant.');
+  }
+  const created = await store(String(id), name, tag);
+  const outcome = created ? 'succeeded' : 'refused';
+  console.info({ operation: 'createPlant', outcome, tokenName: owner, durationMs: performance.now() - start });
+  return created ? { status: 200, body: { name, tag } } : errorResponse(409, 'The id is in use by a different plant.');
+}
+
+const errorResponse = (error: number, message: string) => ({ status: 400, body: { error, message } });
+
 /** Returns the name of a valid bearer token, and undefined for any other. */
-export async function tokenName(authorization: string | undefined): Promise<string | undefined> {
+async function tokenName(authorization: string | undefined): Promise<string | undefined> {
   const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) return undefined;
   const digest = createHash('sha256').update(token).digest('hex');
@@ -31,11 +42,11 @@ export async function tokenName(authorization: string | undefined): Promise<stri
 }
 
 /** Stores a plant. Returns false if the id is in use by a different plant. */
-export async function createPlant({ id, name, tag }: NewPlant): Promise<boolean> {
+async function store(id: string, name: string, tag: string | undefined): Promise<boolean> {
   const sameTag = tag === undefined ? 'attribute_not_exists(#tag)' : '#tag = :tag';
   const write = new PutItemCommand({
     TableName: process.env['PLANTS_TABLE_NAME'],
-    Item: { id: { N: String(id) }, name: { S: name }, ...(tag !== undefined && { tag: { S: tag } }) },
+    Item: { id: { N: id }, name: { S: name }, ...(tag !== undefined && { tag: { S: tag } }) },
     ConditionExpression: `attribute_not_exists(id) OR (#name = :name AND ${sameTag})`,
     ExpressionAttributeNames: { '#name': 'name', '#tag': 'tag' },
     ExpressionAttributeValues: { ':name': { S: name }, ...(tag !== undefined && { ':tag': { S: tag } }) },
@@ -47,21 +58,4 @@ export async function createPlant({ id, name, tag }: NewPlant): Promise<boolean>
     if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return false;
     throw error;
   }
-}
-
-export const UNAUTHORIZED = { error: 401, message: 'The access token is missing or not valid.' };
-export const BAD_REQUEST = { error: 400, message: 'The body is not a NewPlant.' };
-export const CONFLICT = { error: 409, message: 'The id is in use by a different plant.' };
-
-/** Creates a proxy response, for peers without a framework that does so. */
-export const jsonResponse = (statusCode: number, body: object) => ({
-  statusCode,
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-});
-
-/** Logs one line per request, as the function does. */
-export function log(created: boolean, tokenName: string | undefined, start: number): void {
-  const outcome = created ? 'succeeded' : 'refused';
-  console.info({ operation: 'createPlant', outcome, tokenName, durationMs: performance.now() - start });
 }
