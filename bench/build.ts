@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundlesWith } from '../test/support/stack.ts';
-import { DEVELOPMENT_TOKEN } from '../tools/local/dynamodb.ts';
+import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 
 /** A bundled handler. */
 export interface Handler {
