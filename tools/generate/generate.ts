@@ -176,7 +176,7 @@ function contractConstants(operationId: string, request: Record<string, Schema>,
   const { body = {}, pathParameters = {}, queryStringParameters = {} } = request;
   const parameterType = (schema: Schema, name: string) => {
     const type = valueType(schema);
-    if (type !== 'array' && type !== 'object') return type.replace('int32', 'number');
+    if (type !== 'array' && type !== 'object') return type;
     const expected = 'it must be a string, a number, an integer or a boolean';
     throw new Error(`The parameter ${name} of ${operationId} is of type ${type}; ${expected}.`);
   };
