@@ -16,5 +16,7 @@ await command({ usage: USAGE, args: ['EXAMPLE'] }, async (_, [example = '']) => 
   checked('EXAMPLE', example, new RegExp(`^(${examples.join('|')})$`), `one of ${examples.join(', ')}`);
   const files = addExample(example, projectRoot);
   console.log(`Added ${example}. These files are new or changed:\n\n${files.map((file) => `  ${file}\n`).join('')}`);
-  console.log('Run npm test. Then update what README.md, requests.http and the errors in openapi.yaml say.');
+  console.log(
+    'Run npm test. Then say in the error tables of openapi.yaml and README.md what is new (docs/changing.md).',
+  );
 });

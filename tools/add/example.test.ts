@@ -7,6 +7,7 @@ import { projectRoot } from '../project-root.ts';
 import { addExample } from './example.ts';
 
 const CHECKS_FILE = 'functions/pre-traffic-hook/all-checks.ts';
+const FOUND = '/found/{id}';
 const PARTS = [
   'openapi.yaml',
   'infra/operations.ts',
@@ -31,7 +32,7 @@ function copyParts(): string {
       const renamed = (text: string) => text.replaceAll(`${from}-plant`, `${to}-plant`);
       cpSync(join(projectRoot, `examples/${from}-plant`, file), join(root, `examples/${to}-plant`, renamed(file)));
       edit(root, `examples/${to}-plant/${renamed(file)}`, (text) =>
-        renamed(text).replaceAll(`${from}Plant`, `${to}Plant`).replace('/plants/{id}:', '/found/{id}:'),
+        renamed(text).replaceAll(`${from}Plant`, `${to}Plant`).replace('/plants/{id}:', `${FOUND}:`),
       );
     }
   }
@@ -61,7 +62,7 @@ test('adds operations to a new and to an existing path, and keeps comments and o
   addExample('find-plant', root);
   addExample('lose-plant', root);
   const after = textsOf(root);
-  const route = { path: '/found/{id}' };
+  const route = { path: FOUND };
   expect(readOperations(after['openapi.yaml'])).toEqual([
     ...operations,
     { operationId: 'findPlant', method: 'GET', folder: 'find-plant', ...route },
@@ -83,16 +84,22 @@ test('adds operations to a new and to an existing path, and keeps comments and o
     expect(after).toHaveProperty([`functions/find-plant/${file}`]);
   }
   const pathParameters = { id: '1' };
-  const context = { resourcePath: '/found/{id}', httpMethod: 'GET', path: '/v1/found/1' };
+  const context = { resourcePath: FOUND, httpMethod: 'GET', path: '/v1/found/1' };
   expect(JSON.parse(after['events/find-plant.json'] ?? '')).toMatchObject({
-    ...{ httpMethod: 'GET', resource: '/found/{id}', path: '/found/1', pathParameters, requestContext: context },
+    ...{ httpMethod: 'GET', resource: FOUND, path: '/found/1', pathParameters, requestContext: context },
     ...{ queryStringParameters: null, body: null },
   });
 });
 
 const [CONTRACT, GRANTS] = ['openapi.yaml', 'infra/operations.ts'];
 test.each([
-  ['the path and method exist', CONTRACT, '  /plants:\n    post:', '  /found/{id}:\n    get:', 'has GET /found/{id} ('],
+  [
+    'the path and method exist',
+    CONTRACT,
+    'paths:',
+    `paths:\n  ${FOUND}: { get: { operationId: x } }`,
+    `GET ${FOUND} (x)`,
+  ],
   ['the operation exists', CONTRACT, 'createPlant', 'findPlant', 'has POST /plants (findPlant) already'],
   ['the paths have another form', CONTRACT, '\npaths:', '\n"paths":', 'openapi.yaml has no line "paths:"'],
   ['a schema is missing', CONTRACT, '    Plant:', '    Plant2:', '"#/components/schemas/Plant" does not exist'],
