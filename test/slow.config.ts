@@ -21,7 +21,7 @@ export default defineConfig({
       project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
       project('runtime', ['test/runtime/*.test.ts']),
       project('browser', ['test/browser/*.test.ts']),
-      project('added-operations', ['test/added-operations/*.test.ts'], { testTimeout: 900_000 }),
+      project('add', ['test/add/*.test.ts'], { testTimeout: 900_000 }),
     ],
   },
 });

@@ -1,7 +1,8 @@
 import { type Check, type CheckRequest, tokenChecks } from '../shared/checks.ts';
 import type { Plant } from './contract.generated.js';
 
-const PLANT: Plant = { name: 'Check', tag: 'check' };
+/** The plant of the checks. */
+export const PLANT: Plant = { name: 'Check', tag: 'check' };
 /** Spaces, a letter of two code points, and characters that need escaping. */
 const UNICODE: Plant = { name: ' e\u0301🌱"\\\u0000\u2028 ', tag: '植物\n' };
 
@@ -13,9 +14,10 @@ const post = (body: string | Uint8Array, headers = {}): CheckRequest => ({
 });
 /** A body with an id as text, because `JSON.stringify` cannot write a bigint. */
 const bodyOf = (id: bigint | string, members: object) => `{"id":${id},${JSON.stringify(members).slice(1)}`;
-const plus = (more: bigint) => (id: bigint) => id + more;
+export const plus = (more: bigint) => (id: bigint) => id + more;
 
-const creates = (title: string, plant: Plant, idOf: (id: bigint) => bigint | string, headers = {}): Check => ({
+/** Makes a check that creates a plant. `idOf` returns its id from that of the run. */
+export const creates = (title: string, plant: Plant, idOf: (id: bigint) => bigint | string, headers = {}): Check => ({
   title,
   request: (id) => post(bodyOf(idOf(id), plant), headers),
   expected: { body: plant },

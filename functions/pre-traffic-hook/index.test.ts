@@ -121,6 +121,16 @@ test('a correct version passes with the hook’s own tokens, which are deleted a
   expect(Number(expired?.['expiresAt']?.N)).toBeLessThan(startedAt);
 });
 
+test('leaves out a check that needs another operation', async () => {
+  const [check] = allChecks['createPlant'] ?? [];
+  const checks = check && [check, { ...check, smokeTestOnly: true }];
+  vi.doMock('./all-checks.ts', () => ({ allChecks: { createPlant: checks } }));
+  onTestFinished(() => void vi.doUnmock('./all-checks.ts'));
+  const { log, events } = await runHook();
+  expect(log).toEqual([STARTED, { level: 'info', operation: 'createPlant', passedChecks: 1 }]);
+  expect(events).toHaveLength(1);
+});
+
 test('sends events with the members of a sample event', async () => {
   const { events } = await runHook();
   const members = (value: unknown): unknown =>

@@ -24,6 +24,11 @@ export interface Check {
   expected: Expected | Expected[];
   /** True to send an expired token instead of a valid one. Only the pre-traffic hook has one. @default false */
   expired?: boolean;
+  /**
+   * True if the check needs another operation, for example to create first what this one reads. The pre-traffic hook leaves
+   * it out, because it can invoke only one operation. @default false
+   */
+  smokeTestOnly?: boolean;
 }
 
 /** A token of the right form that was never issued. */

@@ -96,10 +96,12 @@ test.each([
   ['1.0', {}, 'The parameter bed was "1.0"; it must be a whole number from -9223372036854775808 to'],
   ['1', { limit: '2147483648' }, 'The parameter limit was "2147483648"; it must be a whole number from 1 to'],
   ['1', { from: 'x' }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.'],
-  ['1', { limit: '0' }, 'The parameter limit must be >= 1.'],
+  ['1', { limit: '1.0' }, 'The parameter limit was "1.0"; it must be a whole number from 1 to 2147483647.'],
+  ['1', { limit: '1e1' }, 'The parameter limit was "1e1"; it must be a whole number from 1 to 2147483647.'],
+  ['1', { limit: '0' }, 'The parameter limit was "0"; it must be >= 1.'],
   ['1', { ripe: 'yes' }, 'The parameter ripe was "yes"; it must be true or false.'],
   ['1', { size: '1e126' }, 'The parameter size was "1e+126"; it must be a number: 0, or one with a magnitude'],
-  ['1', { tag: '🌱🌱🌱🌱' }, 'The parameter tag must have at most 3 characters.'],
+  ['1', { tag: '🌱🌱🌱🌱' }, 'The parameter tag was "🌱🌱🌱🌱"; it must have at most 3 characters.'],
 ])('describes what the parameters %s and %j must be', async (bed, query, message) => {
   expect(String(await list(bed, query)).slice(0, message.length)).toBe(message);
 });

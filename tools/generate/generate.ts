@@ -155,7 +155,7 @@ function jsonSchema(message: RequestOrResponse | undefined): Schema | undefined 
 
 function parameterType(schema: Schema, name: string, operationId: string): string {
   const type = valueType(schema);
-  if (type !== 'array' && type !== 'object') return type.replace('int32', 'number');
+  if (type !== 'array' && type !== 'object') return type;
   const expected = 'it must be a string, a number, an integer or a boolean';
   throw new Error(`The parameter ${name} of ${operationId} is of type ${type}; ${expected}.`);
 }

@@ -4,7 +4,7 @@ import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
 import { fc, int64 } from '../../../test/support/property.ts';
 import { successResponse } from '../success-response.ts';
-import { attributeValue, DynamoDb, type MemberValue, memberValue } from './dynamodb.ts';
+import { attributeValue, DynamoDb, type MemberValue, membersOf, memberValue } from './dynamodb.ts';
 
 const engine = closedAtEnd(await startEngine());
 const dynamoDb = new DynamoDb();
@@ -42,6 +42,9 @@ test.each(['', 'fern', true, false])('preserves %j', async (value) => {
   expect(JSON.parse(await response(value))).toEqual({ member: value });
 });
 
-test('omits a member that the item does not have', () => {
-  expect(successResponse({ name: 'fern', tag: memberValue(undefined) }).body).toBe('{"name":"fern"}');
+test('converts an item to its members, without other attributes and those that it does not have', () => {
+  const item = { id: { N: '1' }, name: { S: 'fern' }, height: { N: '1.5' } };
+  const members = membersOf<{ id: bigint; name: string; tag?: string }>(item, ['id', 'name', 'tag']);
+  expect(members).toEqual({ id: 1n, name: 'fern' });
+  expect(successResponse(members).body).toBe('{"id":1,"name":"fern"}');
 });

@@ -58,6 +58,17 @@ export function memberValue({ S, BOOL, N }: AttributeValue = { NULL: true }): Me
   return N === undefined ? (S ?? BOOL) : (parseDigits(N) ?? Number(N));
 }
 
+/**
+ * Converts an item to an object with these members. One that the item does not have is undefined, which a response omits.
+ * `Members` is a type of the contract, which the item matched when it was stored. A whole number is always a bigint.
+ */
+export function membersOf<Members extends object>(
+  item: Record<string, AttributeValue>,
+  names: (keyof Members & string)[],
+): Members {
+  return Object.fromEntries(names.map((name) => [name, memberValue(item[name])])) as Members;
+}
+
 /** An error response of DynamoDB. `name` is DynamoDB's, for example `ConditionalCheckFailedException`. */
 export class DynamoDbError extends Error {
   readonly status: number;

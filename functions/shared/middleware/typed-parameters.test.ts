@@ -27,6 +27,7 @@ test.each([
   ['1', 'string', '1'],
   ['true', 'string', 'true'],
   ['1E+2', 'number', 100],
+  ['-7', 'int32', -7],
 ] as const)('converts "%s" as a %s to %j', async (text, type, value) => {
   expect(await typed(text, type)).toBe(value);
 });
@@ -36,6 +37,10 @@ test.each([
   ['+1', 'int64'],
   ['1.0', 'int64'],
   ['99999999999999999999', 'int64'],
+  ['', 'int32'],
+  ['1.0', 'int32'],
+  ['1e1', 'int32'],
+  ['99999999999999999999', 'int32'],
   ['', 'number'],
   ['01', 'number'],
   ['0x1', 'number'],
@@ -51,7 +56,7 @@ test.each([
 
 test('converts query parameters too, and removes those that the contract does not have', async () => {
   const stack = middy()
-    .use(typedParameters({ pathParameters: {}, queryStringParameters: { limit: 'number', id: 'int64' } }))
+    .use(typedParameters({ pathParameters: {}, queryStringParameters: { limit: 'int32', id: 'int64' } }))
     .handler(async ({ queryStringParameters }) => queryStringParameters);
   const query = async (texts: Record<string, string> | null) =>
     stack(eventWith({ queryStringParameters: texts }), contextWith());

@@ -1,7 +1,7 @@
 import { parseDigits } from '../exact-numbers.ts';
 import type { Middleware } from '../request.ts';
 
-export type ParameterType = 'int64' | 'number' | 'boolean' | 'string';
+export type ParameterType = 'int64' | 'int32' | 'number' | 'boolean' | 'string';
 
 /** The types of an operation's parameters by name. */
 export interface ParameterTypes {
@@ -34,6 +34,7 @@ const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 function convert(text: string | undefined, type: ParameterType): unknown {
   if (text === undefined) return undefined;
   if (type === 'int64') return parseDigits(text) ?? text;
+  if (type === 'int32' && parseDigits(text) !== undefined) return Number(text);
   if (type === 'number' && JSON_NUMBER.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;

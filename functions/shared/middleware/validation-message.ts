@@ -30,8 +30,13 @@ function describeError({ keyword, instancePath, params, parentSchema, data, mess
     return `The ${nameOf(instancePath, missing)} is missing; it must be ${requirement(parentSchema.properties[missing])}.`;
   }
   const name = nameOf(instancePath);
-  if (!TYPE_KEYWORDS.includes(keyword)) return `The ${name} ${message}.`;
-  const actual = name.startsWith('parameter') ? `"${truncate(String(data))}"` : describeValue(data);
+  const isParameter = name.startsWith('parameter');
+  const actual = isParameter ? `"${truncate(String(data))}"` : describeValue(data);
+  if (!TYPE_KEYWORDS.includes(keyword)) {
+    return isParameter || typeof data === 'number'
+      ? `The ${name} was ${actual}; it ${message}.`
+      : `The ${name} ${message}.`;
+  }
   const digits = needsPlainDigits(data) ? ', in plain digits if it is beyond 2^53' : '';
   return `The ${name} was ${actual}; it must be ${requirement(parentSchema)}${digits}.`;
 }

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type DynamoDb, memberValue } from '../shared/dynamodb/dynamodb.ts';
+import { type DynamoDb, membersOf } from '../shared/dynamodb/dynamodb.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { successResponse } from '../shared/success-response.ts';
 import { type DeletePlantEvent, type DeletePlantResponse, plantMemberNames } from './contract.generated.js';
@@ -11,8 +11,6 @@ export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
     const deletion = { TableName: tableName, Key: { id: { N: String(id) } }, ReturnValues: 'ALL_OLD' as const };
     const { Attributes: item } = await dynamoDb.send('DeleteItem', deletion, context);
     if (!item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
-    const members = plantMemberNames.map((member) => [member, memberValue(item[member])]);
-    // createPlant validated it before it was stored.
-    return successResponse(Object.fromEntries(members) as DeletePlantResponse);
+    return successResponse(membersOf<DeletePlantResponse>(item, plantMemberNames));
   };
 }

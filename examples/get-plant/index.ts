@@ -1,0 +1,24 @@
+import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
+import validator from '@middy/validator';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { environmentVariable } from '../shared/environment-variable.ts';
+import { bearerAuth } from '../shared/middleware/bearer-auth.ts';
+import { cors } from '../shared/middleware/cors.ts';
+import { errorResponse } from '../shared/middleware/error-response.ts';
+import { requestLog } from '../shared/middleware/request-log.ts';
+import { typedParameters } from '../shared/middleware/typed-parameters.ts';
+import { accessTokens, dynamoDb } from '../shared/resources.ts';
+import { type GetPlantEvent, operationId, parameters, default as validateEvent } from './contract.generated.js';
+import { getPlant } from './get-plant.ts';
+
+/** `GET /plants/{id}`: 200 with the Plant, or 400 with an Error. */
+export const handler = middy<GetPlantEvent, APIGatewayProxyResult>()
+  .use(requestLog(operationId))
+  .use(cors())
+  .use(errorResponse())
+  .use(httpHeaderNormalizer())
+  .use(bearerAuth(accessTokens))
+  .use(typedParameters(parameters))
+  .use(validator({ eventSchema: validateEvent }))
+  .handler(getPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

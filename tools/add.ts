@@ -1,0 +1,22 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { addExample } from './add/example.ts';
+import { checked, command } from './command.ts';
+import { projectRoot } from './project-root.ts';
+
+const examples = readdirSync(join(projectRoot, 'examples'));
+
+const USAGE = `Usage: npm run add -- EXAMPLE
+
+Adds an operation of examples/ to the project, with its path in openapi.yaml, its code, checks and tests in functions/,
+its permissions in infra/operations.ts and a sample event. EXAMPLE is one of ${examples.join(', ')}.
+If it cannot add all of it, it changes nothing.`;
+
+await command({ usage: USAGE, args: ['EXAMPLE'] }, async (_, [example = '']) => {
+  checked('EXAMPLE', example, new RegExp(`^(${examples.join('|')})$`), `one of ${examples.join(', ')}`);
+  const files = addExample(example, projectRoot);
+  console.log(`Added ${example}. These files are new or changed:\n\n${files.map((file) => `  ${file}\n`).join('')}`);
+  console.log(
+    'Run npm test. Then say in the error tables of openapi.yaml and README.md what is new (docs/changing.md).',
+  );
+});

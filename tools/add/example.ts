@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { parse } from 'yaml';
+import { type Operation, readOperations } from '../../infra/contract.ts';
+import { generate } from '../generate/generate.ts';
+import { projectRoot } from '../project-root.ts';
+
+/** Each starts the block at whose end a part of an operation is inserted. */
+const PATHS = 'paths:';
+const GRANTS = 'const GRANTS: Record<string, Uses> = {';
+const CHECKS = 'export const allChecks: Record<string, Check[]> = {';
+
+const CHECKS_FILE = 'functions/pre-traffic-hook/all-checks.ts';
+
+/**
+ * Adds an example to the project in the folder `root`. Returns the paths of the changed and the new files, without those
+ * that are generated. Throws if it cannot add all of it; then it has changed nothing.
+ */
+export function addExample(example: string, root: string): string[] {
+  const files = filesWithExample(example, root);
+  const generated = generate(files['openapi.yaml'] ?? '');
+  const all = Object.entries({ ...files, ...generated }).map(([path, text]) => ({ path: join(root, path), text }));
+  const before = all.map(({ path }) => ({ path, text: existsSync(path) ? readFileSync(path) : undefined }));
+  const folder = join(root, 'functions', example);
+  try {
+    mkdirSync(folder);
+    for (const { path, text } of all) writeFileSync(path, text);
+    const biome = join(projectRoot, 'node_modules/.bin/biome');
+    execFileSync(biome, ['check', '--write', '--log-level=error', ...Object.keys(files)], { cwd: root, stdio: 'pipe' });
+  } catch (error) {
+    for (const { path, text } of before) {
+      if (text) writeFileSync(path, text);
+      else rmSync(path, { force: true });
+    }
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return Object.keys(files);
+}
+
+/** Returns the texts of the changed and the new files, by path from the root. Throws if a part exists already. */
+function filesWithExample(example: string, root: string): Record<string, string> {
+  const read = (path: string) => readFileSync(join(root, path), 'utf8');
+  const source = (file: string) => read(`examples/${example}/${file}`);
+  for (const path of [`functions/${example}`, `events/${example}.json`]) {
+    if (existsSync(join(root, path))) throw new Error(`${path} exists already; nothing was added.`);
+  }
+  const [operation] = readOperations(source('openapi.yaml'));
+  if (!operation) throw new Error(`examples/${example}/openapi.yaml has no operation.`);
+  const contract = contractWith(operation, source('openapi.yaml'), read('openapi.yaml'));
+  const addLine = (file: string, block: string, value: string) => {
+    const line = `  ${operation.operationId}: `;
+    if (read(file).includes(`\n${line}`)) throw new Error(`${file} has ${operation.operationId} already.`);
+    return insertAtEnd(file, read(file), block, `${line}${value},`);
+  };
+  const checks = `${operation.operationId}Checks`;
+  const code = readdirSync(join(root, 'examples', example)).filter((file) => file.endsWith('.ts'));
+  return {
+    'openapi.yaml': contract,
+    'infra/operations.ts': addLine('infra/operations.ts', GRANTS, source('grants.json').trim()),
+    // The formatter sorts the imports.
+    [CHECKS_FILE]: addLine(CHECKS_FILE, CHECKS, checks).replace(
+      /^import /m,
+      `import { ${checks} } from '../${example}/checks.ts';\nimport `,
+    ),
+    ...Object.fromEntries(code.map((file) => [`functions/${example}/${file}`, source(file)])),
+    [`events/${example}.json`]: sampleEvent(operation, contract, read('events/create-plant.json')),
+  };
+}
+
+/** Returns the contract with the operation of an example's contract, which has only this operation. */
+function contractWith({ operationId, method, path }: Operation, example: string, contract: string): string {
+  const operations = readOperations(contract);
+  const existing = operations.find(
+    (each) => each.operationId === operationId || (each.method === method && each.path === path),
+  );
+  if (existing)
+    throw new Error(`openapi.yaml has ${existing.method} ${existing.path} (${existing.operationId}) already.`);
+  const [, pathLine = '', ...methodLines] = example.trimEnd().split('\n');
+  return path in parse(contract).paths
+    ? insertAtEnd('openapi.yaml', contract, pathLine, methodLines.join('\n'))
+    : insertAtEnd('openapi.yaml', contract, PATHS, [pathLine, ...methodLines].join('\n'));
+}
+
+/** Inserts lines at the end of the block that the line `start` starts: after its last line that is indented further. */
+function insertAtEnd(file: string, text: string, start: string, inserted: string): string {
+  const lines = text.split('\n');
+  const first = lines.indexOf(start);
+  if (first < 0) throw new Error(`${file} has no line "${start.trim()}", which starts the block for the operation.`);
+  // A comment can be about what follows.
+  const isCode = (line: string) => !/^\s*(#|\/\/|$)/.test(line);
+  const isOutside = (line: string) => isCode(line) && line.search(/\S/) <= start.search(/\S/);
+  const next = lines.findIndex((line, index) => index > first && isOutside(line));
+  const last = lines.slice(0, next < 0 ? lines.length : next).findLastIndex(isCode);
+  return lines.toSpliced(last + 1, 0, inserted).join('\n');
+}
+
+/** Returns the sample event of an operation without a body: `sample` with the examples of the operation's parameters. */
+function sampleEvent({ method, path: resource }: Operation, contract: string, sample: string): string {
+  const { parameters = [] } = parse(contract).paths[resource][method.toLowerCase()];
+  const valuesIn = (place: string): [string, string][] =>
+    (parameters as { name: string; in: string; example?: unknown }[])
+      .filter(({ in: of, example }) => of === place && example !== undefined)
+      .map(({ name, example }) => [name, String(example)]);
+  const [inPath, inQuery] = [valuesIn('path'), valuesIn('query')];
+  const path = inPath.reduce((text, [name, value]) => text.replace(`{${name}}`, value), resource);
+  const orNull = (entries: [string, unknown][]) => (entries.length > 0 ? Object.fromEntries(entries) : null);
+  const event: APIGatewayProxyEvent = JSON.parse(sample);
+  const changed = {
+    ...event,
+    resource,
+    path,
+    httpMethod: method,
+    queryStringParameters: orNull(inQuery),
+    multiValueQueryStringParameters: orNull(inQuery.map(([name, value]) => [name, [value]])),
+    pathParameters: orNull(inPath),
+    requestContext: { ...event.requestContext, resourcePath: resource, httpMethod: method, path: `/v1${path}` },
+    body: null,
+  };
+  return JSON.stringify(changed, null, 2);
+}
