@@ -61,7 +61,7 @@ const SAMPLE_VALUES: Record<string, string> = {
 const REFUSED: [reason: string, names: string][] = [
   [
     'it is a word of JavaScript or TypeScript',
-    `any array as async await bigint boolean break buffer case catch class const
+    `any argument array as async await bigint boolean break buffer case catch class const
     continue date debugger default delete do else enum error eval export extends false finally for from function if
     implements import in instanceof interface let map module never new null number object of package private process
     promise protected proxy public range record reference return set static string super switch symbol syntax this throw
@@ -70,7 +70,7 @@ const REFUSED: [reason: string, names: string][] = [
   [
     'the code has something else with this name',
     `body check command context contract event handler header id item member
-    message name operation path plant property request resource response service shared stack table tag test token usage
+    message name operation path property request resource response service shared stack table tag test token usage
     value`,
   ],
 ];

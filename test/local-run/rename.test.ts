@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { copyProject } from '../support/project-copy.ts';
 
+/** The tests that depend most on names, except those of the operation. */
+const TESTS =
+  'functions/pre-traffic-hook/all-checks infra/stack tools/generate tools/restore tools/token test/client test/contract test/documents test/events';
+
 /** A copy of the project, and a function that runs a command in it and fails if the command fails. */
 function startCopy() {
   const project = copyProject();
@@ -30,9 +34,7 @@ type Copy = ReturnType<typeof startCopy>;
 async function expectToPass({ runToEnd }: Copy, resource: string): Promise<void> {
   await runToEnd('npx tsc');
   await runToEnd('npx biome ci');
-  await runToEnd(
-    `npx vitest run functions/pre-traffic-hook/all-checks functions/create-${resource} infra/stack tools test/`,
-  );
+  await runToEnd(`npx vitest run functions/create-${resource} ${TESTS}`);
 }
 
 /** Fails if a file has a name or a sample value of the template, except in the folder's name. */
