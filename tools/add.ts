@@ -4,7 +4,9 @@ import { addExample } from './add/example.ts';
 import { checked, command } from './command.ts';
 import { projectRoot } from './project-root.ts';
 
-const examples = readdirSync(join(projectRoot, 'examples'));
+const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
 
 const USAGE = `Usage: npm run add -- EXAMPLE
 
@@ -16,7 +18,5 @@ await command({ usage: USAGE, args: ['EXAMPLE'] }, async (_, [example = '']) => 
   checked('EXAMPLE', example, new RegExp(`^(${examples.join('|')})$`), `one of ${examples.join(', ')}`);
   const files = addExample(example, projectRoot);
   console.log(`Added ${example}. These files are new or changed:\n\n${files.map((file) => `  ${file}\n`).join('')}`);
-  console.log(
-    'Run npm test. Then say in the error tables of openapi.yaml and README.md what is new (docs/changing.md).',
-  );
+  console.log('Run npm test. Then say in the error table of openapi.yaml what is new (docs/changing.md).');
 });

@@ -24,9 +24,9 @@ export function copyProject() {
   return {
     directory,
 
-    /** Runs a command. Returns its exit status and output. */
-    run(command: string, variables: Record<string, string> = {}) {
-      const [file = '', ...args] = command.split(' ');
+    /** Runs a command: one without spaces in its arguments, or a list. Returns its exit status and output. */
+    run(command: string | string[], variables: Record<string, string> = {}) {
+      const [file = '', ...args] = Array.isArray(command) ? command : command.split(' ');
       return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
         execFile(file, args, processOptions(variables), (error, stdout, stderr) =>
           resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
