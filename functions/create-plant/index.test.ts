@@ -23,8 +23,7 @@ beforeEach(() => {
 });
 
 async function responseTo(event: unknown) {
-  const { statusCode, headers, body } = await handler(event, contextWith());
-  return contractBody({ statusCode, headers: headers ?? {}, body });
+  return contractBody(await handler(event, contextWith()));
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
