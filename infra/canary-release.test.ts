@@ -157,7 +157,6 @@ describe('the version of an operation', () => {
   test.each<[string, Change]>([
     ['its code', { change: (_stack, lambda) => lambda.addPropertyOverride('Code.S3Key', 'other.zip') }],
     ['an environment variable', { settings: { allowOrigins: 'https://a.example' } }],
-    ['its memory', { change: (_stack, lambda) => lambda.addPropertyOverride('MemorySize', 1024) }],
   ])('is replaced, with new alarms, after changing %s', (_case, change) => {
     expect(new Set([...releaseIdsOf(operation, change), ...before]).size).toBe(2 * before.length);
   });

@@ -94,26 +94,21 @@ test('an ephemeral stack is deleted completely', () => {
 });
 
 test.each([
-  [{}, true],
-  [{ stage: 'dev' }, false],
-  [{ ephemeral: true }, false],
-  [{ emulator: true }, false],
-])('with %j the stack has termination protection: %s', (context, isProtected) => {
-  expect(stackWith(context).terminationProtection).toBe(isProtected);
-});
-
-test.each([
-  [{}, 'PlantStore'],
-  [{ stage: 'dev' }, 'PlantStore-dev'],
-  [{ ephemeral: true }, 'PlantStoreEphemeral'],
-  [{ ephemeral: true, stage: 'dev' }, 'PlantStoreEphemeral-dev'],
-])('with %j the stack and its dashboard are named %s', (context, name) => {
-  const stack = stackWith(context);
-  expect(stack.stackName).toBe(name);
-  // A dashboard name is unique in all regions of an account.
-  const { DashboardName } = onlyOf(Template.fromStack(stack), 'AWS::CloudWatch::Dashboard');
-  expect(textOf(DashboardName)).toBe(`${name}-AWS::Region`);
-});
+  [{}, 'PlantStore', true],
+  [{ stage: 'dev' }, 'PlantStore-dev', false],
+  [{ ephemeral: true }, 'PlantStoreEphemeral', false],
+  [{ ephemeral: true, stage: 'dev' }, 'PlantStoreEphemeral-dev', false],
+])(
+  'with %j the stack and its dashboard are named %s, with termination protection: %s',
+  (context, name, isProtected) => {
+    const stack = stackWith(context);
+    expect(stack.stackName).toBe(name);
+    expect(stack.terminationProtection).toBe(isProtected);
+    // A dashboard name is unique in all regions of an account.
+    const { DashboardName } = onlyOf(Template.fromStack(stack), 'AWS::CloudWatch::Dashboard');
+    expect(textOf(DashboardName)).toBe(`${name}-AWS::Region`);
+  },
+);
 
 test('sets no other resource names, so that two stages cannot use the same name', () => {
   for (const [id, { Properties }] of Object.entries(resourcesOf(template))) {
