@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WEB_ACL_ARN } from '../test/support/stack.ts';
 
 const ALL_SETTINGS = {
@@ -16,11 +16,8 @@ const ALL_SETTINGS = {
   cloudWatchRole: true,
 };
 
-/** The tests expect the default settings, whatever infra/stages.ts sets. */
-beforeEach(() => {
-  vi.doMock('./stages.ts', () => ({ stages: {} }));
-  return () => void vi.doUnmock('./stages.ts');
-});
+/** The settings of the tests, whatever infra/stages.ts sets. */
+vi.mock('./stages.ts', () => ({ stages: { staging: { requestsPerSecond: 500, cloudWatchRole: false } } }));
 
 /** Runs the app as the CDK CLI does, but in this process. */
 async function run(context: Record<string, unknown>) {
@@ -62,7 +59,6 @@ test('prints the error and exits with status 1 for an invalid setting', async ()
 });
 
 test('uses the settings of infra/stages.ts and warns about a context key that overrides one', async () => {
-  vi.doMock('./stages.ts', () => ({ stages: { staging: { requestsPerSecond: 500, cloudWatchRole: false } } }));
   const { read } = await run({ stage: 'staging', cloudWatchRole: true });
   expect(read('PlantStore-staging.template.json')).toContain('"ThrottlingRateLimit": 500');
   expect(read('PlantStore-staging.metadata.json')).toContain('The setting \\"cloudWatchRole\\" is true for');

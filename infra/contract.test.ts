@@ -22,11 +22,8 @@ test('reads each method of a path as an operation, and ignores other keys of a p
 
 test.each([
   ['get: {}', 'GET /beds/{bed} was undefined'],
-  ['put:', 'PUT /beds/{bed} was undefined'],
-  ['get: { operationId: }', 'GET /beds/{bed} was null'],
   ['get: { operationId: get-bed }', 'GET /beds/{bed} was "get-bed"'],
   ['get: { operationId: GetBed }', 'GET /beds/{bed} was "GetBed"'],
-  ['get: { operationId: 2beds }', 'GET /beds/{bed} was "2beds"'],
 ])('rejects the operation %s, whose operationId is not in camelCase', (operation, start) => {
   expect(() => readOperations(`paths:\n  /beds/{bed}:\n    ${operation}`)).toThrow(
     `The operationId of ${start}; it must be letters and digits in camelCase, such as "getPlant".`,

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { permissionsOf } from '../test/support/permissions.ts';
 import { functionOf, propertiesOf, templateWith, twoOperations, waterPlant } from '../test/support/stack.ts';
-import { TABLES } from '../test/support/tables.ts';
 import type { Action, GrantedOperation } from './operations.ts';
-import type { TableName } from './table-keys.ts';
+import { type TableName, tableId } from './table-keys.ts';
 
 const template = templateWith({});
 const tokenReader: GrantedOperation = { ...waterPlant, grants: { accessTokens: ['GetItem'] } };
@@ -41,13 +40,13 @@ test.each([
   const grants = Object.entries(operation.grants) as [TableName, Action[]][];
   expect(permissionsOf(stack.toJSON()['Resources'], roleId)).toEqual(
     [
-      ...grants.flatMap(([name, actions]) => actions.map((action) => `dynamodb:${action} ${TABLES[name]}.Arn`)),
+      ...grants.flatMap(([name, actions]) => actions.map((action) => `dynamodb:${action} ${tableId(name)}.Arn`)),
       `logs:CreateLogStream ${logGroup}.Arn`,
       `logs:PutLogEvents ${logGroup}.Arn`,
     ].toSorted(),
   );
   expect(properties.Environment.Variables).toEqual(
-    Object.fromEntries(grants.map(([name]) => [VARIABLES[name], { Ref: TABLES[name] }])),
+    Object.fromEntries(grants.map(([name]) => [VARIABLES[name], { Ref: tableId(name) }])),
   );
 });
 

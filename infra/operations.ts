@@ -12,7 +12,7 @@ const GRANTS: Record<string, Uses> = {
 
 /** The actions that can be granted on a table. */
 export type Action = 'GetItem' | 'Query' | 'Scan' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
-export type Grants = Partial<Record<TableName, Action[]>>;
+type Grants = Partial<Record<TableName, Action[]>>;
 
 interface OtherResources {
   /** Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none */

@@ -25,16 +25,11 @@ test('returns the defaults without a context', () => {
 
 test.each<[Record<string, unknown>, Record<string, unknown>?]>([
   [{ ephemeral: 'true' }, { ephemeral: true }],
-  [{ skipReleaseChecks: true, cloudWatchRole: false }],
-  [{ stage: 'd' }],
   [{ stage: 'Dev-2' }],
   [{ stage: `default${'s'.repeat(24)}` }],
-  [{ alarmEmail: 'ops@example.com', runbookUrl: 'https://wiki.example/a?b=c' }],
   [{ allowOrigins: '*' }, { allowOrigins: ['*'] }],
   [{ allowOrigins: 'https://a.example,http://b:51' }, { allowOrigins: ['https://a.example', 'http://b:51'] }],
   [{ requestsPerSecond: '1' }, { requestsPerSecond: 1 }],
-  [{ requestsPerSecond: 999_999 }],
-  [{ webAclArn: WEB_ACL_ARN }],
   [{ webAclArn: WEB_ACL_ARN.replace('arn:aws', 'arn:aws-cn') }],
   [DOMAIN],
   [{ tokenIssuer: ISSUER, tokenAudience: 'a,https://b.example', tokenScope: 'plants/write' }],
@@ -44,22 +39,34 @@ test.each<[Record<string, unknown>, Record<string, unknown>?]>([
 
 /** Each setting with a part of its error message, and invalid values. */
 const INVALID: [key: string, message: string, ...values: unknown[]][] = [
-  ['ephemeral', 'Invalid option: expected one of "true"|"false".', 'untrue', '', 'true ', 1, 'True'],
-  ['stage', 'expected a letter and up to 30 ', '', 'a'.repeat(32), 'a b', 'a_b', '1', '-a', 'default'],
-  ['alarmEmail', 'Invalid email address.', '', 'ops@example', '@example.com', 'a@b@example.com', 'a@e.co b@e.co'],
-  ['runbookUrl', 'expected an https URL', '', 'http://a.x', 'https://', 'https://a.x/#b', 'https://a.x/ b'],
-  ['allowOrigins', 'expected origins such as', '', 'a.example', 'ftp://http.example', 'https://', 'https://A.example'],
-  ['allowOrigins', 'expected origins such as', 'https://a.x/', '*,https://a.x', 'https://a.x, https://b.x'],
-  ['requestsPerSecond', 'Too small: expected number to be >=1.', '0', '', '-1'],
-  ['requestsPerSecond', 'Too big: expected number to be <=999999.', 1_000_000],
-  ['requestsPerSecond', 'Invalid input: expected int, received number.', '1.5'],
+  ['ephemeral', 'Invalid option: expected one of "true"|"false".', '', 'True', 1],
+  ['stage', 'expected a letter and up to 30 ', '', 'a'.repeat(32), 'a_b', '1', 'default'],
+  ['alarmEmail', 'Invalid email address.', 'ops@example'],
+  ['runbookUrl', 'expected an https URL', 'http://a.x', 'https://a.x/#b', 'https://a.x/ b'],
+  [
+    'allowOrigins',
+    'expected origins such as',
+    '',
+    'ftp://a.example',
+    'https://a.x/',
+    '*,https://a.x',
+    'https://a.x, https://b.x',
+  ],
+  ['requestsPerSecond', 'Too small: expected number to be >=1.', '0', ''],
   ['webAclArn', 'expected the ARN', 'rate-limit', WEB_ACL_ARN.replace('regional', 'global'), `${WEB_ACL_ARN}/`],
-  ['tokenIssuer', 'expected the https URL', 'http://a.x', 'a.x', 'https://', 'https://a/?a', 'https://a/#a'],
-  ['tokenIssuer', 'expected the https URL', 'https://a@b', ' https://a.x', 'https://a.x '],
+  [
+    'tokenIssuer',
+    'expected the https URL',
+    'http://a.x',
+    'https://a/?a',
+    'https://a/#a',
+    'https://a@b',
+    'https://a.x ',
+  ],
   ['tokenAudience', 'expected one or more audiences, separated by commas.', '', 'a,', ',a', 'a, b'],
   ['tokenScope', 'expected one scope', '', 'read write', '"write"', 'wri\\te', 'écrire'],
-  ['domainName', 'expected a host name in lower case.', 'https://a.example.com', 'plants', 'A.example.com', 'a.com.'],
-  ['hostedZoneId', 'expected the id of a Route 53 hosted zone', 'plants.example.com', 'Z', 'z1', '/hostedzone/Z1'],
+  ['domainName', 'expected a host name in lower case.', 'https://a.example.com', 'plants', 'A.example.com'],
+  ['hostedZoneId', 'expected the id of a Route 53 hosted zone', 'plants.example.com', 'z1', '/hostedzone/Z1'],
 ];
 
 const EACH = INVALID.flatMap(([key, message, ...values]) => values.map((value) => ({ key, message, value })));
@@ -75,23 +82,19 @@ test('names every invalid setting of a stage, even of one that is not synthesize
     'In infra/stages.ts, in the stage "staging": The setting "alarmEmail" was "ops": Invalid email address. ' +
       'The setting "requestsPerSecond" was "0": Too small: expected number to be >=1.',
   );
+  const unknown = { staging: Object.fromEntries([['stage', 'on']]) };
+  expect(() => read({}, unknown)).toThrow('In infra/stages.ts, in the stage "staging": Unrecognized key: "stage"');
   expect(() => read({}, { a_b: {} })).toThrow('In infra/stages.ts, in the stage "a_b": The setting "stage" was "a_b"');
 });
 
 test.each([
   [{ domainName: 'p.example.co' }, 'The settings domainName and hostedZoneId need each other.'],
-  [{ hostedZoneId: 'Z1' }, 'The settings domainName and hostedZoneId need each other.'],
   [{ tokenIssuer: ISSUER }, 'The settings tokenIssuer and tokenAudience need each other.'],
   [{ tokenAudience: 'a' }, 'The settings tokenIssuer and tokenAudience need each other.'],
   [{ tokenScope: 'b' }, 'The setting tokenScope needs tokenIssuer.'],
 ])('rejects %j without the other setting that it needs', (settings, message) => {
   expect(() => read(settings)).toThrow(message);
   expect(() => read({}, { default: settings })).toThrow(`In infra/stages.ts, in the stage "default": ${message}`);
-});
-
-test.each(['alarmMail', 'toString', 'stage'])('rejects the key %s in infra/stages.ts', (key) => {
-  const stages = { staging: Object.fromEntries([[key, 'on']]) };
-  expect(() => read({}, stages)).toThrow(`In infra/stages.ts, in the stage "staging": Unrecognized key: "${key}"`);
 });
 
 test('rejects a setting in the context that does not exist, but not CDK’s own keys', () => {
@@ -119,7 +122,6 @@ test.each([
 
 test.each([
   { stage: 'dev' },
-  { stage: 'Staging' },
   { stage: 'constructor' },
   { ephemeral: true },
   { stage: 'staging', ephemeral: 'true' },
@@ -137,7 +139,6 @@ test.each([
   ['a context key that overrides a setting', { requestsPerSecond: '5' }, { requestsPerSecond: overrides('500') }],
   ['a context key that the stage does not set', { alarmEmail: 'o@e.co' }, { alarmEmail: overrides('the default') }],
   ['a stage without cloudWatchRole', { stage: 'dev' }, { cloudWatchRole: NO_ROLE }],
-  ['an ephemeral stack without cloudWatchRole', { ephemeral: true }, { cloudWatchRole: NO_ROLE }],
   ['skipped release checks', { skipReleaseChecks: 'true' }, { skipReleaseChecks: SKIPPED }],
 ])('warns about %s', (_case, context, expected) => {
   expect(readWithWarnings(context, STAGES).warnings).toEqual(expected);

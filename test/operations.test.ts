@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { allChecks } from '../functions/pre-traffic-hook/all-checks.ts';
 import { readOperations } from '../infra/contract.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
@@ -8,7 +8,6 @@ import { contextWith, eventWith, handlerOf } from './support/event.ts';
 /* What each operation must have, and what to add if it does not. */
 
 closedAtEnd(await startEngine());
-afterEach(() => void vi.restoreAllMocks());
 
 test.each(readOperations())(
   '$operationId has at most 30 checks, each with its own title',
@@ -21,12 +20,18 @@ test.each(readOperations())(
   },
 );
 
-test.each(readOperations())('pages of an allowed origin can read the responses of $operationId', async ({ folder }) => {
+test.each(readOperations())('pages of the allowed origins can read an error of $operationId', async ({ folder }) => {
   vi.spyOn(console, 'info').mockReturnValue();
-  vi.stubEnv('ALLOW_ORIGINS', 'https://app.example.com');
-  vi.resetModules();
+  vi.stubEnv('ALLOW_ORIGINS', 'https://a.example,https://b.example');
   const handler = handlerOf(await import(`../functions/${folder}/index.ts`));
-  const { headers } = await handler(eventWith({ headers: { Origin: 'https://app.example.com' } }), contextWith());
   const advice = `Add .use(cors()) to functions/${folder}/index.ts, before .use(errorResponse()).`;
-  expect(headers?.['Access-Control-Allow-Origin'], advice).toBe('https://app.example.com');
+  for (const [origin, allowed] of [
+    ['https://a.example', 'https://a.example'],
+    ['https://b.example', 'https://b.example'],
+    ['https://c.example', undefined],
+  ]) {
+    const { headers } = await handler(eventWith({ headers: { Origin: origin } }), contextWith());
+    expect(headers?.['Access-Control-Allow-Origin'], advice).toBe(allowed);
+    expect(headers?.['Access-Control-Expose-Headers'], advice).toContain('x-amz-apigw-id');
+  }
 });

@@ -50,31 +50,28 @@ test.each([
   [3, 300, 1],
   [3, 600, 0.5],
   [undefined, undefined, 0],
-])('%s slow requests of %s are %s %% for the alarm Latency', (slow, requests, percentage) => {
+])('%s requests of more than 2 s of %s are %s %% for the alarm Latency', (slow, requests, percentage) => {
   const value = new Function('slow', 'requests', 'FILL', 'IF', `return ${expressionOf(alarms['Latency'])}`);
   const fill = (count: number | undefined, missing: number) => count ?? missing;
   const choose = (condition: boolean, yes: number, no: number) => (condition ? yes : no);
   expect(value(slow, requests, fill, choose)).toBe(percentage);
-});
-
-test('the alarm Latency counts the requests of more than 2 s', () => {
   const statistics = alarms['Latency']?.Metrics?.map(({ Id, MetricStat }) => [Id, MetricStat?.Stat]);
   expect(Object.fromEntries(statistics ?? [])).toMatchObject({ slow: 'TC(2000:)', requests: 'SampleCount' });
 });
 
-// With missing data, an alarm evaluates older periods, so an expression replaces missing values with 0.
-test.each(Object.entries(alarms))('the alarm %s does not treat missing data as breaching', (_name, alarm) => {
-  expect(alarm).toMatchObject({ TreatMissingData: 'notBreaching' });
-  expect(expressionOf(alarm).replaceAll(/FILL\(\w+, [01]\)/g, '')).not.toMatch(/[a-z]/);
-});
-
-test.each(Object.entries(alarms))('the alarm %s says what to do first, and notifies the topic', (_name, alarm) => {
-  expect(alarm.AlarmDescription).toMatch(/^[A-Z].*\. First: .*docs\/operations\.md\.$/s);
-  // The limit of "AWS::CloudWatch::Alarm".
-  expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1024);
-  const topic = { Ref: Object.keys(propertiesOf(template, 'AWS::SNS::Topic'))[0] };
-  expect(alarm).toMatchObject({ AlarmActions: [topic], OKActions: [topic] });
-});
+test.each(Object.entries(alarms))(
+  'the alarm %s says what to do first, notifies the topic, and ignores missing data',
+  (_name, alarm) => {
+    expect(alarm).toMatchObject({ TreatMissingData: 'notBreaching' });
+    // With missing data, an alarm evaluates older periods, so an expression replaces missing values with 0.
+    expect(expressionOf(alarm).replaceAll(/FILL\(\w+, [01]\)/g, '')).not.toMatch(/[a-z]/);
+    expect(alarm.AlarmDescription).toMatch(/^[A-Z].*\. First: .*docs\/operations\.md\.$/s);
+    // The limit of "AWS::CloudWatch::Alarm".
+    expect(alarm.AlarmDescription.length).toBeLessThanOrEqual(1024);
+    const topic = { Ref: Object.keys(propertiesOf(template, 'AWS::SNS::Topic'))[0] };
+    expect(alarm).toMatchObject({ AlarmActions: [topic], OKActions: [topic] });
+  },
+);
 
 test('with runbookUrl, each alarm has a link to its section in the runbook', () => {
   for (const [name, { AlarmDescription }] of Object.entries(alarmsOf(templateWith({ runbookUrl: 'https://a.x/b' })))) {

@@ -45,11 +45,3 @@ test.each(queries)('the query "$name" uses only fields that its logs have', ({ q
   expect(fields.length).toBeGreaterThan(0);
   expect(fields.filter((field) => !known.includes(field))).toEqual([]);
 });
-
-test.each(queries)('the query "$name" has known commands in a valid order', ({ query }) => {
-  const commands = query.split('\n').map((line) => line.replace(/^\| /, '').split(' ', 1)[0] ?? '');
-  for (const command of commands) expect(['fields', 'filter', 'stats', 'sort', 'limit']).toContain(command);
-  // "stats" is allowed twice, without sort or limit before the second.
-  expect(commands.filter((command) => command === 'stats').length).toBeLessThanOrEqual(2);
-  expect(commands.join(' ')).not.toMatch(/(sort|limit) .*stats/);
-});

@@ -1,18 +1,17 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import type { IncomingHttpHeaders } from 'node:http';
+import { setInterval } from 'node:timers/promises';
 import type { AttributeValue, KeysAndAttributes } from '@aws-sdk/client-dynamodb';
-import { type FakeResponse, startFakeService } from './fake-service.ts';
-import { listen } from './listen.ts';
+import { type FakeResponse, startFakeService, startServer } from './fake-service.ts';
 
-const AWS_JSON = 'application/x-amz-json-1.0';
+const headers = { 'content-type': 'application/x-amz-json-1.0' };
 
 /** The action of a request to DynamoDB, as in `PutItem`. */
-const actionOf = (headers: IncomingHttpHeaders) => String(headers['x-amz-target']).split('.')[1] ?? '';
+const actionOf = (sent: IncomingHttpHeaders) => String(sent['x-amz-target']).split('.')[1] ?? '';
 
-async function forward(endpoint: string, headers: IncomingHttpHeaders, body: string): Promise<FakeResponse> {
-  const { host: _, connection: __, 'content-length': ___, ...passed } = headers;
+async function forward(endpoint: string, sent: IncomingHttpHeaders, body: string) {
+  const { host: _, connection: __, 'content-length': ___, ...passed } = sent;
   const response = await fetch(endpoint, { method: 'POST', headers: passed as Record<string, string>, body });
-  return { status: response.status, headers: { 'content-type': AWS_JSON }, body: await response.text() };
+  return { status: response.status, headers, body: await response.text() };
 }
 
 /** The members of a request to DynamoDB that tests read or change. */
@@ -27,7 +26,7 @@ interface Input {
 export type Handle = (
   action: string,
   input: Input,
-  send: (input: Input) => Promise<FakeResponse>,
+  send: (input: Input) => ReturnType<typeof forward>,
 ) => Promise<FakeResponse>;
 
 /** Starts a proxy in front of a DynamoDB engine until the test ends. `handle` handles each request. Returns its URL. */
@@ -37,8 +36,20 @@ export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: H
   );
 }
 
-/** A failure of the database, as the client sees it. */
-export type Failure = 'hangs' | 'sends a byte at a time' | 'responds with 500' | 'throttles' | 'denies access';
+/** "Error handling with DynamoDB", Amazon DynamoDB Developer Guide. */
+const errorResponse = (status: number, name: string): FakeResponse => {
+  return { status, headers, body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' }) };
+};
+
+/** The failures of the database, as the client sees them. */
+const failures = {
+  hangs: () => new Promise<never>(() => {}),
+  'sends a byte at a time': () => ({ status: 200, headers: { 'content-length': '1000' }, body: setInterval(200, ' ') }),
+  'responds with 500': () => errorResponse(500, 'InternalServerError'),
+  throttles: () => errorResponse(400, 'ThrottlingException'),
+  'denies access': () => errorResponse(400, 'AccessDeniedException'),
+};
+export type Failure = keyof typeof failures;
 
 /** Makes the next calls of one kind fail. */
 export interface Plan {
@@ -53,55 +64,25 @@ export interface Plan {
 
 /** Starts a proxy in front of a DynamoDB engine. Calls fail as planned; all others are passed on. */
 export async function startFailureProxy(engine: string) {
-  let plan: Plan | undefined;
+  let current: Plan | undefined;
+  /** The calls, in order, each as ACTION TABLE. */
   const calls: string[] = [];
-
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await text(request);
-    const call = `${actionOf(request.headers)} ${JSON.parse(body).TableName}`;
+  const { url: endpoint, close } = await startServer(async ({ headers, body }) => {
+    const call = `${actionOf(headers)} ${JSON.parse(body).TableName}`;
     calls.push(call);
-    if (plan?.call === call && plan.times > 0) {
-      plan.times -= 1;
-      if (plan.applied) await forward(engine, request.headers, body);
-      return sendFailure(plan.failure, response);
-    }
-    const correct = await forward(engine, request.headers, body);
-    response.writeHead(correct.status, correct.headers).end(correct.body);
-  }
-
-  const server = createServer((request, response) => {
-    respond(request, response).catch(() => response.destroy());
+    const plan = current?.call === call && current.times > 0 ? current : undefined;
+    if (plan) plan.times -= 1;
+    // Without a response if the engine is closed.
+    const correct = !plan || plan.applied ? await forward(engine, headers, body).catch(() => undefined) : undefined;
+    return plan ? failures[plan.failure]() : correct;
   });
   return {
-    endpoint: `http://${await listen(server)}`,
-    /** The calls, in order, each as ACTION TABLE. */
+    endpoint,
     calls,
     /** Replaces the plan. Without a new one, no call fails. */
     plan(next?: Plan): void {
-      plan = next && { ...next };
+      current = next && { ...next };
     },
-    close(): void {
-      server.closeAllConnections();
-      server.close();
-    },
+    close,
   };
-}
-
-const errorBody = (name: string) => JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' });
-
-/** The complete error responses: status and body ("Error handling with DynamoDB", Amazon DynamoDB Developer Guide). */
-const responses: Partial<Record<Failure, [status: number, body: string]>> = {
-  'responds with 500': [500, errorBody('InternalServerError')],
-  throttles: [400, errorBody('ThrottlingException')],
-  'denies access': [400, errorBody('AccessDeniedException')],
-};
-
-function sendFailure(failure: Failure, response: ServerResponse): void {
-  const [status, body] = responses[failure] ?? [];
-  if (status) response.writeHead(status, { 'content-type': AWS_JSON }).end(body);
-  if (failure === 'sends a byte at a time') {
-    response.writeHead(200, { 'content-type': AWS_JSON, 'content-length': 1000 });
-    const timer = setInterval(() => response.write(' '), 200);
-    response.once('close', () => clearInterval(timer));
-  }
 }

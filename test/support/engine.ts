@@ -17,7 +17,6 @@ import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import { listen } from './listen.ts';
-import { TABLES } from './tables.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -41,7 +40,7 @@ export async function startEngine() {
   Object.assign(process.env, localVariables(endpoint));
   await createTables(endpoint);
   const client = localClient(endpoint);
-  const { plants: plantsTable, accessTokens: accessTokensTable } = TABLES;
+  const [plantsTable, accessTokensTable] = [tableId('plants'), tableId('accessTokens')];
 
   return {
     endpoint,

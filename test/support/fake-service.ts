@@ -16,24 +16,36 @@ export interface ReceivedRequest {
 export interface FakeResponse {
   status: number;
   headers: IncomingMessage['headers'];
-  body: string;
+  body: string | AsyncIterable<string>;
 }
 
 /** Returns the response to a request, or undefined to close the connection without a response. */
-export type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
+type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
 
-/** Starts an HTTP server for the duration of the test. Returns its base URL. */
-export async function startFakeService(respond: Respond): Promise<string> {
+/** Starts an HTTP server. Returns its base URL and a function that closes it. */
+export async function startServer(respond: Respond) {
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
     const bytes = await buffer(request);
     const fake = await respond({ method, path, headers, bytes, body: bytes.toString() });
-    if (fake) response.writeHead(fake.status, fake.headers).end(fake.body);
-    else response.destroy();
+    if (!fake) return void response.destroy();
+    response.writeHead(fake.status, fake.headers);
+    if (typeof fake.body === 'string') return void response.end(fake.body);
+    for await (const part of fake.body) {
+      if (response.destroyed) return;
+      response.write(part);
+    }
   });
-  onTestFinished(() => {
+  const close = () => {
     server.closeAllConnections();
     server.close();
-  });
-  return `http://${await listen(server)}`;
+  };
+  return { url: `http://${await listen(server)}`, close };
+}
+
+/** Starts an HTTP server for the duration of the test. Returns its base URL. */
+export async function startFakeService(respond: Respond): Promise<string> {
+  const { url, close } = await startServer(respond);
+  onTestFinished(close);
+  return url;
 }

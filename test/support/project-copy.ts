@@ -34,11 +34,8 @@ export function copyProject() {
       });
     },
 
-    /**
-     * Starts the local run on any free port, and waits until it is ready or has printed `expected`. Throws its output if
-     * it ends before that.
-     */
-    async start(command: string, variables: Record<string, string> = {}, expected = /npm run plants\n/) {
+    /** Starts the local run on any free port, and waits until it is ready. Throws its output if it ends before that. */
+    async start(command: string, variables: Record<string, string> = {}) {
       const [file = '', ...args] = command.split(' ');
       // A process group, so that `kill` also ends what npm started.
       const child = spawn(file, args, { ...processOptions({ PORT: '0', ...variables }), detached: true });
@@ -49,7 +46,7 @@ export function copyProject() {
         for (const stream of [child.stdout, child.stderr]) {
           stream.on('data', (chunk) => {
             output += chunk;
-            if (expected.test(output)) resolve();
+            if (/npm run plants\n/.test(output)) resolve();
           });
         }
         void exit.then(() => reject(new Error(`${command} ended:\n${output}`)));
@@ -58,7 +55,6 @@ export function copyProject() {
         url: /ready at (\S+)/.exec(output)?.[1] ?? '',
         output: () => output,
         kill: () => process.kill(-Number(child.pid), 'SIGKILL'),
-        terminate: () => child.kill('SIGTERM'),
         /** Does the same as Ctrl-C: signals npm and what npm started. npm also passes the signal on. */
         interrupt: () => process.kill(-Number(child.pid), 'SIGINT'),
         exit,
@@ -74,5 +70,4 @@ export function copyProject() {
   };
 }
 
-export type ProjectCopy = ReturnType<typeof copyProject>;
-export type LocalRun = Awaited<ReturnType<ProjectCopy['start']>>;
+export type LocalRun = Awaited<ReturnType<ReturnType<typeof copyProject>['start']>>;

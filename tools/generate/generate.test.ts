@@ -94,7 +94,6 @@ test('converts and validates path and query parameters', async () => {
 
 test.each([
   ['1.0', {}, 'The parameter bed was "1.0"; it must be a whole number from -9223372036854775808 to'],
-  ['1', { limit: '2147483648' }, 'The parameter limit was "2147483648"; it must be a whole number from 1 to'],
   ['1', { from: 'x' }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.'],
   ['1', { limit: '1.0' }, 'The parameter limit was "1.0"; it must be a whole number from 1 to 2147483647.'],
   ['1', { limit: '1e1' }, 'The parameter limit was "1e1"; it must be a whole number from 1 to 2147483647.'],
@@ -113,11 +112,8 @@ test('makes each int64 in objects and arrays a bigint, and no other number', asy
 });
 
 test.each([
-  ['{}', 'The member name is missing; it must be a string of well-formed Unicode.'],
   ['{"name":"oak"}', 'The member name must be equal to one of the allowed values.'],
   ['{"name":"fern","spots":7}', 'The member spots was 7; it must be an array.'],
-  ['{"name":"fern","spots":[]}', 'The member spots must NOT have fewer than 1 items.'],
-  ['{"name":"fern","spots":[null]}', 'The member spots/0 was null; it must be a JSON object.'],
   ['{"name":"fern","spots":[{"at":[0.5]}]}', 'The member spots/0/at/0 was 0.5; it must be a whole number'],
   ['{"name":"fern","spots":[{"at":[],"wet":1}]}', 'The member spots/0/wet was 1; it must be true or false.'],
   // Ajv escapes the names in a path (RFC 6901), but not the name of a missing member.
@@ -166,7 +162,6 @@ test.each([
   ['a keyword in an allOf', '- { type: object, ', '- { minLength: 1, ', 'putBed.body has the keyword minLength;'],
   ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listSpots is in header;'],
   ['a list as a parameter', '{ type: string, maxLength: 3 }', '{ type: array }', 'tag of listSpots is of type array;'],
-  ['an object as a parameter', 'string, maxLength: 3 }', 'object }', 'tag of listSpots is of type object;'],
   ['an optional body', 'required: true\n', 'required: false\n', 'The request body of putBed must be required'],
   ['a body of another media type', /json(?=.*Bed)/, 'xml', 'The request body of putBed must be required'],
   ['another status', '"200":', '"204": {}\n        "200":', 'listSpots are 200 and 204 and 400; they must be 200 a'],

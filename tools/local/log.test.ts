@@ -26,9 +26,6 @@ test('prints the stacks of all causes of a failed request, the first cause first
   );
 });
 
-test.each([[['a', { b: 1 }]], [[{ operation: 'x' }]], [[new Error('x')]], [[null]], [[]]])(
-  'prints %j as Node.js does',
-  (values) => {
-    expect(printed(...values)).toEqual(values);
-  },
-);
+test.each([[['a', { b: 1 }]], [[{ operation: 'x' }]], [[null]]])('prints %j as Node.js does', (values) => {
+  expect(printed(...values)).toEqual(values);
+});

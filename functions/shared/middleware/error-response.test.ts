@@ -52,30 +52,23 @@ const STRING = 'a string of well-formed Unicode';
 
 test.each([
   ['{}', `The member id is missing; it must be ${INT64}. The member name is missing; it must be ${STRING}.`],
-  ['{"id":1}', `The member name is missing; it must be ${STRING}.`],
   [
     '{"id":"1","name":null,"tag":7}',
     `The member id was a string; it must be ${INT64}. The member name was null; it must be ${STRING}. The member tag was 7; it must be ${STRING}.`,
   ],
-  ['{"id":1.5,"name":"x"}', `The member id was 1.5; it must be ${INT64}.`],
-  ['{"id":true,"name":"x"}', `The member id was true; it must be ${INT64}.`],
-  ['{"id":9223372036854775808,"name":"x"}', `The member id was 9223372036854775808; it must be ${INT64}.`],
   ['{"id":1,"name":{}}', `The member name was an object; it must be ${STRING}.`],
   ['{"id":1,"name":"\\ud800"}', `The member name was a string with a lone surrogate; it must be ${STRING}.`],
   ['[]', 'The body was an array; it must be a JSON object.'],
-  ['7', 'The body was 7; it must be a JSON object.'],
   ['null', 'The body was null; it must be a JSON object.'],
 ])('describes what is wrong in the body %s', async (body, message) => {
   expect(await errorFor(body)).toEqual({ error: 400, message });
 });
 
 test.each([
-  ['9007199254740993.0', true],
   ['9007199254740992.5', true],
   ['-9.2233720368547758e18', true],
   ['4503599627370495.5', false],
   ['1e19', false],
-  ['1e400', false],
 ])('quotes the id %s unchanged, and requires plain digits: %s', async (id, needsPlainDigits) => {
   expect(await errorFor(`{"id":${id},"name":"x"}`)).toEqual({
     error: 400,

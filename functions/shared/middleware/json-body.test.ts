@@ -24,28 +24,19 @@ async function parsed(body: string): Promise<unknown> {
   return value;
 }
 
-test.each([
-  'application/json',
-  'APPLICATION/Json',
-  'application/json;charset=utf-8',
-  'application/json ; charset=utf-8',
-  ' application/json\t;\tcharset="utf-8"; q=1 ',
-])('accepts the Content-Type %j', async (contentType) => {
-  expect(await read({ headers: { 'content-type': contentType }, body: '{}' })).toEqual({});
-});
+test.each(['application/json', 'APPLICATION/Json', ' application/json\t;\tcharset="utf-8"; q=1 '])(
+  'accepts the Content-Type %j',
+  async (contentType) => {
+    expect(await read({ headers: { 'content-type': contentType }, body: '{}' })).toEqual({});
+  },
+);
 
 test.each([
   ['text/plain', '"text/plain"'],
   ['application/jsonx', '"application/jsonx"'],
-  ['application/json5', '"application/json5"'],
-  ['application/vnd.api+json', '"application/vnd.api+json"'],
-  ['application/json+json', '"application/json+json"'],
   ['application/json, text/plain', '"application/json, text/plain"'],
-  ['text/json', '"text/json"'],
-  ['', '""'],
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   ['x'.repeat(41), `"${'x'.repeat(40)}…"`],
-  [`text/plain; ${'x'.repeat(9000)}`, `"text/plain; ${'x'.repeat(28)}…"`],
 ])('returns 415 and quotes at most 40 characters of the Content-Type $0', async (contentType, quoted) => {
   await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
     error: 415,
@@ -92,7 +83,6 @@ const listOf = (items: number) => `[${Array(items).fill('0')}]`;
 test.each<[string, string]>([
   ['of 2,500,000 bytes', ofBytes(2_500_000)],
   ['of 1,000 items', listOf(1000)],
-  ['of 1,000 nested lists', '['.repeat(1000) + ']'.repeat(1000)],
   ['with a string of separators', JSON.stringify(['[{,"\\'.repeat(1000)])],
 ])('parses a body %s, base64 or not', async (_, body) => {
   expect(await parsed(body)).toEqual(JSON.parse(body));
@@ -104,8 +94,6 @@ test.each<[string, string, string]>([
   ['of 2,500,001 bytes', ofBytes(2_500_001), TOO_LARGE],
   ['of 2,500,001 bytes in fewer characters', `["${'é'.repeat(1_249_999)}"]  `.slice(0, 1_250_004), TOO_LARGE],
   ['of 1,001 items', listOf(1001), TOO_MANY],
-  ['of 1,001 nested lists', '['.repeat(1001), TOO_MANY],
-  ['of 1,001 objects', '{"a":'.repeat(1001), TOO_MANY],
   ['of 1,001 items after a string that ends with a backslash', `["\\\\",${listOf(1000)}`, TOO_MANY],
 ])('returns 413 for a body %s, base64 or not', async (_, body, message) => {
   await expect(read({ body })).rejects.toMatchObject({ error: 413, message });
@@ -117,44 +105,28 @@ const idOf = async (text: string) => (await parsed(`{"name":"x","id": ${text} }`
 
 test.each<[string, bigint]>([
   ['9007199254740992', 9007199254740992n],
-  ['-9007199254740993', -9007199254740993n],
   ['9223372036854775807', 9223372036854775807n],
   ['-9223372036854775808', -9223372036854775808n],
   // Outside int64; the validator rejects it.
   ['9223372036854775808', 9223372036854775808n],
   ['7.0', 7n],
   ['-0', 0n],
-  ['1e3', 1000n],
-  ['-0.0', 0n],
   ['9007199254740991.0', 9007199254740991n],
   ['1.5e1', 15n],
   ['1500E-2', 15n],
-  ['0e-400', 0n],
-  ['0.0e5', 0n],
 ])('parses the id %s as %s', async (text, id) => {
   expect(await idOf(text)).toEqual({ name: 'x', id });
 });
 
 test.each([
   '1.00000000000000001',
-  '0.99999999999999999',
-  '9007199254740990.6',
   '1e-400',
-  '15e-1',
-  '1.55e1',
-  '1.5',
   '1e300',
   '9007199254740992.0',
-  '1e18',
-  '9223372036854775807.5',
   '99999999999999999999',
   '9'.repeat(1_000_000),
 ])('parses the id $0 as an UnconvertedNumber, which the validator rejects', async (text) => {
   expect(await idOf(text)).toEqual({ name: 'x', id: new UnconvertedNumber(text) });
-});
-
-test.each(['"7"', 'true', 'null', '[true]'])('does not convert the id %s', async (text) => {
-  expect(await idOf(text)).toEqual({ name: 'x', id: JSON.parse(text) });
 });
 
 test('accepts a fraction or an exponent if the number is a safe integer', async () => {
@@ -175,10 +147,8 @@ test('accepts a fraction or an exponent if the number is a safe integer', async 
 });
 
 test.each([
-  ['the last of duplicate ids', '{"id":1,"id":9007199254740993}', { id: 9007199254740993n }],
   ['the last of duplicate ids', '{"id":9007199254740993,"id":1}', { id: 1n }],
   ['an escaped id', '{"\\u0069d":9007199254740993}', { id: 9007199254740993n }],
-  ['the id, and not a nested id', '{"in":{"id":3},"id":9007199254740995}', { in: { id: 3 }, id: 9007199254740995n }],
   ['the id, and not a nested id', '{"id":9007199254740995,"in":{"id":1}}', { id: 9007199254740995n, in: { id: 1 } }],
   ['the id, and no other number', '{"id":1,"height":2.5}', { id: 1n, height: 2.5 }],
 ])('makes %s a bigint: %s', async (_, body, value) => {
