@@ -61,17 +61,16 @@ const SAMPLE_VALUES: Record<string, string> = {
 const REFUSED: [reason: string, names: string][] = [
   [
     'it is a word of JavaScript or TypeScript',
-    `any argument array as async await bigint boolean break buffer case catch class const
-    continue date debugger default delete do else enum error eval export extends false finally for from function if
-    implements import in instanceof interface let map module never new null number object of package private process
-    promise protected proxy public range record reference return set static string super switch symbol syntax this throw
-    true try type typeof undefined unknown var void while with yield`,
+    `any argument array as async await bigint boolean break buffer case catch class const continue date debugger default
+    delete do else enum error eval export extends false finally for from function if implements import in instanceof
+    interface let map module never new null number object of package private process promise protected proxy public range
+    record reference return set static string super switch symbol syntax this throw true try type typeof undefined unknown
+    var void while with yield`,
   ],
   [
     'the code has something else with this name',
-    `body check command context contract event handler header id item member
-    message name operation path property request resource response service shared stack table tag test token usage
-    value`,
+    `body check command context contract event handler header id item member name operation path property request resource
+    response service shared stack table tag test token usage value`,
   ],
 ];
 
@@ -185,7 +184,10 @@ await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   process.chdir(projectRoot);
   // Before the first change, because it fails without node_modules.
   const { writeGenerated } = await import('./generate/generate.ts');
-  for (const file of projectFiles()) {
+  const files = projectFiles();
+  const clash = files.find((file) => renameNames(file) !== file && files.includes(renameNames(file)));
+  if (clash) throw new UsageError(`The names cannot work: ${clash} would overwrite ${renameNames(clash)}.`);
+  for (const file of files) {
     const content = readFileSync(file);
     if (!content.includes(0)) {
       const text = file.endsWith('.md') ? serviceDocument(content.toString()) : content.toString();

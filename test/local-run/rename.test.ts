@@ -81,6 +81,7 @@ test.each([
   ['order desk', 'Event', 'events', '--resource was "Event", which cannot work: '],
   ['order desk', 'class', 'classes', '--resource was "class", which cannot work: '],
   ['order desk', 'order', 'tokens', '--plural was "tokens", which cannot work: '],
+  ['order desk', 'issuer', 'issuers', 'test/support/plant.ts would overwrite test/support/issuer.ts'],
   ['Usage', 'order', 'orders', '--service was "Usage", which cannot work: '],
 ])('npm run rename refuses the names “%s”, “%s” and “%s”', async (service, resource, plural, message) => {
   const project = startCopy();
