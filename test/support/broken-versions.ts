@@ -71,63 +71,43 @@ const ANY_OPAQUE_TOKEN = /^Bearer plantstore_\w+$/;
 /** The cache of the version with a wrong key. */
 let cached = false;
 
-/** Each broken version with the title of the check that it fails first. */
-export const brokenVersions: [failure: string, check: string, version: BrokenVersion][] = [
-  ['crashes at init', 'creates a plant', { invoke: () => Promise.reject(new Error('A variable is missing.')) }],
-  ['takes longer than 8 s', 'creates a plant', { invoke: () => new Promise(() => {}) }],
-  ['uses a wrong table', 'creates a plant', { put: (input) => ({ ...input, TableName: 'Other' }) }],
-  [
-    'lacks a permission',
-    'creates a plant',
-    {
+/** The broken versions, by the title of the check that they fail first. */
+const versionsByCheck: Record<string, Record<string, BrokenVersion>> = {
+  'creates a plant': {
+    'crashes at init': { invoke: () => Promise.reject(new Error('A variable is missing.')) },
+    'takes longer than 8 s': { invoke: () => new Promise(() => {}) },
+    'uses a wrong table': { put: (input) => ({ ...input, TableName: 'Other' }) },
+    'lacks a permission': {
       put: () => {
         throw new Error('AccessDeniedException');
       },
     },
-  ],
-  [
-    'does not decode base64',
-    'creates a plant',
-    { invoke: (event, correct) => correct({ ...event, isBase64Encoded: false }) },
-  ],
-  ['has the id in its response', 'creates a plant', { invoke: editResponse('{"name"', '{"id":1,"name"') }],
-  [
-    'responds with another Content-Type',
-    'creates a plant',
-    { invoke: async (event, correct) => ({ ...(await correct(event)), headers: { 'content-type': 'text/html' } }) },
-  ],
-  [
-    'stores the tag as the name',
-    'creates the same plant again',
-    { put: (input) => editMember('name', () => input.Item?.['tag'] ?? { S: '' })(input) },
-  ],
-  [
-    'stores without a condition',
-    'rejects a name that differs only in case',
-    { put: ({ TableName, Item }) => ({ TableName, Item }) },
-  ],
-  [
-    'responds to a conflict with error 500',
-    'rejects a name that differs only in case',
-    { invoke: editResponse('"error":409', '"error":500') },
-  ],
-  [
-    'ignores the tag of a stored plant',
-    'rejects the same plant without its tag',
-    { invoke: addMember('"tag":"check"', (text) => /"Check"/.test(text) && !/"tag"/.test(text)) },
-  ],
-  [
-    'rounds ids',
-    'keeps apart two ids beyond 2^53 that differ by one',
-    { put: editId((id) => String(BigInt(Number(id)) - 1024n)) },
-  ],
-  ['drops the sign of ids', 'keeps apart an id and its negative', { put: editId((id) => id.replace('-', '')) }],
-  ['does not check tokens', 'rejects a request without a token', { invoke: acceptAuthorization(/^/) }],
-  ['accepts unknown tokens', 'rejects an unknown token', { invoke: acceptAuthorization(ANY_OPAQUE_TOKEN) }],
-  [
-    'caches a valid token with a wrong key',
-    'rejects an unknown token',
-    {
+    'does not decode base64': { invoke: (event, correct) => correct({ ...event, isBase64Encoded: false }) },
+    'has the id in its response': { invoke: editResponse('{"name"', '{"id":1,"name"') },
+    'responds with another Content-Type': {
+      invoke: async (event, correct) => ({ ...(await correct(event)), headers: { 'content-type': 'text/html' } }),
+    },
+  },
+  'creates the same plant again': {
+    'stores the tag as the name': { put: (input) => editMember('name', () => input.Item?.['tag'] ?? { S: '' })(input) },
+  },
+  'rejects a name that differs only in case': {
+    'stores without a condition': { put: ({ TableName, Item }) => ({ TableName, Item }) },
+    'responds to a conflict with error 500': { invoke: editResponse('"error":409', '"error":500') },
+  },
+  'rejects the same plant without its tag': {
+    'ignores the tag of a stored plant': {
+      invoke: addMember('"tag":"check"', (text) => /"Check"/.test(text) && !/"tag"/.test(text)),
+    },
+  },
+  'keeps apart two ids beyond 2^53 that differ by one': {
+    'rounds ids': { put: editId((id) => String(BigInt(Number(id)) - 1024n)) },
+  },
+  'keeps apart an id and its negative': { 'drops the sign of ids': { put: editId((id) => id.replace('-', '')) } },
+  'rejects a request without a token': { 'does not check tokens': { invoke: acceptAuthorization(/^/) } },
+  'rejects an unknown token': {
+    'accepts unknown tokens': { invoke: acceptAuthorization(ANY_OPAQUE_TOKEN) },
+    'caches a valid token with a wrong key': {
       invoke: (event, correct, validToken) => {
         const isValid = authorizationOf(event) === `Bearer ${validToken}`;
         if (!isValid && cached) return acceptAuthorization(ANY_OPAQUE_TOKEN)(event, correct, validToken);
@@ -135,58 +115,53 @@ export const brokenVersions: [failure: string, check: string, version: BrokenVer
         return correct(event);
       },
     },
-  ],
-  [
-    'accepts any token after "bearer"',
-    'rejects an unknown token after "bearer" in lower case',
-    { invoke: acceptAuthorization(/^bearer /) },
-  ],
-  [
-    'accepts expired tokens',
-    'rejects an expired token',
-    { invoke: acceptAuthorization(/^Bearer plantstore_(?!0{43})\w+$/) },
-  ],
-  [
-    'validates the body before the token',
-    'checks the token before the body',
-    { invoke: async (event, correct) => (textOf(event) === '{"id":' ? errorResponse(400) : correct(event)) },
-  ],
-  [
-    'does not check the range of ids',
-    'rejects an id above int64',
-    { invoke: editBody((text) => text.replace(/"id":9(22[4-9]|2[3-9]\d)\d{15},/, '"id":1,')) },
-  ],
-  [
-    'stores a plant without a name',
-    'rejects a plant without a name',
-    { invoke: addMember('"name":""', (text) => /"id"/.test(text) && !/"name"/.test(text)) },
-  ],
-  [
-    'replaces lone surrogates',
-    'rejects a lone surrogate',
-    { invoke: editBody((text) => text.replace('\\ud800', '\ufffd')) },
-  ],
-  [
-    'rejects unknown members',
-    'ignores unknown members',
-    { invoke: async (event, correct) => (/unknown/.test(textOf(event)) ? errorResponse(400) : correct(event)) },
-  ],
-  [
-    'normalizes Unicode',
-    'does not normalize Unicode',
-    { put: editMember('name', ({ S = '' }) => ({ S: S.normalize() })) },
-  ],
-  [
-    'stores a plant before it checks the token',
-    'has stored nothing that it rejected',
-    {
+  },
+  'rejects an unknown token after "bearer" in lower case': {
+    'accepts any token after "bearer"': { invoke: acceptAuthorization(/^bearer /) },
+  },
+  'rejects an expired token': {
+    'accepts expired tokens': { invoke: acceptAuthorization(/^Bearer plantstore_(?!0{43})\w+$/) },
+  },
+  'checks the token before the body': {
+    'validates the body before the token': {
+      invoke: async (event, correct) => (textOf(event) === '{"id":' ? errorResponse(400) : correct(event)),
+    },
+  },
+  'rejects an id above int64': {
+    'does not check the range of ids': {
+      invoke: editBody((text) => text.replace(/"id":9(22[4-9]|2[3-9]\d)\d{15},/, '"id":1,')),
+    },
+  },
+  'rejects a plant without a name': {
+    'stores a plant without a name': {
+      invoke: addMember('"name":""', (text) => /"id"/.test(text) && !/"name"/.test(text)),
+    },
+  },
+  'rejects a lone surrogate': {
+    'replaces lone surrogates': { invoke: editBody((text) => text.replace('\\ud800', '\ufffd')) },
+  },
+  'ignores unknown members': {
+    'rejects unknown members': {
+      invoke: async (event, correct) => (/unknown/.test(textOf(event)) ? errorResponse(400) : correct(event)),
+    },
+  },
+  'does not normalize Unicode': {
+    'normalizes Unicode': { put: editMember('name', ({ S = '' }) => ({ S: S.normalize() })) },
+  },
+  'has stored nothing that it rejected': {
+    'stores a plant before it checks the token': {
       invoke: async (event, correct, validToken) => {
         await correct(withToken(event, validToken));
         return await correct(event);
       },
     },
-  ],
-];
+  },
+};
+
+/** Each broken version with the title of the check that it fails first. */
+export const brokenVersions = Object.entries(versionsByCheck).flatMap(([check, versions]) =>
+  Object.entries(versions).map(([failure, version]) => [failure, check, version] as const),
+);
 
 /**
  * Starts an engine with createPlant. Returns the engine, and a function that runs an event on a version, by default the
