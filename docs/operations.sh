@@ -9,6 +9,12 @@ stack() { aws cloudformation describe-stacks --stack-name "$STACK" --output text
 # Prints an output of the stack.
 output() { stack "Outputs[?OutputKey=='$1'].OutputValue"; }
 
+# Prints the alarms that ring.
+alarms() {
+  aws cloudwatch describe-alarms --alarm-name-prefix "$STACK-MonitoringAlarms" --state-value ALARM --output text \
+    --query 'MetricAlarms[].[StateUpdatedTimestamp, AlarmName]'
+}
+
 # Prints an attribute of a saved query.
 saved() {
   aws logs describe-query-definitions --query-definition-name-prefix "$STACK/$1" --output text \
@@ -45,6 +51,14 @@ release() {
 live() {
   aws lambda get-alias --name live --function-name "$(output CreatePlantFunctionName)" \
     --query '[FunctionVersion, RoutingConfig]'
+}
+
+# Prints the five functions that use most of the account's concurrency, and the limit.
+concurrency() {
+  aws cloudwatch get-metric-data --start-time $(($(date +%s) - 900)) --end-time "$(date +%s)" --output text \
+    --query 'MetricDataResults[].[Label, max(Values)]' --metric-data-queries '[{"Id":"most","Period":60,"Expression":
+    "SELECT MAX(ConcurrentExecutions) FROM \"AWS/Lambda\" GROUP BY FunctionName ORDER BY MAX() DESC LIMIT 5"}]'
+  aws lambda get-account-settings --query AccountLimit.ConcurrentExecutions
 }
 
 aws sts get-caller-identity --query Account --output text
