@@ -21,11 +21,6 @@ test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
   expect(validator.version).toBe('3.1');
 });
 
-test('the server’s URL has no variables, because clients of hey-api, openapi-client-axios and stepci do not replace them', () => {
-  const description = expect.stringContaining('{base_url}');
-  expect(contract.servers).toEqual([{ url: 'http://127.0.0.1:3000', description }]);
-});
-
 test('openapi.yaml and the README have the same error table, with the error numbers of the code', () => {
   const table = errorTable(contract.components.schemas.Error.properties.error.description);
   expect(errorTable(read('README.md'))).toEqual(table);
