@@ -145,11 +145,9 @@ describe('the version of an operation', () => {
   test.each<[string, Change]>([
     ['the request limit', { settings: { requestsPerSecond: 7 } }],
     ['an alarm email and a web ACL', { settings: { alarmEmail: 'ops@example.com', webAclArn: WEB_ACL_ARN } }],
-    ['other operations', { operations: [operation] }],
     ['an alarm', { change: (stack) => new Alarm(stack, 'Other', { metric, threshold: 1, evaluationPeriods: 1 }) }],
-    // Tags and reserved concurrency belong to the function, not to a version ("Lambda function versions").
+    // Tags belong to the function, not to a version ("Lambda function versions").
     ['a tag', { change: (stack) => Tags.of(stack).add('team', 'plants') }],
-    ['its concurrency', { change: (_, lambda) => lambda.addPropertyOverride('ReservedConcurrentExecutions', 9) }],
   ])('stays the same, with the same alarms, after adding or changing %s', (_case, change) => {
     expect(releaseIdsOf(operation, change)).toEqual(before);
   });

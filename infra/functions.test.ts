@@ -50,10 +50,10 @@ test.each([
   );
 });
 
-test.each(twoOperations)('$operationId has the settings as environment variables', (operation) => {
+test('functions have the settings as environment variables', () => {
   const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants,gardens', tokenScope: 'write' };
   const stack = templateWith({ allowOrigins: 'https://a.example', ...settings });
-  expect(functionOf(stack, operation).properties.Environment.Variables).toMatchObject({
+  expect(functionOf(stack, waterPlant).properties.Environment.Variables).toMatchObject({
     ALLOW_ORIGINS: 'https://a.example',
     TOKEN_ISSUER: 'https://id.example.com',
     TOKEN_AUDIENCE: 'plants,gardens',

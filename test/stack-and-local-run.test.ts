@@ -3,22 +3,15 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
 import { grantedOperations } from '../infra/operations.ts';
 import { localVariables } from '../tools/local/environment.ts';
-import { importRoutes } from '../tools/local/gateway.ts';
 import { projectRoot } from '../tools/project-root.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startEngine } from './support/engine.ts';
-import { functionOf, methodsOf, propertiesOf, templateWith } from './support/stack.ts';
+import { functionOf, propertiesOf, templateWith } from './support/stack.ts';
 
 /* The local run does not read the template: these tests find a difference between both. */
 
 const template = templateWith({}, grantedOperations());
 const engine = closedAtEnd(await startEngine());
-
-test('the stack and the local run have the same routes', async () => {
-  const deployed = methodsOf(template).filter(({ integration }) => integration.type === 'aws_proxy');
-  const routes = (all: { method: string; path: string }[]) => all.map(({ method, path }) => `${method} ${path}`);
-  expect(routes(await importRoutes()).toSorted()).toEqual(routes(deployed).toSorted());
-});
 
 test('the stack and the local run have the same tables', async () => {
   for (const [TableName, properties] of Object.entries(propertiesOf(template, 'AWS::DynamoDB::Table'))) {

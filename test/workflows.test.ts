@@ -19,12 +19,6 @@ test('the job that can deploy runs no install scripts of packages', () => {
   expect(text('release.yml').match(/npm (ci|install|i)\b.*/g)).toEqual(['npm ci --ignore-scripts']);
 });
 
-test('the token of the pipeline’s smoke test is valid for longer than the smoke test waits', () => {
-  const [, minutes] = /--expires (\d+)m /.exec(text('release.yml')) ?? [];
-  const [, seconds] = /--wait (\d+) /.exec(text('release.yml')) ?? [];
-  expect(Number(minutes) * 60).toBeGreaterThan(Number(seconds));
-});
-
 test('the smoke test runs without installed packages, as in smoke.yml', async () => {
   const copy = copyProject();
   rmSync(join(copy.directory, 'node_modules'));

@@ -13,7 +13,7 @@ import {
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
+import { tableId } from '../../infra/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import { listen } from './listen.ts';
@@ -61,8 +61,7 @@ export async function startEngine() {
 
     /** Deletes all items of a table. */
     async clear(TableName: string): Promise<void> {
-      const table = tableNames.find((name) => tableId(name) === TableName);
-      const key = table ? tableKeys[table].KeySchema[0].AttributeName : '';
+      const key = TableName === plantsTable ? 'id' : 'digest';
       for (const { [key]: value } of await this.items(TableName)) {
         await client.send(new DeleteItemCommand({ TableName, Key: { [key]: value as AttributeValue } }));
       }

@@ -9,13 +9,9 @@ import { createGateway, type Route } from './gateway.ts';
 let events: APIGatewayProxyEvent[];
 let lines: string[];
 beforeEach(() => {
-  events = [];
-  lines = [];
-  vi.spyOn(console, 'error').mockReturnValue();
-  return () => {
-    vi.restoreAllMocks();
-    vi.unstubAllEnvs();
-  };
+  [events, lines] = [[], []];
+  vi.unstubAllEnvs();
+  vi.spyOn(console, 'error').mockReset().mockReturnValue();
 });
 
 /** Serves `POST /plants`, `GET /plants/new` and `GET /plants/{id}` with this handler. Returns a function that sends a request. */

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 
 /** An access token is a prefix, for secret scanners, and 43 random letters or digits (256 bits). */
-export const ACCESS_TOKEN_PREFIX = 'plantstore_';
+const PREFIX = 'plantstore_';
 export const ACCESS_TOKEN_PATTERN = /^plantstore_[0-9A-Za-z]{43}$/;
 
 /** An item of the access token table. The token itself is not stored. */
@@ -21,7 +21,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** Creates a random token and its item, and does not store it. Times are in seconds since 1970. */
 export function newToken(name: string, createdAt: number, expiresAt: number) {
   const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
-  const token = ACCESS_TOKEN_PREFIX + characters.join('');
+  const token = PREFIX + characters.join('');
   const item = {
     digest: { S: digestOf(token) },
     name: { S: name },

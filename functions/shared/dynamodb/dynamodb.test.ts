@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,6 @@ Object.assign(process.env, {
   AWS_SESSION_TOKEN: CREDENTIALS.sessionToken,
 });
 
-const servers: Server[] = [];
 beforeEach(() => {
   // The shortest backoff.
   vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -26,21 +25,14 @@ beforeEach(() => {
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-afterAll(() => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
 
-/** Starts a fake DynamoDB. Returns its endpoint and the number of requests so far. */
+/** Starts a fake DynamoDB, which ends with this file's process. Returns its endpoint and the number of requests so far. */
 async function startDatabase(listener: RequestListener) {
   let attempts = 0;
   const server = createServer((request, response) => {
     attempts += 1;
     listener(request, response);
   });
-  servers.push(server);
   return { endpoint: `http://${await listen(server)}`, attempts: () => attempts };
 }
 
