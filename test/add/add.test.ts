@@ -11,7 +11,8 @@ import { copyProject } from '../support/project-copy.ts';
 /* A copy of the project with a new optional member of Plant, and with all examples (docs/changing.md). */
 
 const MEMBER = 'measuredHeight';
-const examples = readdirSync(join(projectRoot, 'examples'));
+const entries = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true });
+const examples = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 const project = closedAtEnd(copyProject());
 
 /** Runs a command, which must succeed. Returns its output. */
