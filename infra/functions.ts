@@ -81,7 +81,7 @@ export class OperationFunction extends LoggedFunction {
       timeout: Duration.seconds(10),
       environment: settingVariables(props),
       bundling: {
-        // Without an identity provider, esbuild omits its code (functions/shared/resources.ts).
+        // Without an identity provider, esbuild omits its code (functions/shared/init.ts).
         define: tokenIssuer === undefined ? { 'process.env.TOKEN_ISSUER': 'undefined' } : {},
         esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
         // CommonJS packages call `require`, which an ES module does not have.

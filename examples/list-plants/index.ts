@@ -3,12 +3,12 @@ import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import validator from '@middy/validator';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { environmentVariable } from '../shared/environment-variable.ts';
+import { accessTokens, dynamoDb } from '../shared/init.ts';
 import { bearerAuth } from '../shared/middleware/bearer-auth.ts';
 import { cors } from '../shared/middleware/cors.ts';
 import { errorResponse } from '../shared/middleware/error-response.ts';
 import { requestLog } from '../shared/middleware/request-log.ts';
 import { typedParameters } from '../shared/middleware/typed-parameters.ts';
-import { accessTokens, dynamoDb } from '../shared/resources.ts';
 import { type ListPlantsEvent, operationId, parameters, default as validateEvent } from './contract.generated.js';
 import { listPlants } from './list-plants.ts';
 

@@ -12,7 +12,7 @@ issuer.publish(key);
 async function loadWith(variables: Record<string, string>) {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   vi.resetModules();
-  return (await import('./resources.ts')).accessTokens.jwtVerifier;
+  return (await import('./init.ts')).accessTokens.jwtVerifier;
 }
 
 test('has no verifier of JWTs without an identity provider', async () => {

@@ -2,6 +2,8 @@ import { TokensTable } from './access-tokens/tokens-table.ts';
 import { DynamoDb } from './dynamodb/dynamodb.ts';
 import { environmentVariable } from './environment-variable.ts';
 
+/* What each function creates once, before its first request. */
+
 export const dynamoDb = new DynamoDb();
 
 export const accessTokens = {
