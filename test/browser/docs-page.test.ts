@@ -31,6 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
+/** A script: the texts and controls that are wider than the window, or that must be scrolled sideways. */
+const TOO_WIDE = `[...document.querySelectorAll('#page *')].filter((element) => {
+  const isScroller = ['auto', 'scroll'].includes(getComputedStyle(element).overflowX);
+  const { right } = element.getBoundingClientRect();
+  return element.checkVisibility() && (right > innerWidth || (isScroller && element.scrollWidth > element.clientWidth));
+}).map(({ outerHTML }) => outerHTML.slice(0, 100))`;
+
 test('shows the contract, and sends an int64 exactly with the development token', async () => {
   expect(await page.$eval('.info .title', ({ textContent }) => textContent)).toContain('Plant Store');
   await page.locator('.body-param__text').fill(`{"id":${LARGEST},"name":"Sequoia"}`);
@@ -38,6 +45,11 @@ test('shows the contract, and sends an int64 exactly with the development token'
   const response = await page.waitForSelector('.live-responses-table .highlight-code .microlight');
   expect(await response?.evaluate(({ textContent }) => JSON.parse(textContent ?? ''))).toEqual({ name: 'Sequoia' });
   expect(await engine.stored(LARGEST)).toEqual({ id: String(LARGEST), name: 'Sequoia' });
+});
+
+test('fits 320 pixels', async () => {
+  await page.setViewport({ width: 320, height: 844 });
+  await expect.poll(() => page.evaluate(TOO_WIDE), { timeout: 20_000 }).toEqual([]);
 });
 
 test('loads nothing from elsewhere, and the browser has nothing to report', () => {
