@@ -3,6 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { discovery, newKey, part, published, signed, startIssuer } from '../../../test/support/issuer.ts';
+import { lengthenTimeouts } from '../../../test/support/lengthen-timeouts.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -15,9 +16,13 @@ const jwkOf = (key: KeyObject) => key.export({ format: 'jwk' });
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+  lengthenTimeouts();
   issuer.publish(key);
   issuer.requests.length = 0;
-  return () => vi.useRealTimers();
+  return () => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  };
 });
 
 const newVerifier = (settings: { audiences?: string[]; scope?: string } = {}) =>
