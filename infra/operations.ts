@@ -1,3 +1,4 @@
+import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
 import { type Operation, readOperations } from './contract.ts';
 import type { OperationFunction } from './functions.ts';
 import type { TableName } from './table-keys.ts';
@@ -10,8 +11,6 @@ const GRANTS: Record<string, Uses> = {
   createPlant: { plants: ['PutItem'] },
 };
 
-/** The actions that can be granted on a table. */
-export type Action = 'GetItem' | 'Query' | 'Scan' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
 type Grants = Partial<Record<TableName, Action[]>>;
 
 interface OtherResources {
@@ -49,7 +48,7 @@ export function grantedOperations(operations = readOperations(), grants = GRANTS
   });
 }
 
-/** Returns the start of the construct ids of an operation's resources: its id in PascalCase, such as `CreatePlant`. */
+/** Returns the prefix of an operation's construct ids: its id in PascalCase, such as `CreatePlant`. */
 export function constructId({ operationId }: Operation): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
 }

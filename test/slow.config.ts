@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import fast from '../vitest.config.ts';
 
-/** The tests that run on a second DynamoDB engine too: what is stored and read, its limits, and each operation. */
+/** The tests that run on a second DynamoDB engine too: what is stored and read, and its limits. */
 const BOTH_ENGINES = ['{functions/**/{dynamodb-values,create-plant,tokens-table},tools/token,test/events}.test.ts'];
 
 const project = (name: string, include: string[], options = {}) => ({

@@ -3,8 +3,6 @@ import { existsSync } from 'node:fs';
 
 const [major] = process.versions.node.split('.');
 if (!existsSync('node_modules') || Number(major) < 24) {
-  console.error(
-    'Run npm ci, with install scripts: the packages, or the Node.js 24 that is one of them, are not installed.',
-  );
+  console.error('Node.js 24 or the packages are missing. Run npm ci, without --ignore-scripts.');
   process.exit(1);
 }

@@ -26,10 +26,10 @@ const API_STAGE = 'v1';
 const SOURCE_IP = '127.0.0.1';
 const ACCOUNT_ID = '000000000000';
 
-/** Returns the path parameters if a path, without a query, matches a resource such as `/plants/{id}` or `/{proxy+}`. */
+/** Returns the path parameters if a path, without a query, matches a resource such as `/plants/{id}`. */
 export function matchPath(path: string, resource: string): Record<string, string> | undefined {
   const literal = resource.replaceAll('.', '\\.');
-  const pattern = literal.replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  const pattern = literal.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
   // API Gateway ignores a trailing slash.
   const match = new RegExp(`^${pattern}/?$`).exec(path);
   return match ? { ...match.groups } : undefined;

@@ -5,7 +5,7 @@ import type { Check, Expected } from '../shared/checks.ts';
 import type { RawResponse } from './proxy-event.ts';
 
 /** A complete request. */
-export interface SentRequest {
+interface SentRequest {
   method: string;
   path: string;
   headers: Record<string, string>;
@@ -15,7 +15,7 @@ export interface SentRequest {
 /** Sends a request once, over HTTP or as an event. Throws if there is no response, or if the signal aborts. */
 export type Send = (request: SentRequest, signal: AbortSignal) => Promise<RawResponse>;
 
-export interface CheckResult {
+interface CheckResult {
   title: string;
   /** What is wrong, without any text of the response. Undefined if the check passed. */
   problem?: string;
@@ -23,7 +23,7 @@ export interface CheckResult {
   text?: string;
 }
 
-/** Maximum milliseconds until a response (docs/operations.md). */
+/** Maximum milliseconds until a response: 6 s for the database, and the init of a new environment. */
 const RESPONSE_WITHIN_MS = 8000;
 /** Errors of a correct version, for example while the database restarts. */
 const REPEATED_ERRORS = [429, 503, 504];
@@ -90,7 +90,7 @@ function problemOf({ status, headers, text }: RawResponse, expected: Expected, t
   return wrong && `${actual}; its header ${wrong[0]} must match ${wrong[1]}`;
 }
 
-/** Parses a JSON object. Returns an empty object for any other text. */
+/** Parses JSON. Returns an empty object for null, and for text that is not JSON. */
 function parseBody(text: string): Record<string, unknown> {
   try {
     return Object(JSON.parse(text));
@@ -104,7 +104,7 @@ function withoutEmpty(headers: Record<string, string>): Record<string, string> {
 }
 
 /**
- * Returns the id of a run: a hash of the token, from 2^63 - 2^52 to 2^63 - 1023. A broken version cannot damage the plants
+ * Returns the id of a run: a hash of the token, from 2^63 - 2^52 + 1 to 2^63 - 1023. A broken version cannot damage the plants
  * of clients with it. Doubles of this size are 1,024 apart, so a version that rounds ids confuses those of a run.
  */
 function idOf(token: string): bigint {

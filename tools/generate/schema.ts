@@ -44,11 +44,15 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
   const parts = [...allOf.map(resolveChild), own];
   const other = parts.find(({ type = 'object' }) => type !== 'object');
   if (other) throw new Error(`A part of an allOf is of type ${other.type}; it must be an object.`);
+  const names = parts.flatMap(({ properties = {} }) => Object.keys(properties));
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined)
+    throw new Error(`Two parts of an allOf have the member ${repeated}; only one may have it.`);
   return {
     // Also the unsupported keywords of the parts, so that `validatorSchema` rejects them.
     ...Object.assign({}, ...parts),
     type: 'object',
-    required: parts.flatMap(({ required = [] }) => required),
+    required: [...new Set(parts.flatMap(({ required = [] }) => required))],
     properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
   };
 }

@@ -14,7 +14,7 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockReset().mockReturnValue();
 });
 
-/** Serves `POST /plants`, `GET /plants/new` and `GET /plants/{id}` with this handler. Returns a function that sends a request. */
+/** Serves `POST /plants`, `GET /plants/new`, `GET /plants/{id}` and `DELETE /plants/{id}` with this handler. Returns a function that sends a request. */
 async function serve(handler: () => unknown = () => ({ statusCode: 200, body: '{"name":"x"}' })) {
   const routeTo = (method: string, path: string): Route => ({
     operationId: `${method} ${path}`,
@@ -26,7 +26,12 @@ async function serve(handler: () => unknown = () => ({ statusCode: 200, body: '{
       return handler();
     },
   });
-  const routes = [routeTo('POST', '/plants'), routeTo('GET', '/plants/{id}'), routeTo('GET', '/plants/new')];
+  const routes = [
+    routeTo('POST', '/plants'),
+    routeTo('GET', '/plants/{id}'),
+    routeTo('GET', '/plants/new'),
+    routeTo('DELETE', '/plants/{id}'),
+  ];
   const server = createServer(createGateway(routes, (line) => lines.push(line)));
   onTestFinished(() => void server.close());
   const url = `http://${await listen(server)}`;
@@ -68,6 +73,7 @@ test.each([
   ['PUT', '/plants'],
   ['OPTIONS', '/plants'],
   ['GET', '/plants/7/8'],
+  ['DELETE', '/plants/new'],
 ])('returns error 404 for %s %s', async (method, path) => {
   expect(contractBody(await (await serve())(path, { method }))).toMatchObject({ error: 404 });
   expect(events).toEqual([]);
@@ -106,7 +112,7 @@ test('with ALLOW_ORIGINS, pages of other origins can send requests and read erro
   const send = await serve();
   expect(await send('/plants/7', { method: 'OPTIONS' })).toMatchObject({
     statusCode: 200,
-    headers: { 'access-control-allow-origin': 'https://a.example', 'access-control-allow-methods': 'GET' },
+    headers: { 'access-control-allow-origin': 'https://a.example', 'access-control-allow-methods': 'GET,DELETE' },
   });
   const { headers } = await send('/none', { method: 'OPTIONS' });
   expect(headers).toMatchObject({ 'access-control-allow-origin': 'https://a.example' });
@@ -120,7 +126,7 @@ test('prints a line for each response, and the routes for an unknown one', async
   expect(lines).toEqual([
     expect.stringMatching(/^POST \/plants {2}409 {2}It is "in use"\. {2}\d+ ms$/),
     expect.stringMatching(/^GET \/none {2}404 {2}There is no such path or method\. {2}\d+ ms$/),
-    'The routes are POST /plants, GET /plants/{id}, GET /plants/new.',
+    'The routes are POST /plants, GET /plants/{id}, GET /plants/new, DELETE /plants/{id}.',
   ]);
 });
 

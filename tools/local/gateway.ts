@@ -41,7 +41,7 @@ export async function importRoutes(): Promise<Route[]> {
   );
 }
 
-/** Invokes a handler with the members of Lambda's context that functions use. The time that is left never ends. */
+/** Invokes a handler with the members of Lambda's context that functions use. The remaining time is always 10 s. */
 export function invoke({ handler, operationId }: Route, event: APIGatewayProxyEvent): Promise<unknown> {
   const { requestId: awsRequestId } = event.requestContext;
   const context = { awsRequestId, functionName: operationId, functionVersion: '$LATEST' };
@@ -85,9 +85,10 @@ async function respond(
 ) {
   const { method, path, body } = request;
   if (body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
-  // "{" comes after letters and digits, so a path without parameters comes first.
+  // API Gateway chooses the path first. "{" comes after letters and digits, so a path without parameters comes first.
   const sorted = routes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const ofPath = sorted.filter((route) => matchPath(path, route.path));
+  const resource = sorted.find((each) => matchPath(path, each.path))?.path;
+  const ofPath = routes.filter((each) => each.path === resource);
   const route = ofPath.find((each) => each.method === method);
   if (!route) return preflightResponse(method, ofPath) ?? gatewayResponse('MISSING_AUTHENTICATION_TOKEN');
   const { headers, ...response } = proxyResponse(

@@ -30,6 +30,8 @@ interface Actions {
   UpdateItem: [Sdk.UpdateItemInput, Sdk.UpdateItemOutput];
 }
 
+export type Action = keyof Actions;
+
 /** The JSON form of an SDK type. Binary attribute values are base64 strings. */
 type Json<Value> = Value extends Uint8Array
   ? string

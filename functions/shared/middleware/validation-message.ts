@@ -32,6 +32,7 @@ function describeError({ keyword, instancePath, params, parentSchema, data, mess
   const name = nameOf(instancePath);
   const isParameter = name.startsWith('parameter');
   const actual = isParameter ? `"${truncate(String(data))}"` : describeValue(data);
+  if (keyword === 'enum') return `The ${name} must be one of ${params['allowedValues'].join(', ')}.`;
   if (!TYPE_KEYWORDS.includes(keyword)) {
     return isParameter || typeof data === 'number'
       ? `The ${name} was ${actual}; it ${message}.`
