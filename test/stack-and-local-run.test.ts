@@ -24,8 +24,8 @@ test('the stack and the local run have the same tables', async () => {
 
 test.each(grantedOperations())('$operationId gets the same variables from the stack and the local run', (operation) => {
   const { Variables } = functionOf(template, operation).properties.Environment;
-  const deployed = Object.entries<{ Ref: string }>(Variables).map(([name, { Ref }]) => [name, Ref]);
-  expect(localVariables('')).toMatchObject(Object.fromEntries(deployed));
+  const tables = Object.entries<{ Ref: string }>(Variables).filter(([name]) => name.endsWith('_TABLE_NAME'));
+  expect(localVariables('')).toMatchObject(Object.fromEntries(tables.map(([name, { Ref }]) => [name, Ref])));
 });
 
 test('the local run loads nothing of the CDK', () => {
