@@ -31,7 +31,7 @@ export function plantStore(baseUrl: string, token: string) {
     for (let attempt = 1; ; attempt += 1) {
       let seconds = Math.random() * 2 ** attempt;
       try {
-        const response = await fetch(baseUrl + path, { method, headers, body, signal: AbortSignal.timeout(10_000) });
+        const response = await fetch(baseUrl + path, { method, headers, body, signal: AbortSignal.timeout(30_000) });
         if (response.ok) return parse<Body>(await response.text(), toBigint);
         seconds = Number(response.headers.get('Retry-After')) || seconds;
         throw new PlantStoreError(parse(await response.text(), toBigint));
