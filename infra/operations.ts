@@ -4,8 +4,8 @@ import type { OperationFunction } from './functions.ts';
 import type { TableName } from './table-keys.ts';
 
 /**
- * What each operation may use: actions on tables, and in `resources` anything else. `GetItem` on the access tokens is added
- * to all of them.
+ * The actions that each operation may use on the tables, and in `resources` its other AWS services. Each operation also
+ * gets `GetItem` on the access tokens.
  */
 const GRANTS: Record<string, Uses> = {
   createPlant: { plants: ['PutItem'] },

@@ -49,7 +49,7 @@ test.each<[Error, string]>([
 
 test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
   ['stdout', 'stderr', ['--help']],
-  ['stderr', 'stdout', []],
+  ['stderr', 'stdout', ['--unknown']],
 ])('ends without a stack trace if its %s is closed', async (closed, other, args) => {
   const child = spawn(process.execPath, ['tools/smoke.ts', ...args], { cwd: projectRoot });
   child[closed].destroy();

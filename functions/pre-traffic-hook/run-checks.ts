@@ -17,7 +17,7 @@ export type Send = (request: SentRequest, signal: AbortSignal) => Promise<RawRes
 
 interface CheckResult {
   title: string;
-  /** What is wrong, without any text of the response. Undefined if the check passed. */
+  /** Describes the failure, without text of the response. Undefined if the check passed. */
   problem?: string;
   /** The body of the response. */
   text?: string;
