@@ -106,11 +106,7 @@ test.each<[string, () => Listener, string]>([
   ['responds with null', () => text('null'), 'The issuer was undefined'],
   ['names another issuer', () => metadata({ issuer: 'https://x.example' }), 'was "https://x.example"; it'],
   ['has no jwks_uri', () => metadata({ jwks_uri: undefined }), 'has no "jwks_uri"'],
-  [
-    'publishes keys without TLS',
-    () => metadata({ jwks_uri: 'http://127.0.0.1/' }),
-    'http://127.0.0.1/ is not an https',
-  ],
+  ['publishes keys without TLS', () => metadata({ jwks_uri: 'http://127.0.0.1/' }), 'Protocol "http:" not supported'],
   ['does not have its keys', () => keys((_, response) => response.writeHead(404).end()), 'responded with status 404'],
   ['redirects to its keys', () => keys(redirect), 'responded with status 302'],
   ['responds with HTML instead of keys', () => keys(HTML), 'is not valid JSON'],
