@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { PlantStoreError, plantStore } from '../examples/client.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
-import { projectRoot } from '../tools/project-root.ts';
 import { type FakeResponse, startFakeService } from './support/fake-service.ts';
 import { plantWith } from './support/plant.ts';
 import { startServiceWithEngine } from './support/service.ts';
@@ -70,9 +67,4 @@ test('repeats a request without a response, or with one that is not JSON', async
 test('sends a request at most five times', async () => {
   const client = await sendTo(...Array.from({ length: 5 }, () => failure(503)), success);
   await expect(client('GET', '/plants')).rejects.toMatchObject({ error: 503 });
-});
-
-test('docs/clients.md shows the client', () => {
-  const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
-  expect(read('docs/clients.md')).toContain(`\`\`\`ts\n${read('examples/client.ts')}\`\`\``);
 });
