@@ -8,30 +8,27 @@ export interface MeasuredHandler extends Handler {
   runs: Run[];
 }
 
-/** Returns the tables for docs/performance.md. */
+/** Returns the table for docs/performance.md. */
 export function markdown(handlers: MeasuredHandler[]): string {
   const today = new Date().toISOString().slice(0, 10);
   const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown CPU'}`;
   const rounds = `${handlers[0]?.runs.length} interleaved rounds`;
-  const peers = handlers.filter(({ name }) => !name.startsWith('plant store'));
-  const ownRuns = handlers.find(({ name }) => name === 'plant store')?.runs ?? [];
-  const ratio = (runs: Run[], figure: keyof Run) => (median(ownRuns, figure) / median(runs, figure)).toFixed(2);
+  const sdkRuns = handlers.find(({ name }) => name === 'bare SDK')?.runs ?? [];
+  const ratio = (runs: Run[], figure: keyof Run) => (median(runs, figure) / median(sdkRuns, figure)).toFixed(2);
   return [
     `Measured on ${today} (${machine}, Node.js ${process.versions.node}, ${rounds}, medians):`,
     table(
-      'handler | cold start, ms | warm, ms | warm CPU, us | peak memory, MB | bundle, KB',
+      'handler | cold start, ms | / bare SDK | warm, ms | warm CPU, us | / bare SDK | peak memory, MB | bundle, KB',
       handlers.map(({ name, folder, runs }) => [
         name,
         median(runs, 'coldStartMs').toFixed(0),
+        ratio(runs, 'coldStartMs'),
         median(runs, 'warmMs').toFixed(1),
         median(runs, 'warmCpuUs').toFixed(0),
+        ratio(runs, 'warmCpuUs'),
         median(runs, 'peakMegabytes').toFixed(0),
         (statSync(`${folder}/index.mjs`).size / 1000).toFixed(0),
       ]),
-    ),
-    table(
-      'plant store, divided by | cold start | warm CPU',
-      peers.map(({ name, runs }) => [name, ratio(runs, 'coldStartMs'), ratio(runs, 'warmCpuUs')]),
     ),
   ].join('\n\n');
 }

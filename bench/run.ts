@@ -9,8 +9,8 @@ import { measure } from './measure.ts';
 import { type MeasuredHandler, markdown } from './report.ts';
 
 /*
- * npm run bench: measures the deployed bundle and its peers, each on AWS's runtime client in a new process. Prints
- * tables, and writes them to docs/performance.md.
+ * npm run bench: measures the deployed bundle and its peers, each on AWS's runtime client in a new process. Prints a
+ * table, and writes it to docs/performance.md.
  */
 
 const options = { rounds: { type: 'string', default: '20' } } as const;

@@ -1,7 +1,7 @@
 # Defines the commands of docs/operations.md ("Set up your terminal"), for bash and the AWS CLI 2.
 #
 # Needs AWS_PROFILE, AWS_REGION and, for another stack than PlantStore, STAGE.
-export AWS_PAGER= STACK=PlantStore${STAGE:+-$STAGE} KEYS="${STAGE:+-c stage=$STAGE}"
+export AWS_PAGER= AWS_DEFAULT_OUTPUT=json STACK=PlantStore${STAGE:+-$STAGE} KEYS="${STAGE:+-c stage=$STAGE}"
 
 # Prints an attribute of the stack.
 stack() { aws cloudformation describe-stacks --stack-name "$STACK" --output text --query "Stacks[0].$1"; }
@@ -33,12 +33,21 @@ query() {
     --query "results[*][?field != '@ptr'].join('=', [field, value])"
 }
 
-# Prints the releases of the last week: time, status, id, name. BatchGetDeployments takes 25 ids.
+# Prints the stack's releases of the last week: time, status, id, name. BatchGetDeployments takes 25 ids.
 releases() {
+  local applications
+  applications=$(aws cloudformation list-stack-resources --stack-name "$STACK" \
+    --query "StackResourceSummaries[?ResourceType=='AWS::CodeDeploy::Application'].PhysicalResourceId") || return
   aws deploy list-deployments --create-time-range "start=$(($(date +%s) - 604800))" --output text \
     --query 'deployments[]' |
     xargs -r -n 25 aws deploy batch-get-deployments --output text --query "sort_by(deploymentsInfo, &createTime)
-      [?starts_with(applicationName, '$STACK-')].[createTime, status, deploymentId, applicationName]" --deployment-ids
+      [?contains(\`$applications\`, applicationName)].[createTime, status, deploymentId, applicationName]" \
+      --deployment-ids
+}
+
+# Prints the times and commits that the pipeline tried to deploy, newest first.
+commits() {
+  gh api "repos/{owner}/{repo}/deployments?environment=${STAGE:-production}" --jq '.[] | [.created_at, .sha] | @tsv'
 }
 
 # Prints why a release failed, and its versions.
