@@ -1,4 +1,4 @@
-import { watch } from 'node:fs';
+import { readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,16 +9,17 @@ const SETTLE_MS = 50;
  * Watches the contract, the functions and the tables of a project. Returns a function that waits for the next change, or
  * returns immediately if there was one since its last call.
  *
- * It watches folders, because a watched file is lost when git or an editor replaces it.
+ * It watches each folder by itself: on Linux, a watched file and a recursive watch lose a file that git or an editor
+ * replaces.
  */
 export function watchSources(root: string): () => Promise<void> {
   let change = Promise.withResolvers<void>();
-  for (const folder of ['functions', 'infra']) {
-    watch(join(root, folder), { recursive: true }, (_, file) => {
+  const watchFolder = (folder: string) =>
+    watch(folder, (_, file) => {
       // A change of the contract writes the generated files.
       if (!file?.includes('.generated.')) change.resolve();
     });
-  }
+  let watchers = sourceFolders(root).map(watchFolder);
   watch(root, (_, file) => {
     if (file === 'openapi.yaml') change.resolve();
   });
@@ -26,5 +27,18 @@ export function watchSources(root: string): () => Promise<void> {
     await change.promise;
     await sleep(SETTLE_MS);
     change = Promise.withResolvers();
+    // There can be new folders.
+    const previous = watchers;
+    watchers = sourceFolders(root).map(watchFolder);
+    for (const watcher of previous) watcher.close();
   };
+}
+
+/** Returns the paths of `functions/`, `infra/` and all folders in them. */
+function sourceFolders(root: string): string[] {
+  return ['functions', 'infra'].flatMap((name) => {
+    const entries = readdirSync(join(root, name), { recursive: true, withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory());
+    return [join(root, name), ...folders.map((folder) => join(folder.parentPath, folder.name))];
+  });
 }
