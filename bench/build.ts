@@ -17,7 +17,6 @@ export interface Handler {
 export async function buildHandlers(provider: { settings: Record<string, string>; jwt: string }): Promise<Handler[]> {
   const createPlant = { method: 'POST', path: '/plants' };
   return [
-    await bundlePeer('one raw HTTPS call', 'raw-https'),
     { name: 'plant store', folder: bundlesWith({}).ofFunction(createPlant), token: DEVELOPMENT_TOKEN },
     {
       name: 'plant store, with a JWT',
