@@ -1,4 +1,4 @@
-/* Runs before npm start. It is JavaScript, because an older Node.js cannot run TypeScript. */
+/* Runs before each command. It is JavaScript, because an older Node.js cannot run TypeScript. */
 import { existsSync } from 'node:fs';
 
 const [major] = process.versions.node.split('.');
