@@ -1,7 +1,7 @@
 # Defines the commands of docs/operations.md ("Set up your terminal"), for bash and the AWS CLI 2.
 #
 # Needs AWS_PROFILE, AWS_REGION and, for another stack than PlantStore, STAGE.
-export AWS_PAGER= AWS_DEFAULT_OUTPUT=json STACK=PlantStore${STAGE:+-$STAGE} KEYS="${STAGE:+-c stage=$STAGE}"
+export AWS_PAGER= AWS_DEFAULT_OUTPUT=json STACK=PlantStore${STAGE:+-$STAGE} CONTEXT="${STAGE:+-c stage=$STAGE}"
 
 # Prints an attribute of the stack.
 stack() { aws cloudformation describe-stacks --stack-name "$STACK" --output text --query "Stacks[0].$1"; }
@@ -33,19 +33,20 @@ query() {
     --query "results[*][?field != '@ptr'].join('=', [field, value])"
 }
 
-# Prints the stack's releases of the last week: time, status, id, name. BatchGetDeployments takes 25 ids.
+# Prints the stack's releases of the last week, without rollbacks: UTC, status, id, name. BatchGetDeployments takes 25 ids.
 releases() {
   local applications
   applications=$(aws cloudformation list-stack-resources --stack-name "$STACK" \
     --query "StackResourceSummaries[?ResourceType=='AWS::CodeDeploy::Application'].PhysicalResourceId") || return
   aws deploy list-deployments --create-time-range "start=$(($(date +%s) - 604800))" --output text \
     --query 'deployments[]' |
-    xargs -r -n 25 aws deploy batch-get-deployments --output text --query "sort_by(deploymentsInfo, &createTime)
-      [?contains(\`$applications\`, applicationName)].[createTime, status, deploymentId, applicationName]" \
+    TZ=UTC xargs -r -n 25 aws deploy batch-get-deployments --output text --query "sort_by(deploymentsInfo, &createTime)
+      [?contains(\`$applications\`, applicationName) && creator!='codeDeployRollback' &&
+      creator!='CloudFormationRollback'].[createTime, status, deploymentId, applicationName]" \
       --deployment-ids
 }
 
-# Prints the times and commits that the pipeline tried to deploy, newest first.
+# Prints the times (UTC) and commits that the pipeline tried to deploy, newest first.
 commits() {
   gh api "repos/{owner}/{repo}/deployments?environment=${STAGE:-production}" --jq '.[] | [.created_at, .sha] | @tsv'
 }
@@ -56,10 +57,12 @@ release() {
     --deployment-ids "$1"
 }
 
-# Prints the version that clients get, and during a canary the new one with its share.
+# Prints for each function the version that clients get, and during a canary the new one with its share.
 live() {
-  aws lambda get-alias --name live --function-name "$(output CreatePlantFunctionName)" \
-    --query '[FunctionVersion, RoutingConfig]'
+  local function
+  for function in $(stack "Outputs[?ends_with(OutputKey, 'FunctionName')].OutputValue"); do
+    aws lambda get-alias --name live --function-name "$function" --query '[AliasArn, FunctionVersion, RoutingConfig]'
+  done
 }
 
 # Prints the five functions that use most of the account's concurrency, and the limit.

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { projectRoot } from '../tools/project-root.ts';
@@ -22,7 +22,8 @@ test('the job that can deploy runs no install scripts of packages', () => {
 test('the smoke test runs without installed packages, as in smoke.yml', async () => {
   const copy = copyProject();
   rmSync(join(copy.directory, 'node_modules'));
-  const { code, stderr } = await copy.run(`${process.execPath} tools/smoke.ts http://127.0.0.1:1 --token any`);
+  const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
+  const { code, stderr } = await copy.run('npm run --silent smoke -- http://127.0.0.1:1 --token any', { PATH });
   expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1 does not accept the token: there was no response /);
   expect(code).toBe(1);
 });

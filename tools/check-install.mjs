@@ -1,4 +1,7 @@
-/* Runs before each command. It is JavaScript, because an older Node.js cannot run TypeScript. */
+/*
+ * Runs before each command but npm run smoke, which needs no packages. It is JavaScript, because an older Node.js cannot
+ * run TypeScript.
+ */
 import { existsSync } from 'node:fs';
 
 const [major] = process.versions.node.split('.');

@@ -14,6 +14,6 @@ export function listPlants(dynamoDb: DynamoDb, tableName: string) {
     const { Items = [], LastEvaluatedKey } = await dynamoDb.send('Scan', read, context);
     const plants = Items.map((item) => membersOf<ListedPlant>(item, ['id', ...plantMemberNames]));
     const next = LastEvaluatedKey && { cursor: String(LastEvaluatedKey['id']?.N) };
-    return successResponse<ListPlantsResponse>({ plants, ...next });
+    return successResponse({ plants, ...next });
   };
 }

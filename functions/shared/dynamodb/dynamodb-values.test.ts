@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
@@ -47,4 +47,10 @@ test('converts an item to its members, without other attributes and those that i
   const members = membersOf<{ id: bigint; name: string; tag?: string }>(item, ['id', 'name', 'tag']);
   expect(members).toEqual({ id: 1n, name: 'fern' });
   expect(successResponse(members).body).toBe('{"id":1,"name":"fern"}');
+});
+
+test('types a whole number as the bigint that it becomes', () => {
+  const { height } = membersOf<{ height?: number }>({ height: { N: '7' } }, ['height']);
+  expect(height).toBe(7n);
+  expectTypeOf(height).toEqualTypeOf<number | bigint | undefined>();
 });

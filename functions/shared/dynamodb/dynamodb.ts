@@ -60,15 +60,19 @@ export function memberValue({ S, BOOL, N }: AttributeValue = { NULL: true }): Me
   return N === undefined ? (S ?? BOOL) : (parseDigits(N) ?? Number(N));
 }
 
+/** DynamoDB does not say whether a whole number is an int64, so each is a bigint. */
+type Stored<Value> = Value extends number ? number | bigint : Value;
+type StoredMembers<Members> = { [Name in keyof Members]: Stored<Members[Name]> };
+
 /**
  * Converts an item to an object with these members. One that the item does not have is undefined, which a response omits.
- * `Members` is a type of the contract, which the item matched when it was stored. A whole number is always a bigint.
+ * `Members` is a type of the contract, which the item matched when it was stored.
  */
 export function membersOf<Members extends object>(
   item: Record<string, AttributeValue>,
   names: (keyof Members & string)[],
-): Members {
-  return Object.fromEntries(names.map((name) => [name, memberValue(item[name])])) as Members;
+): StoredMembers<Members> {
+  return Object.fromEntries(names.map((name) => [name, memberValue(item[name])])) as StoredMembers<Members>;
 }
 
 /** An error response of DynamoDB. `name` is DynamoDB's, for example `ConditionalCheckFailedException`. */
