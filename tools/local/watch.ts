@@ -1,4 +1,4 @@
-import { readdirSync, watch } from 'node:fs';
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -19,6 +19,16 @@ export function watchSources(root: string): () => Promise<void> {
       // A change of the contract writes the generated files.
       if (!file?.includes('.generated.')) change.resolve();
     });
+  /** Watches all folders again, because there can be new ones. */
+  const watchFolders = async (): Promise<FSWatcher[]> => {
+    try {
+      return sourceFolders(root).map(watchFolder);
+    } catch {
+      // git has just removed a folder.
+      await sleep(SETTLE_MS);
+      return watchFolders();
+    }
+  };
   let watchers = sourceFolders(root).map(watchFolder);
   watch(root, (_, file) => {
     if (file === 'openapi.yaml') change.resolve();
@@ -27,9 +37,8 @@ export function watchSources(root: string): () => Promise<void> {
     await change.promise;
     await sleep(SETTLE_MS);
     change = Promise.withResolvers();
-    // There can be new folders.
     const previous = watchers;
-    watchers = sourceFolders(root).map(watchFolder);
+    watchers = await watchFolders();
     for (const watcher of previous) watcher.close();
   };
 }
