@@ -8,6 +8,8 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 export default defineConfig({
   test: {
     include: ['{functions,infra,tools}/**/*.test.ts', 'test/*.test.ts'],
+    // Logs of tests that pass would hide the failures.
+    silent: 'passed-only',
     // Only for tests that hang: long enough for a machine with a third of the speed.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -20,10 +20,11 @@ test.each(grantedOperations())(
     const handler = await importHandler(operation.folder, proxy.endpoint);
     // The warm-up at init.
     expect(proxy.calls).toEqual([`GetItem ${engine.accessTokensTable}`]);
-    const events = sampleNames.map(sampleEvent).filter(({ resource }) => resource === operation.path);
-    for (const event of events.filter(({ httpMethod }) => httpMethod === operation.method)) {
-      await handler(event, contextWith());
-    }
+    const events = sampleNames
+      .map(sampleEvent)
+      .filter(({ resource, httpMethod }) => resource === operation.path && httpMethod === operation.method);
+    expect(events, `Add a sample event for ${operation.operationId} to events/.`).not.toEqual([]);
+    for (const event of events) await handler(event, contextWith());
     expect([...new Set(proxy.calls)].toSorted()).toEqual(databaseCallsOf(operation));
   },
 );

@@ -9,8 +9,8 @@ const USAGE = `Usage: npm run smoke [-- BASE_URL [--token TOKEN] [--wait SECONDS
 
 The smoke test: sends the checks of all operations over HTTP, and some of the gateway. BASE_URL is the ApiUrl of a
 deployed stack, and TOKEN is by default the environment variable PLANT_STORE_TOKEN. Without BASE_URL, the local run is
-tested, with its own token. If the first request fails, --wait repeats it for up to SECONDS, for example until DNS knows a new domain name. The plants
-that the checks create are not deleted. They are the same for each run with one token.`;
+tested, with its own token. If the first request fails, --wait repeats it for up to SECONDS, for example until DNS knows
+a new domain name. The plants that the checks create are not deleted. They are the same for each run with one token.`;
 
 const OPTIONS = { token: { type: 'string' }, wait: { type: 'string', default: '0' } } as const;
 

@@ -61,15 +61,15 @@ export async function startEngine() {
 
     /** Deletes all items of a table. */
     async clear(TableName: string): Promise<void> {
-      const key = TableName === plantsTable ? 'id' : 'digest';
+      const key = TableName === accessTokensTable ? 'digest' : 'id';
       for (const { [key]: value } of await this.items(TableName)) {
         await client.send(new DeleteItemCommand({ TableName, Key: { [key]: value as AttributeValue } }));
       }
     },
 
     /** Returns the stored plant with this id. */
-    async stored(id: bigint): Promise<StoredPlant | undefined> {
-      const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
+    async stored(id: bigint, TableName = plantsTable): Promise<StoredPlant | undefined> {
+      const read = { TableName, Key: { id: { N: String(id) } }, ConsistentRead: true };
       const { Item: { id: key, ...members } = {} } = await client.send(new GetItemCommand(read));
       const values = Object.entries(members).map(([name, { S, BOOL, N }]) => [name, S ?? BOOL ?? Number(N)]);
       return key && ({ id: key.N, ...Object.fromEntries(values) } as StoredPlant);
