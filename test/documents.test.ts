@@ -38,6 +38,12 @@ test('each relative link leads to an existing file and heading', () => {
   expect(dead).toEqual([]);
 });
 
+test('each link to AWS documentation is the address of a page', () => {
+  const links = inDocuments(/\]\((https:\/\/docs\.aws[^)]+)\)/g);
+  const page = /^https:\/\/docs\.aws\.amazon\.com(\/[\w-]+)+\.html$/;
+  expect(links.filter(([, link]) => !page.test(link))).toEqual([]);
+});
+
 test('each project file that a document names exists', () => {
   const entries = readdirSync(projectRoot, { withFileTypes: true });
   // Commands create these two.

@@ -23,7 +23,8 @@ export function watchSources(root: string): () => Promise<void> {
   const watchFolders = async (): Promise<FSWatcher[]> => {
     try {
       return sourceFolders(root).map(watchFolder);
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       // git has just removed a folder.
       await sleep(SETTLE_MS);
       return watchFolders();
