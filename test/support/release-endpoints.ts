@@ -11,6 +11,9 @@ export function releaseEndpoints(invoke: (event: APIGatewayProxyEvent) => unknow
   const reports: { status: string }[] = [];
 
   async function respond({ method, path, headers, body }: ReceivedRequest): Promise<FakeResponse> {
+    const notFound = { status: 404, headers: {}, body: '{}' };
+    // A test that waits for DynamoDB Local can send a GET to this port, if the port was free before.
+    if (method !== 'POST') return notFound;
     const sent = JSON.parse(body);
     const action = headers['x-amz-target']?.toString().replace('CodeDeploy_20141006.', '');
     // "GetDeployment", CodeDeploy API Reference: the content of appSpecContent is always null.
@@ -26,7 +29,7 @@ export function releaseEndpoints(invoke: (event: APIGatewayProxyEvent) => unknow
     }
     // "Invoke", Lambda API Reference.
     const versionPath = `/2015-03-31/functions/${encodeURIComponent(VERSION_ARN)}/invocations`;
-    if (method !== 'POST' || path !== versionPath) return { status: 404, headers: {}, body: '{}' };
+    if (path !== versionPath) return notFound;
     try {
       return { status: 200, headers: {}, body: JSON.stringify(await invoke(sent)) };
     } catch (error) {
