@@ -43,22 +43,19 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
     expect(alias['DependsOn']).toContain(policyId);
   });
 
-  test('has a hook that can invoke versions of the function, create and delete tokens, and report the result', () => {
+  test('has a hook that can invoke versions of the function, read its deployments and report the result', () => {
     // CodeDeploy waits up to one hour ("AppSpec 'hooks' section for an AWS Lambda deployment").
-    expect(hook).toMatchObject({ MemorySize: 512, Timeout: 120 });
+    expect(hook).toMatchObject({ MemorySize: 512, Timeout: 60 });
     expect(hook.Environment.Variables).toEqual({
-      OPERATION_ID: operation.operationId,
-      RESOURCE_PATH: operation.path,
       NEW_VERSION_ARN: { Ref: versionId },
-      ACCESS_TOKENS_TABLE_NAME: { Ref: 'AccessTokensTable' },
+      METHOD: operation.method,
+      RESOURCE: operation.path,
     });
     const groupArn = `arn:AWS::Partition:codedeploy:AWS::Region:AWS::AccountId:deploymentgroup:${group.ApplicationName.Ref}/${groupId}`;
     const ownLog = hook.LoggingConfig.LogGroup.Ref;
     expect(permissionsOf(resources, hook.Role['Fn::GetAtt'][0])).toEqual([
       `codedeploy:GetDeployment ${groupArn}`,
       `codedeploy:PutLifecycleEventHookExecutionStatus ${groupArn}`,
-      'dynamodb:DeleteItem AccessTokensTable.Arn',
-      'dynamodb:PutItem AccessTokensTable.Arn',
       // Only with a qualifier, such as a version. The ARN without ":*" would allow requests without one.
       `lambda:InvokeFunction ${id}.Arn:*`,
       `logs:CreateLogStream ${ownLog}.Arn`,
@@ -99,6 +96,18 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
       { ...common, Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: crashDimensions },
     ]);
   });
+});
+
+test('a hook has the identity provider of the stack, whose unsigned tokens it sends', () => {
+  const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants', tokenScope: 'plants/write' };
+  const stack = templateWith(settings);
+  for (const operation of twoOperations) {
+    expect(releaseOf(stack, operation).hook.Environment.Variables).toMatchObject({
+      TOKEN_ISSUER: settings.tokenIssuer,
+      TOKEN_AUDIENCE: settings.tokenAudience,
+      TOKEN_SCOPE: settings.tokenScope,
+    });
+  }
 });
 
 test('an ephemeral stack moves all traffic at once', () => {

@@ -5,18 +5,15 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { LoggedFunction, type OperationFunction } from './functions.ts';
+import { LoggedFunction, type OperationFunction, tokenVariables } from './functions.ts';
 import { countLines, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
-import type { Tables } from './tables.ts';
 
 const ALIAS = 'live';
 
 interface CanaryReleaseProps extends StackSettings {
   /** The function behind the alias. */
   operationFunction: OperationFunction;
-  /** The tables of the stack. The pre-traffic hook writes its access tokens to one of them. */
-  tables: Tables;
 }
 
 /**
@@ -27,7 +24,7 @@ interface CanaryReleaseProps extends StackSettings {
  */
 export class CanaryRelease extends Construct {
   readonly live: IFunction;
-  /** The log of the pre-traffic hook. If a release fails, it says which check failed. */
+  /** The log of the pre-traffic hook. If a release fails, it says which request the new version did not reject. */
   readonly preTrafficLog: LogGroup;
 
   constructor(scope: Construct, id: string, props: CanaryReleaseProps) {
@@ -79,23 +76,21 @@ export class CanaryRelease extends Construct {
     });
   }
 
-  /** The function that CodeDeploy invokes to check a new version. It creates and deletes its own access tokens. */
-  #addPreTrafficHook({ operationFunction, tables: { accessTokens } }: CanaryReleaseProps): LoggedFunction {
+  /** The function that CodeDeploy invokes to check a new version. */
+  #addPreTrafficHook({ operationFunction, ...settings }: CanaryReleaseProps): LoggedFunction {
     const { operation, lambda } = operationFunction;
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
       description: `Checks a new version of ${operation.method} ${operation.path} before it receives traffic`,
       entry: 'functions/pre-traffic-hook/index.ts',
-      // The checks of a correct version take a few seconds.
-      timeout: Duration.minutes(2),
+      timeout: Duration.minutes(1),
       environment: {
-        OPERATION_ID: operation.operationId,
-        RESOURCE_PATH: operation.path,
         // As in "Create a file for your BeforeAllowTraffic Lambda function", CodeDeploy User Guide.
         NEW_VERSION_ARN: lambda.currentVersion.functionArn,
-        ACCESS_TOKENS_TABLE_NAME: accessTokens.tableName,
+        METHOD: operation.method,
+        RESOURCE: operation.path,
+        ...tokenVariables(settings),
       },
     });
-    accessTokens.grant(hook.role, 'dynamodb:PutItem', 'dynamodb:DeleteItem');
     // Allows published versions only. The ARN without ":*" would be $LATEST.
     const resources = [`${lambda.functionArn}:*`];
     hook.role.addToPolicy(new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources }));

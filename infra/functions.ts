@@ -73,13 +73,16 @@ export class OperationFunction extends LoggedFunction {
   readonly operation: GrantedOperation;
 
   constructor(scope: Construct, id: string, props: OperationFunctionProps) {
-    const { operation, tables, tokenIssuer } = props;
+    const { operation, tables, tokenIssuer, allowOrigins } = props;
     super(scope, id, {
       description: `${operation.method} ${operation.path}`,
       entry: `functions/${operation.folder}/index.ts`,
       // Calls to DynamoDB end 4 s earlier. API Gateway waits for 29 s.
       timeout: Duration.seconds(10),
-      environment: settingVariables(props),
+      environment: {
+        ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
+        ...tokenVariables(props),
+      },
       bundling: {
         // Without an identity provider, esbuild omits its code (functions/shared/init.ts).
         define: tokenIssuer === undefined ? { 'process.env.TOKEN_ISSUER': 'undefined' } : {},
@@ -98,10 +101,9 @@ export class OperationFunction extends LoggedFunction {
   }
 }
 
-/** The settings that functions read, as environment variables. */
-function settingVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
+/** The settings of the identity provider, as environment variables. */
+export function tokenVariables({ tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
   return {
-    ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
     ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),
     ...(tokenAudience !== undefined && { TOKEN_AUDIENCE: tokenAudience }),
     ...(tokenScope !== undefined && { TOKEN_SCOPE: tokenScope }),

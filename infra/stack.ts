@@ -42,7 +42,7 @@ export class PlantStoreStack extends Stack {
     const tables = addTables(this, settings);
     const deployed = operations.map((operation) => {
       const operationFunction = new OperationFunction(this, constructId(operation), { ...settings, operation, tables });
-      const props = { ...settings, operationFunction, tables };
+      const props = { ...settings, operationFunction };
       const release = emulator ? undefined : new CanaryRelease(this, `${constructId(operation)}Release`, props);
       return { operation, operationFunction, release };
     });

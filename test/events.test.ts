@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { UNKNOWN_TOKEN } from '../functions/shared/checks.ts';
+import { UNKNOWN_TOKEN } from '../functions/shared/access-tokens/token.ts';
 import { projectRoot } from '../tools/project-root.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contract, contractBody } from './support/contract.ts';

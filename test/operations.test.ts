@@ -1,6 +1,4 @@
 import { expect, test, vi } from 'vitest';
-import { allChecks } from '../functions/pre-traffic-hook/all-checks.ts';
-import { tokenChecks } from '../functions/shared/checks.ts';
 import { readOperations } from '../infra/contract.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startEngine } from './support/engine.ts';
@@ -9,19 +7,6 @@ import { contextWith, eventWith, handlerOf } from './support/event.ts';
 /* What each operation must have, and what to add if it does not. */
 
 closedAtEnd(await startEngine());
-
-test.each(readOperations())(
-  '$operationId has at most 30 checks, each with its own title, and those of the access token',
-  ({ operationId, folder, method, path }) => {
-    const titles = allChecks[operationId]?.map(({ title }) => title) ?? [];
-    const advice = `Add a line for ${operationId}, with the checks of functions/${folder}/checks.ts, to functions/pre-traffic-hook/all-checks.ts.`;
-    expect(titles, advice).not.toEqual([]);
-    const required = tokenChecks(() => ({ method, path })).map(({ title }) => title);
-    expect(titles, `Add tokenChecks to functions/${folder}/checks.ts.`).toEqual(expect.arrayContaining(required));
-    expect(titles.length).toBeLessThanOrEqual(30);
-    expect(new Set(titles).size).toBe(titles.length);
-  },
-);
 
 test.each(readOperations())('pages of the allowed origins can read an error of $operationId', async ({ folder }) => {
   vi.spyOn(console, 'info').mockReturnValue();

@@ -10,7 +10,7 @@ const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: tru
 
 const USAGE = `Usage: npm run add -- EXAMPLE
 
-Adds an operation of examples/ to the project, with its path in openapi.yaml, its code, checks and tests in functions/,
+Adds an operation of examples/ to the project, with its path in openapi.yaml, its code and tests in functions/,
 its permissions in infra/operations.ts and a sample event. EXAMPLE is one of ${examples.join(', ')}.
 If it cannot add all of it, it changes nothing.`;
 

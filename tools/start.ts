@@ -27,21 +27,22 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect
   const compileCache = join(projectRoot, 'node_modules/.cache/node');
   enableCompileCache(compileCache);
   process.env['NODE_COMPILE_CACHE'] ??= compileCache;
-  const { announceDynamoDb, dataFolder, findDynamoDb, openDynamoDb } = await import('./local/dynamodb.ts');
+  const { announceLocalRun, dataFolder, findLocalRun, openDynamoDb } = await import('./local/dynamodb.ts');
 
-  const other = await findDynamoDb();
+  const other = await findLocalRun();
   if (other)
     throw new Error(`Another npm start or npm run dev of this folder is running: process ${other.pid}. End it.`);
   // Both, before --fresh deletes the data.
   const port = await freePort('PORT', '3000');
   const dynamoDbPort = await freePort('DYNAMODB_PORT', '0');
   const { endpoint } = await openDynamoDb(dataFolder, { port: dynamoDbPort, fresh });
-  announceDynamoDb(endpoint);
+  const url = `http://127.0.0.1:${port}`;
+  announceLocalRun(endpoint, url);
 
   const { useLocalEnvironment } = await import('./local/environment.ts');
   useLocalEnvironment(endpoint);
   const options = { port, endpoint, inspect };
-  const ready = await instructions(port, endpoint);
+  const ready = await instructions(url, endpoint);
   if (watch) {
     const { serveAndReload } = await import('./local/reload.ts');
     await serveAndReload(options, ready);
@@ -69,10 +70,10 @@ async function freePort(variable: string, defaultPort: string): Promise<number> 
   }
 }
 
-async function instructions(port: number, endpoint: string): Promise<string> {
-  const plantsUrl = `http://127.0.0.1:${port}/plants`;
+async function instructions(url: string, endpoint: string): Promise<string> {
+  const plantsUrl = `${url}/plants`;
   const { body } = JSON.parse(readFileSync(join(projectRoot, 'events/create-plant.json'), 'utf8'));
-  return `Read and try the API in a browser: http://127.0.0.1:${port}/docs
+  return `Read and try the API in a browser: ${url}/docs
 
 The plant store is ready at ${plantsUrl}
 

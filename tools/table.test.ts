@@ -4,7 +4,7 @@ import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
-import { findDynamoDb } from './local/dynamodb.ts';
+import { findLocalRun } from './local/dynamodb.ts';
 import { findTable, plantsById } from './table.ts';
 
 vi.mock(import('./local/dynamodb.ts'), { spy: true });
@@ -44,14 +44,14 @@ test.each([
 
 test('without a stack, finds the table in the DynamoDB of the local run', async () => {
   const { endpoint, plantsTable } = engine;
-  vi.mocked(findDynamoDb).mockResolvedValueOnce({ pid: 1, endpoint });
+  vi.mocked(findLocalRun).mockResolvedValueOnce({ pid: 1, endpoint, url: 'http://127.0.0.1:1' });
   const { tableName, client } = await findTable(undefined, 'PlantsTableName');
   expect(tableName).toBe(plantsTable);
   expect((await client.send(new ListTablesCommand())).TableNames).toContain(plantsTable);
 });
 
 test('without a stack and a local run, says what to do', async () => {
-  vi.mocked(findDynamoDb).mockResolvedValueOnce(undefined);
+  vi.mocked(findLocalRun).mockResolvedValueOnce(undefined);
   await expect(findTable(undefined, 'PlantsTableName')).rejects.toThrow(
     'There is no local run. Start it with npm start, or name a deployed stack with --stack.',
   );

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { findDynamoDb, localClient } from './local/dynamodb.ts';
+import { findLocalRun, localClient } from './local/dynamodb.ts';
 
 /** A table, and a client for its account and region. */
 export interface Table {
@@ -19,18 +19,30 @@ export async function findTable(
   stack: string | undefined,
   output: 'PlantsTableName' | 'AccessTokensTableName',
 ): Promise<Table> {
-  if (stack === undefined) {
-    const running = await findDynamoDb();
-    // In the local run, a table's name is its logical id: `PlantsTable`.
-    if (running) return { client: localClient(running.endpoint), tableName: output.replace(/Name$/, '') };
-    throw new Error('There is no local run. Start it with npm start, or name a deployed stack with --stack.');
-  }
+  if (stack !== undefined) return { client: new DynamoDBClient(), tableName: await readOutput(stack, output) };
+  const { endpoint } = await requireLocalRun();
+  // In the local run, a table's name is its logical id: `PlantsTable`.
+  return { client: localClient(endpoint), tableName: output.replace(/Name$/, '') };
+}
+
+/** Returns the base URL of a stack; without one, of the running service. */
+export async function findBaseUrl(stack: string | undefined): Promise<string> {
+  return stack === undefined ? (await requireLocalRun()).url : await readOutput(stack, 'ApiUrl');
+}
+
+async function requireLocalRun() {
+  const running = await findLocalRun();
+  if (running) return running;
+  throw new Error('There is no local run. Start it with npm start, or name a deployed stack with --stack.');
+}
+
+async function readOutput(stack: string, output: string): Promise<string> {
   const command = new DescribeStacksCommand({ StackName: stack });
   const { Stacks } = await new CloudFormationClient().send(command).catch((error: Error) => {
     throw new Error(`The stack ${stack} cannot be read: ${error.message}`);
   });
-  const tableName = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
-  if (tableName) return { client: new DynamoDBClient(), tableName };
+  const value = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
+  if (value) return value;
   throw new Error(`The stack ${stack} has no output ${output}; it must be a deployed stack of this service.`);
 }
 

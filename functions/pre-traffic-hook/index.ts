@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CodeDeployClient,
   GetDeploymentCommand,
@@ -5,41 +6,33 @@ import {
 } from '@aws-sdk/client-codedeploy';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Context } from 'aws-lambda';
-import { newToken } from '../shared/access-tokens/token.ts';
-import { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
-import { environmentVariable } from '../shared/environment-variable.ts';
-import { allChecks } from './all-checks.ts';
-import { proxyEvent, proxyResponse } from './proxy-event.ts';
-import { runChecks, type Send } from './run-checks.ts';
-
-/*
- * The function that CodeDeploy invokes before it moves traffic to a new version. It invokes that version directly, without
- * API Gateway, with its own access tokens. If a check fails, the deployment fails.
- */
+import { UNKNOWN_TOKEN } from '../shared/access-tokens/token.ts';
 
 /** Source: "AppSpec 'hooks' section for an AWS Lambda deployment". */
-interface LifecycleEvent {
-  DeploymentId: string;
-  LifecycleEventHookExecutionId: string;
-}
+type LifecycleEvent = Record<'DeploymentId' | 'LifecycleEventHookExecutionId', string>;
 
-/** Milliseconds reserved at the end of the invocation to delete the tokens and to report. */
-const REPORT_MS = 20_000;
+/** Milliseconds reserved at the end of the invocation to report. */
+const REPORT_MS = 15_000;
+/** A temporary failure is repeated for this time: throttling, a restarting database, a role that is not yet known. */
+const REPEAT_MS = 20_000;
+const TEMPORARY_ERRORS = [429, 503, 504];
 /** `creator` of a deployment that restores the previous version ("DeploymentInfo", CodeDeploy API Reference). */
 const ROLLBACKS = ['codeDeployRollback', 'CloudFormationRollback'];
 
-const dynamoDb = new DynamoDb();
-// Lambda throttles requests beyond the account's concurrency, which may be 10 in a new account ("Lambda quotas").
-const lambda = new LambdaClient({ maxAttempts: 10 });
+const lambda = new LambdaClient();
 // Without timeouts, the client could wait forever. CodeDeploy would then wait one hour for the report.
 const codeDeploy = new CodeDeployClient({
   requestHandler: { connectionTimeout: 3000, requestTimeout: 3000, throwOnRequestTimeout: true },
 });
 
-/** Reports to CodeDeploy whether the new version may receive traffic. Throws only if the report fails. */
+/**
+ * CodeDeploy invokes this before it moves traffic to a new version. It invokes that version, without API Gateway, with
+ * requests that the version must reject with error 401, and reports the result. Throws only if the report fails.
+ */
 export async function handler(event: LifecycleEvent, context: Context): Promise<void> {
   const { DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId } = event;
-  const passed = (await isRollback(deploymentId)) || (await passesChecks(deploymentId, context).catch(logFailure));
+  const deadline = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
+  const passed = (await isRollback(deploymentId)) || (await rejectsAll(deadline));
   const status = passed ? 'Succeeded' : 'Failed';
   await codeDeploy.send(
     new PutLifecycleEventHookExecutionStatusCommand({ deploymentId, lifecycleEventHookExecutionId, status }),
@@ -54,59 +47,61 @@ async function isRollback(deploymentId: string): Promise<boolean> {
     console.info({ deploymentId, creator });
     return ROLLBACKS.includes(creator);
   } catch (error) {
-    return logFailure(error as Error, 'The deployment cannot be read, so the version is checked.');
+    console.error({ message: 'The deployment cannot be read, so the version is checked.', problem: String(error) });
+    return false;
   }
 }
 
-/** Runs the checks of the operation on the new version, and logs the first that fails. */
-async function passesChecks(deploymentId: string, context: Context): Promise<boolean> {
-  const TableName = environmentVariable('ACCESS_TOKENS_TABLE_NAME');
-  const operationId = environmentVariable('OPERATION_ID');
-  const checks = allChecks[operationId]?.filter(({ smokeTestOnly }) => !smokeTestOnly);
-  if (!checks) throw new Error(`functions/pre-traffic-hook/all-checks.ts has no checks of ${operationId}.`);
-  const now = Math.floor(Date.now() / 1000);
-  // Expires with this invocation, even if it cannot be deleted.
-  const valid = newToken(`release-${deploymentId}`, now, now + Math.ceil(context.getRemainingTimeInMillis() / 1000));
-  const expired = newToken(`release-${deploymentId}-expired`, now - 7200, now - 3600);
-  const deadline = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
-  const items = [valid.item, expired.item];
-  try {
-    for (const Item of items) await dynamoDb.send('PutItem', { TableName, Item }, context);
-    const send = invokeNewVersion(deadline);
-    for await (const { title, problem } of runChecks(checks, send, { valid: valid.token, expired: expired.token })) {
-      if (problem === undefined) continue;
-      console.error({ check: title, problem });
+/** Sends the requests one after the other. Logs the first that the version does not reject as it must. */
+async function rejectsAll(abortSignal: AbortSignal): Promise<boolean> {
+  const repeatUntil = Date.now() + REPEAT_MS;
+  const { TOKEN_ISSUER: issuer } = process.env;
+  const requests = {
+    'without a token': {},
+    'with an unknown token': { Authorization: `Bearer ${UNKNOWN_TOKEN}` },
+    ...(issuer && { 'with an unsigned JWT': { Authorization: `Bearer ${unsignedJwt(issuer)}` } }),
+  };
+  for (const [request, headers] of Object.entries(requests)) {
+    let failure = await send(headers, abortSignal);
+    while (failure?.isTemporary && Date.now() < repeatUntil) {
+      await sleep(1000);
+      failure = await send(headers, abortSignal);
+    }
+    if (failure) {
+      console.error({ request, problem: failure.problem });
       return false;
     }
-    console.info({ operation: operationId, passedChecks: checks.length });
-    return true;
-  } finally {
-    for (const { digest, name } of items) {
-      await dynamoDb
-        .send('DeleteItem', { TableName, Key: { digest } }, context)
-        .catch((error: Error) => logFailure(error, `The token ${name.S} could not be deleted; it expires.`));
-    }
+  }
+  console.info({ rejected: Object.keys(requests) });
+  return true;
+}
+
+/** Invokes the new version. Returns undefined if it rejects the request, or else the problem, without the response. */
+async function send(headers: Record<string, string>, abortSignal: AbortSignal) {
+  const { NEW_VERSION_ARN: FunctionName, METHOD: httpMethod, RESOURCE: resource } = process.env;
+  const requestContext = { extendedRequestId: 'pre-traffic-hook' };
+  const Payload = JSON.stringify({ httpMethod, resource, path: resource, headers, requestContext, body: null });
+  try {
+    const result = await lambda.send(new InvokeCommand({ FunctionName, Payload }), { abortSignal });
+    if (result.FunctionError) return { problem: 'the function failed; its own log says why', isTemporary: true };
+    const response: Record<string, unknown> = JSON.parse(Buffer.from(result.Payload ?? []).toString());
+    const { error }: { error?: unknown } = JSON.parse(String(response['body']));
+    const { 'WWW-Authenticate': challenge } = Object(response['headers']);
+    if (response['statusCode'] === 400 && error === 401 && /^Bearer /.test(challenge)) return undefined;
+    const problem = `status ${Number(response['statusCode'])}, error ${Number(error)}; it must be 400, 401 and a challenge`;
+    return { problem, isTemporary: TEMPORARY_ERRORS.includes(Number(error)) };
+  } catch (error) {
+    // The message of a SyntaxError contains a part of the response.
+    const problem = error instanceof SyntaxError ? 'the response is not JSON' : String(error);
+    return { problem, isTemporary: (error as Error).name === 'TooManyRequestsException' };
   }
 }
 
-/** Sends requests to the new version as API Gateway does: as events of a proxy integration. */
-function invokeNewVersion(deadline: AbortSignal): Send {
-  const FunctionName = environmentVariable('NEW_VERSION_ARN');
-  const resource = environmentVariable('RESOURCE_PATH');
-  return async ({ method, path: pathWithQuery, headers, body }, signal) => {
-    const [path = '', query = ''] = pathWithQuery.split('?');
-    const sent = { Host: 'pre-traffic-hook', 'User-Agent': 'pre-traffic-hook', ...headers };
-    const event = proxyEvent({ resource, method, path, query, headers: Object.entries(sent), body });
-    const { FunctionError, Payload = new Uint8Array() } = await lambda.send(
-      new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }),
-      { abortSignal: AbortSignal.any([signal, deadline]) },
-    );
-    if (FunctionError !== undefined) throw new Error('the function failed; its own log says why');
-    return proxyResponse(JSON.parse(Buffer.from(Payload).toString()));
-  };
-}
-
-function logFailure({ name, message }: Error, failure = 'The new version could not be checked.'): false {
-  console.error({ message: failure, problem: `${name}: ${message}` });
-  return false;
+/** Returns a JWT whose claims the new version accepts, and whose algorithm is `none` (RFC 8725, 2.1). */
+function unsignedJwt(iss: string): string {
+  const { TOKEN_AUDIENCE: audiences, TOKEN_SCOPE: scope } = process.env;
+  const exp = Math.floor(Date.now() / 1000) + 300;
+  const claims = { iss, aud: audiences?.split(',')[0], scope, sub: 'pre-traffic-hook', exp };
+  const parts = [{ alg: 'none', typ: 'at+jwt' }, claims].map((part) => Buffer.from(JSON.stringify(part)));
+  return `${parts.map((part) => part.toString('base64url')).join('.')}.`;
 }

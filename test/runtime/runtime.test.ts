@@ -11,7 +11,6 @@ import { eventWith } from '../support/event.ts';
 import { startFakeService } from '../support/fake-service.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { copyProject } from '../support/project-copy.ts';
-import { LIFECYCLE_EVENT, releaseEndpoints, VERSION_ARN } from '../support/release-endpoints.ts';
 import { bundlesWith } from '../support/stack.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
 
@@ -55,20 +54,29 @@ test('responds to events one after the other, and logs one JSON line for each, w
   ]);
 });
 
-test('the pre-traffic hook sends its checks, and passes a correct version', async () => {
-  const endpoints = releaseEndpoints(async (event) => JSON.parse(await runtime.invoke(event)));
-  const aws = await startFakeService(endpoints.respond);
+test('the pre-traffic hook invokes the version, and passes a correct one', async () => {
+  const reports: object[] = [];
+  const aws = await startFakeService(async ({ path, headers, body }) => {
+    const ok = (text: string) => ({ status: 200, headers: {}, body: text });
+    // "Invoke", Lambda API Reference.
+    if (path.endsWith('/invocations')) return ok(await runtime.invoke(JSON.parse(body)));
+    // "GetDeployment" and "PutLifecycleEventHookExecutionStatus", CodeDeploy API Reference.
+    if (headers['x-amz-target'] === 'CodeDeploy_20141006.GetDeployment')
+      return ok('{"deploymentInfo":{"creator":"user"}}');
+    reports.push(JSON.parse(body));
+    return ok('{"lifecycleEventHookExecutionId":"the-execution-id"}');
+  });
   const hook = await startRuntime(bundlesWith({}).ofHook(createPlant), {
     ...localVariables(engine.endpoint),
     AWS_ENDPOINT_URL_CODEDEPLOY: aws,
     AWS_ENDPOINT_URL_LAMBDA: aws,
-    OPERATION_ID: createPlant.operationId,
-    RESOURCE_PATH: createPlant.path,
-    NEW_VERSION_ARN: VERSION_ARN,
+    NEW_VERSION_ARN: 'arn:aws:lambda:us-east-1:000000000000:function:plants:7',
+    METHOD: createPlant.method,
+    RESOURCE: createPlant.path,
   });
   onTestFinished(hook.close);
-  await hook.invoke(LIFECYCLE_EVENT, 120_000);
-  expect(endpoints.status(), hook.log()).toBe('Succeeded');
+  await hook.invoke({ DeploymentId: 'd-ABCDEF123', LifecycleEventHookExecutionId: 'the-execution-id' }, 60_000);
+  expect(reports, hook.log()).toMatchObject([{ deploymentId: 'd-ABCDEF123', status: 'Succeeded' }]);
 });
 
 test('accepts tokens of an identity provider in the bundle and at the local run; returns 503 if its certificate is not trusted', async () => {
@@ -105,7 +113,7 @@ test('accepts tokens of an identity provider in the bundle and at the local run;
   await untrusting.close();
 
   const { url } = await project.start('npm start', { ...variables, ...trusting });
-  const smoke = await project.run(`npm run --silent smoke -- ${new URL(url).origin} --token ${token}`);
-  expect(smoke.stdout).toMatch(/^\d+ checks passed, 0 failed; /m);
+  const smoke = await project.run(`npm run --silent smoke -- ${new URL(url).origin}`, { PLANT_STORE_TOKEN: token });
+  expect(smoke.stdout).toMatch(/^\d+ passed, 0 failed; /m);
   expect(smoke.code).toBe(0);
 });

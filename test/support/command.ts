@@ -7,7 +7,11 @@ export function runCommand(name: string, args: string[], variables?: NodeJS.Proc
   // Without --stack, it uses the engine of the test.
   vi.doMock(import('../../tools/local/dynamodb.ts'), async (original) => ({
     ...(await original()),
-    findDynamoDb: async () => ({ pid: process.pid, endpoint: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']) }),
+    findLocalRun: async () => ({
+      pid: process.pid,
+      endpoint: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']),
+      url: `http://127.0.0.1:${process.env['PORT']}`,
+    }),
   }));
   return runInProcess(args, () => import(`../../tools/${name}.ts`), variables);
 }

@@ -6,16 +6,8 @@ import { readOperations } from '../../infra/contract.ts';
 import { projectRoot } from '../project-root.ts';
 import { addExample } from './example.ts';
 
-const CHECKS_FILE = 'functions/pre-traffic-hook/all-checks.ts';
 const FOUND = '/found/{id}';
-const PARTS = [
-  'openapi.yaml',
-  'infra/operations.ts',
-  'functions',
-  'events/create-plant.json',
-  'biome.json',
-  '.gitignore',
-];
+const PARTS = ['openapi.yaml', 'infra/operations.ts', 'functions', 'events/create-plant.json'];
 
 /**
  * Copies the files that an example changes. Adds two examples of the same path, find-plant and lose-plant: the project may
@@ -78,9 +70,7 @@ test('adds operations to a new and to an existing path, and keeps comments and o
   expect(after['infra/operations.ts']).toContain(
     "  findPlant: { plants: ['GetItem'] },\n  losePlant: { plants: ['DeleteItem'] },\n};\n",
   );
-  expect(after[CHECKS_FILE]).toContain('  findPlant: findPlantChecks,\n  losePlant: losePlantChecks,\n};\n');
-  expect(after[CHECKS_FILE]).toContain("import { losePlantChecks } from '../lose-plant/checks.ts';\n");
-  for (const file of ['index.ts', 'find-plant.ts', 'find-plant.test.ts', 'checks.ts', 'contract.generated.js']) {
+  for (const file of ['index.ts', 'find-plant.ts', 'find-plant.test.ts', 'contract.generated.js']) {
     expect(after).toHaveProperty([`functions/find-plant/${file}`]);
   }
   const pathParameters = { id: '1' };
@@ -105,8 +95,6 @@ test.each([
   ['a schema is missing', CONTRACT, '    Plant:', '    Plant2:', '"#/components/schemas/Plant" does not exist'],
   ['the list of grants is missing', GRANTS, 'const GRANTS', 'const grants', 'infra/operations.ts has no line "const'],
   ['its grants exist', GRANTS, '  createPlant:', '  findPlant:', 'infra/operations.ts has findPlant already'],
-  ['the list of checks is missing', CHECKS_FILE, 'allChecks', 'checks', 'all-checks.ts has no line "export const'],
-  ['a file cannot be formatted', CHECKS_FILE, 'import', 'import import', 'all-checks.ts'],
 ])('changes nothing if %s', (_, path, from, to, message) => {
   const root = copyParts();
   edit(root, path, (text) => text.replace(from, to));

@@ -1,41 +1,25 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { parse } from 'yaml';
 import { type Operation, readOperations } from '../../infra/contract.ts';
 import { generate } from '../generate/generate.ts';
-import { projectRoot } from '../project-root.ts';
 
 /** The first lines of the blocks at whose end `npm run add` inserts something. */
 const PATHS = 'paths:';
+const GRANTS_FILE = 'infra/operations.ts';
 const GRANTS = 'const GRANTS: Record<string, Uses> = {';
-const CHECKS = 'export const allChecks: Record<string, Check[]> = {';
-
-const CHECKS_FILE = 'functions/pre-traffic-hook/all-checks.ts';
 
 /**
  * Adds an example to the project in the folder `root`. Returns the paths of the changed and the new files, without those
- * that are generated. Throws if it cannot add all of it; then it has changed nothing.
+ * that are generated. Throws before the first write if it cannot add all of it.
  */
 export function addExample(example: string, root: string): string[] {
   const files = filesWithExample(example, root);
   const generated = generate(files['openapi.yaml'] ?? '');
-  const all = Object.entries({ ...files, ...generated }).map(([path, text]) => ({ path: join(root, path), text }));
-  const before = all.map(({ path }) => ({ path, text: existsSync(path) ? readFileSync(path) : undefined }));
-  const folder = join(root, 'functions', example);
-  try {
-    mkdirSync(folder);
-    for (const { path, text } of all) writeFileSync(path, text);
-    const biome = join(projectRoot, 'node_modules/.bin/biome');
-    execFileSync(biome, ['check', '--write', '--log-level=error', ...Object.keys(files)], { cwd: root, stdio: 'pipe' });
-  } catch (error) {
-    for (const { path, text } of before) {
-      if (text) writeFileSync(path, text);
-      else rmSync(path, { force: true });
-    }
-    rmSync(folder, { recursive: true, force: true });
-    throw error;
+  for (const [path, text] of Object.entries({ ...files, ...generated })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
   }
   return Object.keys(files);
 }
@@ -50,21 +34,13 @@ function filesWithExample(example: string, root: string): Record<string, string>
   const [operation] = readOperations(source('openapi.yaml'));
   if (!operation) throw new Error(`examples/${example}/openapi.yaml has no operation.`);
   const contract = contractWith(operation, source('openapi.yaml'), read('openapi.yaml'));
-  const addLine = (file: string, block: string, value: string) => {
-    const line = `  ${operation.operationId}: `;
-    if (read(file).includes(`\n${line}`)) throw new Error(`${file} has ${operation.operationId} already.`);
-    return insertAtEnd(file, read(file), block, `${line}${value},`);
-  };
-  const checks = `${operation.operationId}Checks`;
+  const line = `  ${operation.operationId}: `;
+  const grants = read(GRANTS_FILE);
+  if (grants.includes(`\n${line}`)) throw new Error(`${GRANTS_FILE} has ${operation.operationId} already.`);
   const code = readdirSync(join(root, 'examples', example)).filter((file) => file.endsWith('.ts'));
   return {
     'openapi.yaml': contract,
-    'infra/operations.ts': addLine('infra/operations.ts', GRANTS, source('grants.json').trim()),
-    // The formatter sorts the imports.
-    [CHECKS_FILE]: addLine(CHECKS_FILE, CHECKS, checks).replace(
-      /^import /m,
-      `import { ${checks} } from '../${example}/checks.ts';\nimport `,
-    ),
+    [GRANTS_FILE]: insertAtEnd(GRANTS_FILE, grants, GRANTS, `${line}${source('grants.txt').trim()},`),
     ...Object.fromEntries(code.map((file) => [`functions/${example}/${file}`, source(file)])),
     [`events/${example}.json`]: sampleEvent(operation, contract, read('events/create-plant.json')),
   };
@@ -119,5 +95,6 @@ function sampleEvent({ method, path: resource }: Operation, contract: string, sa
     requestContext: { ...event.requestContext, resourcePath: resource, httpMethod: method, path: `/v1${path}` },
     body: null,
   };
-  return JSON.stringify(changed, null, 2);
+  // As `npm run format` writes it: each array has one item.
+  return `${JSON.stringify(changed, null, 2).replaceAll(/\[\s+(.+)\s+\]/g, '[$1]')}\n`;
 }

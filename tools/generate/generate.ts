@@ -68,8 +68,13 @@ function createCompiler(): Ajv2020 {
 export function generate(contractText: string): Record<string, string> {
   const { paths, components } = parse(contractText) as Contract;
   const resolved = (schema: Schema) => resolve(schema, components.schemas);
-  const files: Record<string, string> = {};
-  for (const { operationId, method, path, folder } of readOperations(contractText)) {
+  const operations = readOperations(contractText);
+  const routes = operations.map(({ folder: _, ...route }) => `\n  ${JSON.stringify(route)},`);
+  const files = {
+    // The smoke test runs without packages, so it cannot read YAML.
+    'tools/smoke/operations.generated.ts': `${HEADER}export const operations = [${routes.join('')}\n];\n`,
+  } as Record<string, string>;
+  for (const { operationId, method, path, folder } of operations) {
     const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
     const { parameters = [], requestBody, responses = {} } = methods[method.toLowerCase()] ?? {};
     const statuses = Object.keys(responses).join(' and ');

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
-import type { RawResponse } from '../../functions/pre-traffic-hook/proxy-event.ts';
 import { projectRoot } from '../project-root.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
+import type { RawResponse } from './proxy-event.ts';
 
 const SWAGGER_UI = join(projectRoot, 'node_modules/swagger-ui-dist');
 const read = (path: string) => readFileSync(path, 'utf8');

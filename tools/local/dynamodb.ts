@@ -106,25 +106,34 @@ export async function createTables(endpoint: string): Promise<void> {
   }
 }
 
-const endpointFile = (folder: string) => join(folder, 'endpoint');
-
-/** Writes the endpoint to a file, with which `findDynamoDb` finds it until this process ends. */
-export function announceDynamoDb(endpoint: string, folder = dataFolder): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(endpointFile(folder), `${endpoint}\n${process.pid}\n`);
+interface LocalRun {
+  /** The endpoint of its DynamoDB. */
+  endpoint: string;
+  /** The base URL of its API. */
+  url: string;
+  /** The id of its process. */
+  pid: number;
 }
 
-/** Finds the DynamoDB of the local run in this folder. Returns undefined if none is running. */
-export async function findDynamoDb(folder = dataFolder): Promise<{ endpoint: string; pid: number } | undefined> {
+const localRunFile = (folder: string) => join(folder, 'local-run.json');
+
+/** Writes a file with which `findLocalRun` finds the local run until this process ends. */
+export function announceLocalRun(endpoint: string, url: string, folder = dataFolder): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(localRunFile(folder), JSON.stringify({ endpoint, url, pid: process.pid } satisfies LocalRun));
+}
+
+/** Finds the local run of this folder. Returns undefined if none is running. */
+export async function findLocalRun(folder = dataFolder): Promise<LocalRun | undefined> {
   try {
-    const [endpoint = '', pid] = readFileSync(endpointFile(folder), 'utf8').split('\n');
+    const found: LocalRun = JSON.parse(readFileSync(localRunFile(folder), 'utf8'));
     // After a process was killed, another one can have its id, or its port: for example the local run of another clone.
-    process.kill(Number(pid), 0);
-    const { hostname, port } = new URL(endpoint);
+    process.kill(found.pid, 0);
+    const { hostname, port } = new URL(found.endpoint);
     const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''));
     await once(socket, 'connect');
     socket.destroy();
-    return { endpoint, pid: Number(pid) };
+    return found;
   } catch {
     return undefined;
   }

@@ -1,6 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { errorHeaders } from '../../functions/shared/errors.ts';
+import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
+import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
+import { type Operation, readOperations } from '../../infra/contract.ts';
+import { docsPage } from './docs-page.ts';
+import { responseLine } from './log.ts';
 import {
   type GatewayRequest,
   matchPath,
@@ -8,13 +14,7 @@ import {
   proxyEvent,
   proxyResponse,
   type RawResponse,
-} from '../../functions/pre-traffic-hook/proxy-event.ts';
-import { errorHeaders } from '../../functions/shared/errors.ts';
-import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
-import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
-import { type Operation, readOperations } from '../../infra/contract.ts';
-import { docsPage } from './docs-page.ts';
-import { responseLine } from './log.ts';
+} from './proxy-event.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;

@@ -16,6 +16,8 @@ export interface AccessTokenItem {
 }
 
 const RANDOM_CHARACTERS = 43;
+/** A token of the right form that is never issued. */
+export const UNKNOWN_TOKEN = PREFIX + '0'.repeat(RANDOM_CHARACTERS);
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Creates a random token and its item, and does not store it. Times are in seconds since 1970. */
