@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { expect, test, vi } from 'vitest';
-import { WEB_ACL_ARN } from '../test/support/stack.ts';
 
 const ALL_SETTINGS = {
   stage: 'full',
@@ -12,7 +11,6 @@ const ALL_SETTINGS = {
   allowOrigins: 'https://a.example',
   tokenIssuer: 'https://id.example.com',
   tokenAudience: 'plants',
-  webAclArn: WEB_ACL_ARN,
   cloudWatchRole: true,
 };
 

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
-import { WEB_ACL_ARN } from '../test/support/stack.ts';
 import { readSettings, type Stages, settingKeys } from './settings.ts';
 
 const ISSUER = 'https://id.example.com/tenant/';
@@ -30,7 +29,6 @@ test.each<[Record<string, unknown>, Record<string, unknown>?]>([
   [{ allowOrigins: '*' }, { allowOrigins: ['*'] }],
   [{ allowOrigins: 'https://a.example,http://b:51' }, { allowOrigins: ['https://a.example', 'http://b:51'] }],
   [{ requestsPerSecond: '1' }, { requestsPerSecond: 1 }],
-  [{ webAclArn: WEB_ACL_ARN.replace('arn:aws', 'arn:aws-cn') }],
   [DOMAIN],
   [{ tokenIssuer: ISSUER, tokenAudience: 'a,https://b.example', tokenScope: 'plants/write' }],
 ])('accepts %j', (context, expected = context) => {
@@ -45,7 +43,6 @@ const INVALID: [key: string, message: string, ...values: unknown[]][] = [
   ['runbookUrl', 'expected an https URL', 'http://a.x', 'https://a.x/#b', 'https://a.x/ b'],
   ['allowOrigins', 'expected origins such as', '', 'ftp://a.example', 'https://a.x/', '*,https://a.x'],
   ['requestsPerSecond', 'Too small: expected number to be >=1.', '0', ''],
-  ['webAclArn', 'expected the ARN', 'rate-limit', WEB_ACL_ARN.replace('regional', 'global'), `${WEB_ACL_ARN}/`],
   ['tokenIssuer', 'expected the https URL', 'http://a.x', 'https://a/?a', 'https://a/#a', 'https://a@b'],
   ['tokenAudience', 'expected one or more audiences, separated by commas.', '', 'a,', ',a', 'a, b'],
   ['tokenScope', 'expected one scope', '', 'read write', '"write"', 'wri\\te', 'écrire'],

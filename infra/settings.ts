@@ -54,11 +54,6 @@ const ofStage = {
   tokenScope: text(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one scope, without spaces, quotes or backslashes'),
   /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
   requestsPerSecond: z.coerce.number<string | number>().int().min(1).max(999_999).default(100),
-  /** ARN of the web ACL to attach to the API stage. @default none */
-  webAclArn: text(
-    /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/,
-    'the ARN of a regional web ACL',
-  ),
   /** Creates the role that API Gateway uses to write logs. An account needs one per region. @default false */
   cloudWatchRole: flag,
 };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Match, type Template } from 'aws-cdk-lib/assertions';
+import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { textOf } from '../../test/support/permissions.ts';
 import {
@@ -9,7 +9,6 @@ import {
   releaseOf,
   templateWith,
   twoOperations,
-  WEB_ACL_ARN,
 } from '../../test/support/stack.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 
@@ -82,18 +81,6 @@ test('cloudWatchRole creates the account’s role for logs, which is kept when a
   template.resourceCountIs('AWS::ApiGateway::Account', 0);
   const stack = templateWith({ ephemeral: true, cloudWatchRole: true });
   stack.hasResource('AWS::ApiGateway::Account', { DeletionPolicy: 'Retain' });
-});
-
-test('webAclArn attaches a web ACL to the API stage, which stays attached when it replaces another', () => {
-  template.resourceCountIs('AWS::WAFv2::WebACLAssociation', 0);
-  templateWith({ webAclArn: WEB_ACL_ARN }).hasResource('AWS::WAFv2::WebACLAssociation', {
-    Properties: {
-      WebACLArn: WEB_ACL_ARN,
-      ResourceArn: { 'Fn::Join': ['', Match.arrayWith(['::/restapis/', { Ref: Match.stringLikeRegexp('Stage') }])] },
-    },
-    UpdateReplacePolicy: 'Retain',
-    DeletionPolicy: 'Delete',
-  });
 });
 
 test('the web ACL in docs/ sends the gateway’s response to a throttled request, and stores no sampled requests', () => {
