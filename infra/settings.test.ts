@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
-import { readSettings, type Stages, settingKeys } from './settings.ts';
+import { readSettings, type Stages } from './settings.ts';
 
 const ISSUER = 'https://id.example.com/tenant/';
 const DOMAIN = { domainName: 'p.example.co', hostedZoneId: 'Z1' };
@@ -132,10 +130,4 @@ test.each([
   ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.co', skipReleaseChecks: true }],
 ])('does not warn about %s', (_case, context) => {
   expect(readWithWarnings(context, STAGES).warnings).toEqual({});
-});
-
-test('the tables of docs/deploying.md have each setting', () => {
-  const document = readFileSync(join(import.meta.dirname, '../docs/deploying.md'), 'utf8');
-  const rows = [...document.matchAll(/^\| `(\w+)` \| (?:none|`\w+`) \|/gm)].map(([, key]) => key);
-  expect(rows.toSorted()).toEqual(settingKeys.toSorted());
 });

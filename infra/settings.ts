@@ -65,7 +65,7 @@ const stageSchema = z
   .refine((it) => it.tokenIssuer || !it.tokenScope, 'The setting tokenScope needs tokenIssuer');
 const contextSchema = z.object({ ...contextOnly, ...ofStage });
 /** The names of all settings. The context can set each of them: `-c NAME=VALUE`. */
-export const settingKeys = Object.keys(contextSchema.shape);
+const settingKeys = Object.keys(contextSchema.shape);
 
 type Values = Record<string, unknown>;
 
