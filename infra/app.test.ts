@@ -40,7 +40,7 @@ async function run(context: Record<string, unknown>) {
 
 test.each([
   ['with every resource that the stack can have', ALL_SETTINGS],
-  ['for an emulator', { emulator: true, ephemeral: true }],
+  ['for an ephemeral stack', { ephemeral: true }],
 ])('%s, cdk-nag and CDK report no findings', async (_case, context) => {
   vi.stubEnv('CDK_VALIDATION', 'true');
   const { status, stderr, read } = await run(context);

@@ -12,7 +12,6 @@ const read = (context: Record<string, unknown>, stages?: Stages) => readWithWarn
 test('returns the defaults without a context', () => {
   expect(read({})).toEqual({
     ephemeral: false,
-    emulator: false,
     skipReleaseChecks: false,
     allowOrigins: [],
     requestsPerSecond: 100,
@@ -99,15 +98,12 @@ test.each([
   expect(read(context, STAGES)).toMatchObject(expected);
 });
 
-test.each([
-  { stage: 'dev' },
-  { stage: 'constructor' },
-  { ephemeral: true },
-  { stage: 'staging', ephemeral: 'true' },
-  { stage: 'staging', emulator: 'true' },
-])('with %j ignores the settings in infra/stages.ts', (context) => {
-  expect(read(context, STAGES)).toEqual(read(context));
-});
+test.each([{ stage: 'dev' }, { stage: 'constructor' }, { ephemeral: true }, { stage: 'staging', ephemeral: 'true' }])(
+  'with %j ignores the settings in infra/stages.ts',
+  (context) => {
+    expect(read(context, STAGES)).toEqual(read(context));
+  },
+);
 
 const overrides = (value: string) =>
   expect.stringMatching(`^The setting "\\w+" is ".+" for this deployment only. The next .* uses ${value} \\(infra/`);
@@ -127,7 +123,6 @@ test.each([
   ['the settings of the stage', {}],
   ['a context key with the value of the stage', { requestsPerSecond: '500' }],
   ['the context keys of an ephemeral stack', { ephemeral: true, cloudWatchRole: true, alarmEmail: 'o@e.co' }],
-  ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.co', skipReleaseChecks: true }],
 ])('does not warn about %s', (_case, context) => {
   expect(readWithWarnings(context, STAGES).warnings).toEqual({});
 });

@@ -19,8 +19,6 @@ const contextOnly = {
   ),
   /** Makes an ephemeral stack: `cdk destroy` deletes all of it, including the data. @default false */
   ephemeral: flag,
-  /** Leaves out what AWS emulators do not support: gradual releases and monitoring. @default false */
-  emulator: flag,
   /** Moves all traffic to new versions at once, without pre-traffic check and canary. @default false */
   skipReleaseChecks: flag,
 };
@@ -77,7 +75,7 @@ export type Stages = Record<string, z.input<typeof stageSchema>>;
 
 /**
  * Reads the settings from the context (`-c` and cdk.json) and, for the keys that are not in it, from `stages`. Ephemeral
- * and emulator stacks ignore `stages`, so that they cannot take over a stage's domain.
+ * stacks ignore `stages`, so that they cannot take over a stage's domain.
  *
  * Also returns a warning for each setting that the person who deploys should check.
  *
@@ -97,15 +95,14 @@ export function readSettings(app: App, stages: Stages = {}) {
   }
   const context = parse(contextSchema, values);
   const fromContext = Object.fromEntries(Object.entries(values).filter(([key]) => key in ofStage));
-  const fromStage: Values = context.ephemeral || context.emulator ? {} : (stages[context.stage ?? 'default'] ?? {});
+  const fromStage: Values = context.ephemeral ? {} : (stages[context.stage ?? 'default'] ?? {});
   const settings: StackSettings = { ...context, ...parse(stageSchema, { ...fromStage, ...fromContext }) };
   return { settings, warnings: warningsOf(settings, fromStage, fromContext) };
 }
 
 function warningsOf(settings: StackSettings, fromStage: Values, fromContext: Values) {
-  const { stage = 'default', ephemeral, emulator, skipReleaseChecks } = settings;
+  const { stage = 'default', ephemeral, skipReleaseChecks } = settings;
   const warnings: Record<string, string> = {};
-  if (emulator) return warnings;
   if (skipReleaseChecks) {
     warnings['skipReleaseChecks'] =
       'The setting "skipReleaseChecks" is true: this deployment moves all traffic at once, unchecked. Remove it afterwards.';
