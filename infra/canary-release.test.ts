@@ -12,7 +12,6 @@ import {
   stackWith,
   templateWith,
   twoOperations,
-  WEB_ACL_ARN,
 } from '../test/support/stack.ts';
 import { constructId, type GrantedOperation } from './operations.ts';
 
@@ -153,7 +152,7 @@ describe('the version of an operation', () => {
   // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function exists".
   test.each<[string, Change]>([
     ['the request limit', { settings: { requestsPerSecond: 7 } }],
-    ['an alarm email and a web ACL', { settings: { alarmEmail: 'ops@example.com', webAclArn: WEB_ACL_ARN } }],
+    ['an alarm email', { settings: { alarmEmail: 'ops@example.com' } }],
     ['an alarm', { change: (stack) => new Alarm(stack, 'Other', { metric, threshold: 1, evaluationPeriods: 1 }) }],
     // Tags belong to the function, not to a version ("Lambda function versions").
     ['a tag', { change: (stack) => Tags.of(stack).add('team', 'plants') }],

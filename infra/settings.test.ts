@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
-import { WEB_ACL_ARN } from '../test/support/stack.ts';
-import { readSettings, type Stages, settingKeys } from './settings.ts';
+import { readSettings, type Stages } from './settings.ts';
 
 const ISSUER = 'https://id.example.com/tenant/';
 const DOMAIN = { domainName: 'p.example.co', hostedZoneId: 'Z1' };
@@ -15,7 +12,6 @@ const read = (context: Record<string, unknown>, stages?: Stages) => readWithWarn
 test('returns the defaults without a context', () => {
   expect(read({})).toEqual({
     ephemeral: false,
-    emulator: false,
     skipReleaseChecks: false,
     allowOrigins: [],
     requestsPerSecond: 100,
@@ -30,7 +26,6 @@ test.each<[Record<string, unknown>, Record<string, unknown>?]>([
   [{ allowOrigins: '*' }, { allowOrigins: ['*'] }],
   [{ allowOrigins: 'https://a.example,http://b:51' }, { allowOrigins: ['https://a.example', 'http://b:51'] }],
   [{ requestsPerSecond: '1' }, { requestsPerSecond: 1 }],
-  [{ webAclArn: WEB_ACL_ARN.replace('arn:aws', 'arn:aws-cn') }],
   [DOMAIN],
   [{ tokenIssuer: ISSUER, tokenAudience: 'a,https://b.example', tokenScope: 'plants/write' }],
 ])('accepts %j', (context, expected = context) => {
@@ -45,7 +40,6 @@ const INVALID: [key: string, message: string, ...values: unknown[]][] = [
   ['runbookUrl', 'expected an https URL', 'http://a.x', 'https://a.x/#b', 'https://a.x/ b'],
   ['allowOrigins', 'expected origins such as', '', 'ftp://a.example', 'https://a.x/', '*,https://a.x'],
   ['requestsPerSecond', 'Too small: expected number to be >=1.', '0', ''],
-  ['webAclArn', 'expected the ARN', 'rate-limit', WEB_ACL_ARN.replace('regional', 'global'), `${WEB_ACL_ARN}/`],
   ['tokenIssuer', 'expected the https URL', 'http://a.x', 'https://a/?a', 'https://a/#a', 'https://a@b'],
   ['tokenAudience', 'expected one or more audiences, separated by commas.', '', 'a,', ',a', 'a, b'],
   ['tokenScope', 'expected one scope', '', 'read write', '"write"', 'wri\\te', 'écrire'],
@@ -104,15 +98,12 @@ test.each([
   expect(read(context, STAGES)).toMatchObject(expected);
 });
 
-test.each([
-  { stage: 'dev' },
-  { stage: 'constructor' },
-  { ephemeral: true },
-  { stage: 'staging', ephemeral: 'true' },
-  { stage: 'staging', emulator: 'true' },
-])('with %j ignores the settings in infra/stages.ts', (context) => {
-  expect(read(context, STAGES)).toEqual(read(context));
-});
+test.each([{ stage: 'dev' }, { stage: 'constructor' }, { ephemeral: true }, { stage: 'staging', ephemeral: 'true' }])(
+  'with %j ignores the settings in infra/stages.ts',
+  (context) => {
+    expect(read(context, STAGES)).toEqual(read(context));
+  },
+);
 
 const overrides = (value: string) =>
   expect.stringMatching(`^The setting "\\w+" is ".+" for this deployment only. The next .* uses ${value} \\(infra/`);
@@ -132,13 +123,6 @@ test.each([
   ['the settings of the stage', {}],
   ['a context key with the value of the stage', { requestsPerSecond: '500' }],
   ['the context keys of an ephemeral stack', { ephemeral: true, cloudWatchRole: true, alarmEmail: 'o@e.co' }],
-  ['an emulator', { stage: 'dev', emulator: true, alarmEmail: 'o@e.co', skipReleaseChecks: true }],
 ])('does not warn about %s', (_case, context) => {
   expect(readWithWarnings(context, STAGES).warnings).toEqual({});
-});
-
-test('the tables of docs/deploying.md have each setting', () => {
-  const document = readFileSync(join(import.meta.dirname, '../docs/deploying.md'), 'utf8');
-  const rows = [...document.matchAll(/^\| `(\w+)` \| (?:none|`\w+`) \|/gm)].map(([, key]) => key);
-  expect(rows.toSorted()).toEqual(settingKeys.toSorted());
 });

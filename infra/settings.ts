@@ -19,8 +19,6 @@ const contextOnly = {
   ),
   /** Makes an ephemeral stack: `cdk destroy` deletes all of it, including the data. @default false */
   ephemeral: flag,
-  /** Leaves out what AWS emulators do not support: gradual releases and monitoring. @default false */
-  emulator: flag,
   /** Moves all traffic to new versions at once, without pre-traffic check and canary. @default false */
   skipReleaseChecks: flag,
 };
@@ -54,11 +52,6 @@ const ofStage = {
   tokenScope: text(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'one scope, without spaces, quotes or backslashes'),
   /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
   requestsPerSecond: z.coerce.number<string | number>().int().min(1).max(999_999).default(100),
-  /** ARN of the web ACL to attach to the API stage. @default none */
-  webAclArn: text(
-    /^arn:aws[\w-]*:wafv2:[a-z0-9-]+:\d{12}:regional\/webacl\/[\w-]+\/[\w-]+$/,
-    'the ARN of a regional web ACL',
-  ),
   /** Creates the role that API Gateway uses to write logs. An account needs one per region. @default false */
   cloudWatchRole: flag,
 };
@@ -70,7 +63,7 @@ const stageSchema = z
   .refine((it) => it.tokenIssuer || !it.tokenScope, 'The setting tokenScope needs tokenIssuer');
 const contextSchema = z.object({ ...contextOnly, ...ofStage });
 /** The names of all settings. The context can set each of them: `-c NAME=VALUE`. */
-export const settingKeys = Object.keys(contextSchema.shape);
+const settingKeys = Object.keys(contextSchema.shape);
 
 type Values = Record<string, unknown>;
 
@@ -82,7 +75,7 @@ export type Stages = Record<string, z.input<typeof stageSchema>>;
 
 /**
  * Reads the settings from the context (`-c` and cdk.json) and, for the keys that are not in it, from `stages`. Ephemeral
- * and emulator stacks ignore `stages`, so that they cannot take over a stage's domain.
+ * stacks ignore `stages`, so that they cannot take over a stage's domain.
  *
  * Also returns a warning for each setting that the person who deploys should check.
  *
@@ -102,15 +95,14 @@ export function readSettings(app: App, stages: Stages = {}) {
   }
   const context = parse(contextSchema, values);
   const fromContext = Object.fromEntries(Object.entries(values).filter(([key]) => key in ofStage));
-  const fromStage: Values = context.ephemeral || context.emulator ? {} : (stages[context.stage ?? 'default'] ?? {});
+  const fromStage: Values = context.ephemeral ? {} : (stages[context.stage ?? 'default'] ?? {});
   const settings: StackSettings = { ...context, ...parse(stageSchema, { ...fromStage, ...fromContext }) };
   return { settings, warnings: warningsOf(settings, fromStage, fromContext) };
 }
 
 function warningsOf(settings: StackSettings, fromStage: Values, fromContext: Values) {
-  const { stage = 'default', ephemeral, emulator, skipReleaseChecks } = settings;
+  const { stage = 'default', ephemeral, skipReleaseChecks } = settings;
   const warnings: Record<string, string> = {};
-  if (emulator) return warnings;
   if (skipReleaseChecks) {
     warnings['skipReleaseChecks'] =
       'The setting "skipReleaseChecks" is true: this deployment moves all traffic at once, unchecked. Remove it afterwards.';

@@ -117,10 +117,3 @@ test('sets no other resource names, so that two stages cannot use the same name'
     }
   }
 });
-
-test('a stack for an emulator has no releases and no monitoring', () => {
-  const types = Object.values(resourcesOf(templateWith({ emulator: true }))).map(({ Type }) => Type);
-  expect(
-    types.filter((type) => /^AWS::(CodeDeploy|CloudWatch|SNS|Logs::QueryDefinition|Lambda::Alias)/.test(type)),
-  ).toEqual([]);
-});

@@ -22,10 +22,10 @@ interface PlantStoreStackProps extends StackSettings {
  */
 export class PlantStoreStack extends Stack {
   constructor(app: App, { operations = grantedOperations(), ...settings }: PlantStoreStackProps) {
-    const { ephemeral, emulator, stage } = settings;
+    const { ephemeral, stage } = settings;
     const name = `PlantStore${ephemeral ? 'Ephemeral' : ''}${stage === undefined ? '' : `-${stage}`}`;
     // Production is the stack without a stage.
-    const terminationProtection = stage === undefined && !ephemeral && !emulator;
+    const terminationProtection = stage === undefined && !ephemeral;
     super(app, name, { description: 'Plant Store, a serverless API', terminationProtection });
     const setRemovalPolicy = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
       RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
@@ -43,14 +43,12 @@ export class PlantStoreStack extends Stack {
     const deployed = operations.map((operation) => {
       const operationFunction = new OperationFunction(this, constructId(operation), { ...settings, operation, tables });
       const props = { ...settings, operationFunction };
-      const release = emulator ? undefined : new CanaryRelease(this, `${constructId(operation)}Release`, props);
+      const release = new CanaryRelease(this, `${constructId(operation)}Release`, props);
       return { operation, operationFunction, release };
     });
-    const routes = deployed.map(({ operation, operationFunction, release }) => {
-      return { operation, target: release?.live ?? operationFunction.lambda };
-    });
+    const routes = deployed.map(({ operation, release }) => ({ operation, target: release.live }));
     const functions = deployed.map(({ operationFunction }) => operationFunction);
-    const releases = deployed.flatMap(({ release }) => release ?? []);
+    const releases = deployed.map(({ release }) => release);
     const api = new Api(this, 'Api', { ...settings, routes });
 
     const output = (id: string, value: string) => new CfnOutput(this, id, { value });
@@ -58,7 +56,6 @@ export class PlantStoreStack extends Stack {
     for (const table of Object.values(tables)) output(`${table.node.id}Name`, table.tableName);
     for (const { operation, lambda } of functions) output(`${constructId(operation)}FunctionName`, lambda.functionName);
 
-    if (emulator) return;
     const monitoring = new Construct(this, 'Monitoring');
     const monitoredResources = { tables, functions, releases, api };
     addRequestMetrics(monitoredResources);

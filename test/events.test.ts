@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { UNKNOWN_TOKEN } from '../functions/shared/access-tokens/token.ts';
-import { projectRoot } from '../tools/project-root.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contract, contractBody } from './support/contract.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, eventWith, handlerOf, sampleEvent, sampleNames } from './support/event.ts';
 import { bodyOf, plantWith } from './support/plant.ts';
 
-/* The requests that people send first: the sample events, requests.http, and the examples of errors in openapi.yaml. */
+/* The requests that people send first: the sample events, and the examples of errors in openapi.yaml. */
 
 closedAtEnd(await startEngine());
 const handler = handlerOf(await import('../functions/create-plant/index.ts'));
@@ -51,24 +48,4 @@ test.each([
   ['id-in-use', { body: bodyOf(1, plantWith({ name: 'another' })) }],
 ])('the example %s in openapi.yaml is the response', async (name, event) => {
   expect(await respond(event)).toEqual(example(name));
-});
-
-/** The requests of requests.http: `### TITLE` starts a request, `@NAME =` sets a variable. */
-function readRequests() {
-  const [head = '', ...sections] = readFileSync(join(projectRoot, 'requests.http'), 'utf8').split(/^### /m);
-  const variables = Object.fromEntries(
-    Array.from(head.matchAll(/^@(\w+) = (.+)$/gm), ([, name, value]) => [name, value]),
-  );
-  return sections.map((section) => {
-    const text = section.replaceAll(/\{\{(\w+)\}\}/g, (_, variable: string) => String(variables[variable]));
-    const [head = '', body = ''] = text.trimEnd().split('\n\n');
-    const [title = '', target = '', ...headerLines] = head.split('\n');
-    expect(target).toBe('POST http://127.0.0.1:3000/plants');
-    return { title, headers: Object.fromEntries(headerLines.map((line) => line.split(': '))), body };
-  });
-}
-
-test.each(readRequests())('requests.http: $title', async ({ title, ...request }) => {
-  const error = /\(error (\d+)\)$/.exec(title)?.[1];
-  expect((await respond(request))['error']).toBe(error === undefined ? undefined : Number(error));
 });

@@ -47,7 +47,9 @@ const NOTHING = { plants: [], tokens: [] };
 test('all requests pass on the local run, with a token of its own, and nothing is left', async () => {
   const { code, stdout, stderr } = await runCommand('smoke', [], { PORT: new URL(serviceUrl).port });
   expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^Plants: (-?\d{16,19}(, |\. )){8}Token: smoke-.+\n\n(ok {4}.+\n){30,}\n\d+ passed, 0 failed; /);
+  expect(stdout).toMatch(
+    /^Plants: (-?\d{16,19}(, |\. )){8}Token: smoke-.+\n\n(ok {4}.+\n){30,}\n\d+ passed, 0 failed; /,
+  );
   expect(stdout).not.toContain('plantstore_');
   expect(await leftovers()).toEqual(NOTHING);
 });

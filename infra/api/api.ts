@@ -1,4 +1,4 @@
-import { CfnDeletionPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -14,7 +14,6 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
-import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import type { StackSettings } from '../settings.ts';
 import { apiDefinition, type OperationTarget, TLS_1_2_OR_NEWER } from './definition.ts';
@@ -60,7 +59,7 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { routes, domainName, hostedZoneId, allowOrigins, requestsPerSecond, webAclArn, cloudWatchRole } = props;
+    const { routes, domainName, hostedZoneId, allowOrigins, requestsPerSecond, cloudWatchRole } = props;
     const { stackName, region, urlSuffix } = Stack.of(this);
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
     this.restApi = new SpecRestApi(this, 'RestApi', {
@@ -96,19 +95,11 @@ export class Api extends Construct {
       this.restApi.deploymentStage.node.addDependency(target.node.findChild('ApiGateway'));
     }
     if (domainName !== undefined && hostedZoneId !== undefined) this.#addDomain(domainName, hostedZoneId);
-    if (webAclArn !== undefined) {
-      const resourceArn = this.restApi.deploymentStage.stageArn;
-      const association = new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });
-      // Changing the ACL replaces the association. CloudFormation deletes the old association last, which would leave the
-      // API without an ACL.
-      association.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
-      association.cfnOptions.deletionPolicy = CfnDeletionPolicy.DELETE;
-    }
 
     const reasons = {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, API Gateway’s do not.',
       'AwsSolutions-APIG3':
-        'A web ACL has a monthly fee, and its rules depend on the account. The setting webAclArn attaches one.',
+        'A web ACL has a monthly fee, and its rules depend on the account. docs/security.md attaches one.',
       'AwsSolutions-APIG6':
         'Execution logs would contain the Authorization header. Access log and function log are enough.',
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':

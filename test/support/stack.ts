@@ -7,9 +7,6 @@ import { type GrantedOperation, grantedOperations } from '../../infra/operations
 import { readSettings } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
 
-export const WEB_ACL_ARN =
-  'arn:aws:wafv2:us-east-1:123456789012:regional/webacl/per-address/2d9c1c3e-6e5b-4b5f-9a53-0c1f1f6f3c11';
-
 /** A second operation, with a path parameter. It uses createPlant's sources, because infra only bundles them. */
 export const waterPlant: GrantedOperation = {
   operationId: 'waterPlant',
