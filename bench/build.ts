@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { bundlesWith } from '../test/support/stack.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 
@@ -16,6 +16,9 @@ export interface Handler {
 /** Bundles the function as it is deployed, without and with an identity provider, and its peers. */
 export async function buildHandlers(provider: { settings: Record<string, string>; jwt: string }): Promise<Handler[]> {
   const createPlant = { method: 'POST', path: '/plants' };
+  const define = { 'process.env.WARM_UP': 'true' };
+  // Express is CommonJS, which needs `require` in an ES module.
+  const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };
   return [
     { name: 'plant store', folder: bundlesWith({}).ofFunction(createPlant), token: DEVELOPMENT_TOKEN },
     {
@@ -23,19 +26,16 @@ export async function buildHandlers(provider: { settings: Record<string, string>
       folder: bundlesWith(provider.settings).ofFunction(createPlant),
       token: provider.jwt,
     },
+    await bundlePeer('bare SDK, warmed up', 'bare-sdk', { define }),
     await bundlePeer('bare SDK', 'bare-sdk'),
-    // Express is CommonJS, which needs `require` in an ES module.
-    await bundlePeer(
-      'Express 5',
-      'express',
-      "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
-    ),
+    await bundlePeer('Express 5, warmed up', 'express', { define, banner }),
+    await bundlePeer('Express 5', 'express', { banner }),
   ];
 }
 
 /** Bundles a peer and its SDK with usual options of CDK's NodejsFunction. */
-async function bundlePeer(name: string, file: string, banner = ''): Promise<Handler> {
-  const folder = join(tmpdir(), file);
+async function bundlePeer(name: string, file: string, options: BuildOptions = {}): Promise<Handler> {
+  const folder = join(tmpdir(), name);
   await build({
     entryPoints: [join(import.meta.dirname, `peers/${file}.ts`)],
     outfile: join(folder, 'index.mjs'),
@@ -45,8 +45,8 @@ async function bundlePeer(name: string, file: string, banner = ''): Promise<Hand
     format: 'esm',
     mainFields: ['module', 'main'],
     minify: true,
-    banner: { js: banner },
     logLevel: 'error',
+    ...options,
   });
   return { name, folder, token: DEVELOPMENT_TOKEN };
 }

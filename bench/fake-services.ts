@@ -1,29 +1,29 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { digestOf } from '../functions/shared/access-tokens/token.ts';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
+import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { localVariables } from '../tools/local/environment.ts';
 
-const OUTPUTS: Record<string, string> = {
-  GetItem: JSON.stringify({
-    ConsumedCapacity: { CapacityUnits: 1 },
-    Item: { name: { S: 'bench' }, expiresAt: { N: '9999999999' } },
-  }),
-  PutItem: JSON.stringify({ ConsumedCapacity: { CapacityUnits: 1 } }),
-};
+const TOKEN_DIGEST = digestOf(DEVELOPMENT_TOKEN);
+const ITEM = { name: { S: 'bench' }, expiresAt: { N: '9999999999' } };
 
-/** Starts a server that is both a fake DynamoDB, which accepts every token and plant, and an identity provider. */
+/** Starts a server that is an identity provider and a fake DynamoDB, which has one token and accepts every plant. */
 export async function startFakeServices() {
   const { url, certificate, respondWith } = await startIssuer();
   const certificateFile = join(tmpdir(), 'certificate.pem');
   writeFileSync(certificateFile, certificate);
   const key = newKey();
-  respondWith((request, response) => {
+  respondWith(async (request, response) => {
     if (request.method === 'GET') return discovery(url, [published(key)])(request, response);
-    const [, action = ''] = String(request.headers['x-amz-target']).split('.');
-    request.resume().on('end', () => {
-      response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(OUTPUTS[action]);
-    });
+    const { Key, ReturnConsumedCapacity } = JSON.parse(await text(request));
+    const output = {
+      ConsumedCapacity: ReturnConsumedCapacity && { CapacityUnits: 1 },
+      Item: Key?.digest.S === TOKEN_DIGEST ? ITEM : undefined,
+    };
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(output));
   });
   return {
     /** The settings of a stack with this identity provider. */

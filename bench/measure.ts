@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { startRuntime } from '../test/runtime/runtime-api.ts';
 import { projectRoot } from '../tools/project-root.ts';
 import type { Handler } from './build.ts';
@@ -13,10 +13,8 @@ const MEASURED_INVOCATIONS = 300;
 export interface Run {
   /** From the start of the process to its first response. */
   coldStartMs: number;
-  /** Averages of the measured invocations. */
+  /** Average of the measured invocations. */
   warmMs: number;
-  warmCpuUs: number;
-  peakMegabytes: number;
 }
 
 const sample = JSON.parse(readFileSync(`${projectRoot}/events/create-plant.json`, 'utf8'));
@@ -47,26 +45,13 @@ export async function measure({ name, folder, token }: Handler, environment: Rec
     await invoke(1);
     const coldStartMs = initMs + performance.now() - firstEvent;
     await invoke(WARM_UP_INVOCATIONS);
-    const cpuBefore = cpuNanoseconds(pid);
-    const wallBefore = performance.now();
+    const warmStart = performance.now();
     await invoke(MEASURED_INVOCATIONS);
-    return {
-      coldStartMs,
-      warmMs: (performance.now() - wallBefore) / MEASURED_INVOCATIONS,
-      warmCpuUs: (cpuNanoseconds(pid) - cpuBefore) / 1000 / MEASURED_INVOCATIONS,
-      peakMegabytes: Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024,
-    };
+    return { coldStartMs, warmMs: (performance.now() - warmStart) / MEASURED_INVOCATIONS };
   } finally {
     await runtime.close();
     rmdirSync(CGROUP);
   }
-}
-
-/** Returns the CPU time of a process and its threads, more precisely than the ticks of `/proc/PID/stat` (proc(5)). */
-function cpuNanoseconds(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const times = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
-  return times.reduce((sum, nanoseconds) => sum + Number(nanoseconds), 0);
 }
 
 const CGROUP_VERSION_1 = existsSync('/sys/fs/cgroup/cpu');

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { cpus } from 'node:os';
 import type { Handler } from './build.ts';
 import type { Run } from './measure.ts';
@@ -8,26 +7,24 @@ export interface MeasuredHandler extends Handler {
   runs: Run[];
 }
 
-/** Returns the table for docs/performance.md. */
+/** Returns the chart and the table for docs/performance.md. */
 export function markdown(handlers: MeasuredHandler[]): string {
   const today = new Date().toISOString().slice(0, 10);
   const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown CPU'}`;
   const rounds = `${handlers[0]?.runs.length} interleaved rounds`;
-  const sdkRuns = handlers.find(({ name }) => name === 'bare SDK')?.runs ?? [];
-  const ratio = (runs: Run[], figure: keyof Run) => (median(runs, figure) / median(sdkRuns, figure)).toFixed(2);
+  const coldStarts = Object.fromEntries(handlers.map(({ name, runs }) => [name, median(runs, 'coldStartMs')]));
+  const ratio = (name: string, peer: string) => (Number(coldStarts[name]) / Number(coldStarts[peer])).toFixed(2);
   return [
     `Measured on ${today} (${machine}, Node.js ${process.versions.node}, ${rounds}, medians):`,
+    barChart('Cold start, ms', coldStarts),
     table(
-      'handler | cold start, ms | / bare SDK | warm, ms | warm CPU, us | / bare SDK | peak memory, MB | bundle, KB',
-      handlers.map(({ name, folder, runs }) => [
+      'handler | cold start, ms | / bare SDK, warmed up | / bare SDK | warm, ms',
+      handlers.map(({ name, runs }) => [
         name,
-        median(runs, 'coldStartMs').toFixed(0),
-        ratio(runs, 'coldStartMs'),
+        Number(coldStarts[name]).toFixed(0),
+        ratio(name, 'bare SDK, warmed up'),
+        ratio(name, 'bare SDK'),
         median(runs, 'warmMs').toFixed(1),
-        median(runs, 'warmCpuUs').toFixed(0),
-        ratio(runs, 'warmCpuUs'),
-        median(runs, 'peakMegabytes').toFixed(0),
-        (statSync(`${folder}/index.mjs`).size / 1000).toFixed(0),
       ]),
     ),
   ].join('\n\n');
@@ -43,4 +40,18 @@ function median(runs: Run[], figure: keyof Run): number {
 function table(header: string, rows: string[][]): string {
   const line = header.replaceAll(/[^|]+/g, ' --- ').trim();
   return [header, line, ...rows.map((cells) => cells.join(' | '))].map((row) => `| ${row} |`).join('\n');
+}
+
+/** Returns a Mermaid chart. It is horizontal, because names side by side would overlap. */
+function barChart(title: string, bars: Record<string, number>): string {
+  const lengths = Object.values(bars).map(Math.round);
+  return [
+    '```mermaid',
+    'xychart-beta horizontal',
+    `  title "${title}"`,
+    `  x-axis ${JSON.stringify(Object.keys(bars))}`,
+    `  y-axis 0 --> ${Math.max(...lengths)}`,
+    `  bar ${JSON.stringify(lengths)}`,
+    '```',
+  ].join('\n');
 }

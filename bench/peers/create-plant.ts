@@ -8,6 +8,8 @@ import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-
 
 const client = new DynamoDBClient({});
 const cache = new Map<string, { name: string; until: number }>();
+// Connects in init, as the function does: reads a token that does not exist.
+if (process.env['WARM_UP']) await tokenName('Bearer none');
 
 /** Stores the plant of a request. Returns the status and the body of the response. */
 export async function createPlant(authorization: string | undefined, newPlant: Record<string, unknown> | undefined) {
