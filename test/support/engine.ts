@@ -118,5 +118,3 @@ async function startDynamoDbLocal() {
     },
   };
 }
-
-export type Engine = Awaited<ReturnType<typeof startEngine>>;
