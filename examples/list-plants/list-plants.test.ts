@@ -27,8 +27,10 @@ test('lists each plant once, in pages, with every digit of its id', async () => 
     pages.push(text);
     query = body['cursor'] === undefined ? undefined : { limit: '1', cursor: body['cursor'] };
   }
-  const listed = pages.flatMap((page) => page.match(/(?<=\{"plants":\[)\{.+?\}/g) ?? []);
-  expect(listed.toSorted()).toEqual(ids.map((id) => bodyOf(id, plantWith())));
+  const listed = pages.flatMap((page) => page.match(/(?<="id":)-?\d+/g) ?? []);
+  expect(listed.toSorted()).toEqual(ids);
+  const plants = pages.flatMap((page) => JSON.parse(page).plants);
+  expect(plants).toEqual(ids.map(() => ({ id: expect.any(Number), ...plantWith() })));
 });
 
 test('lists 20 plants by default', async () => {

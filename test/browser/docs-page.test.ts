@@ -1,6 +1,7 @@
 import { execSync } from 'node:child_process';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bodyOf, plantWith } from '../support/plant.ts';
 import { startServiceWithEngine } from '../support/service.ts';
 
 const FIND_CHROMIUM = 'command -v chromium || command -v chromium-browser || command -v google-chrome';
@@ -40,11 +41,11 @@ const TOO_WIDE = `[...document.querySelectorAll('#page *')].filter((element) => 
 
 test('shows the contract, and sends an int64 exactly with the development token', async () => {
   expect(await page.$eval('.info .title', ({ textContent }) => textContent)).toContain('Plant Store');
-  await page.locator('.body-param__text').fill(`{"id":${LARGEST},"name":"largest"}`);
+  await page.locator('.body-param__text').fill(bodyOf(LARGEST));
   await page.click('.execute');
   const response = await page.waitForSelector('.live-responses-table .highlight-code .microlight');
-  expect(await response?.evaluate(({ textContent }) => JSON.parse(textContent ?? ''))).toEqual({ name: 'largest' });
-  expect(await engine.stored(LARGEST)).toEqual({ id: String(LARGEST), name: 'largest' });
+  expect(await response?.evaluate(({ textContent }) => JSON.parse(textContent ?? ''))).toEqual(plantWith());
+  expect(await engine.stored(LARGEST)).toEqual({ id: String(LARGEST), ...plantWith() });
 });
 
 test('fits 320 pixels', async () => {

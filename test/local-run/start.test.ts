@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { plantMemberNames } from '../../functions/create-plant/contract.generated.js';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { contractBody } from '../support/contract.ts';
 import { listen } from '../support/listen.ts';
+import { bodyOf, plantWith } from '../support/plant.ts';
 import { copyProject, type LocalRun } from '../support/project-copy.ts';
 import { post } from '../support/service.ts';
 
@@ -30,10 +32,11 @@ test('starts only one service in a folder', async () => {
 
 test('prints a curl command that creates a plant, a line for its response, and a command that lists it', async () => {
   const curl = /curl .*/.exec(run.output())?.[0].replace('-i', '-s') ?? '';
-  expect((await promisify(exec)(curl)).stdout).toBe('{"name":"Monstera deliciosa","tag":"climber"}');
+  expect(JSON.parse((await promisify(exec)(curl)).stdout)).toEqual(plantWith());
   await expect.poll(run.output, POLL).toMatch(/^POST \/plants {2}200 {2}\d+ ms$/m);
   const { stdout } = await project.run(`${/npm run plants$/m.exec(run.output())}`);
-  expect(stdout).toMatch(/^1 +"Monstera deliciosa" "climber"$/m);
+  const cells = plantMemberNames.map((member) => JSON.stringify(plantWith()[member]) ?? '-');
+  expect(stdout).toMatch(new RegExp(`^1 +${cells.join(' +')}$`, 'm'));
 });
 
 test('listens only on 127.0.0.1', async () => {
@@ -46,13 +49,13 @@ test('listens only on 127.0.0.1', async () => {
 
 test('accepts a token that is created while it runs', async () => {
   const { stdout } = await token('create --name visitor --expires 1h');
-  expect(await post(run.url, '{"id":5,"name":"x"}', stdout.trim())).toEqual({ name: 'x' });
+  expect(await post(run.url, bodyOf(5), stdout.trim())).toEqual(plantWith());
 });
 
 test.each(['PORT', 'DYNAMODB_PORT'])(
   'if %s is in use, says what to do; keeps its data, also when it was killed',
   async (variable) => {
-    await post(run.url, '{"id":70,"name":"before the kill"}');
+    await post(run.url, bodyOf(70));
     run.kill();
     await run.exit;
     const server = createServer();
@@ -62,19 +65,19 @@ test.each(['PORT', 'DYNAMODB_PORT'])(
     const message = `Port ${port} is in use; set ${variable} to a free port, or to 0 for any free port.\n`;
     expect({ code, stderr }).toEqual({ code: 1, stderr: message });
     run = await project.start('npm start');
-    expect(await post(run.url, '{"id":70,"name":"another"}')).toMatchObject({ error: 409 });
+    expect(await post(run.url, bodyOf(70, plantWith({ name: 'another' })))).toMatchObject({ error: 409 });
   },
 );
 
 test('stores the development token at each start, ends after Ctrl-C, and starts without data with --fresh', async () => {
-  await post(run.url, '{"id":70,"name":"before"}');
+  await post(run.url, bodyOf(70));
   await token('revoke --name development');
   expect((await token('list')).stdout).not.toContain('development');
   run.interrupt();
   await run.exit;
   expect((await project.run('npm run --silent plants')).stderr).toContain('There is no local run. ');
   run = await project.start('npm start -- --fresh');
-  expect(await post(run.url, '{"id":70,"name":"after"}')).toEqual({ name: 'after' });
+  expect(await post(run.url, bodyOf(70, plantWith({ name: 'after' })))).toEqual(plantWith({ name: 'after' }));
 });
 
 test('npm run invoke runs an event on empty tables, and exits with status 0 only for a 200', async () => {
@@ -84,7 +87,7 @@ test('npm run invoke runs an event on empty tables, and exits with status 0 only
     ),
   );
   expect(created?.code).toBe(0);
-  expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
+  expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual(plantWith());
   expect(created?.stderr).toMatch(/^\{\n {2}operation: 'createPlant',$/m);
   expect(rejected?.code).toBe(1);
   expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 401 });

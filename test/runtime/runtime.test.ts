@@ -10,6 +10,7 @@ import { startEngine } from '../support/engine.ts';
 import { eventWith } from '../support/event.ts';
 import { startFakeService } from '../support/fake-service.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
+import { bodyOf, plantWith } from '../support/plant.ts';
 import { copyProject } from '../support/project-copy.ts';
 import { bundlesWith } from '../support/stack.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
@@ -37,11 +38,11 @@ async function respond(event: object, to = runtime) {
   return contractBody(JSON.parse(await to.invoke(event)));
 }
 
-const creationOf = (id: number) => eventWith({ body: `{"id":${id},"name":"x"}` });
+const creationOf = (id: number) => eventWith({ body: bodyOf(id) });
 
 test('responds to events one after the other, and logs one JSON line for each, with the stack of an internal error', async () => {
   const lines = () => runtime.log().match(/.*outcome.*/g) ?? [];
-  expect(await respond(creationOf(102))).toEqual({ name: 'x' });
+  expect(await respond(creationOf(102))).toEqual(plantWith());
   const call = `PutItem ${engine.plantsTable}`;
   proxy.plan({ call, failure: 'responds with 500', times: 3, applied: false });
   await respond(creationOf(103));
