@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readOperations } from '../../infra/contract.ts';
+import { parseContract, readOperations } from '../../infra/contract.ts';
 import { projectRoot } from '../project-root.ts';
 import { addExample } from './example.ts';
 
@@ -50,12 +50,12 @@ test('adds operations to a new and to an existing path, and keeps comments and o
     text.replace('paths:\n', 'paths:\n# Inside.\n\n').replace('components:\n', '# Of components.\n\ncomponents:\n'),
   );
   const before = textsOf(root);
-  const operations = readOperations(before['openapi.yaml']);
+  const operations = readOperations(parseContract(before['openapi.yaml']));
   addExample('find-plant', root);
   addExample('lose-plant', root);
   const after = textsOf(root);
   const route = { path: FOUND };
-  expect(readOperations(after['openapi.yaml'])).toEqual([
+  expect(readOperations(parseContract(after['openapi.yaml']))).toEqual([
     ...operations,
     { operationId: 'findPlant', method: 'GET', folder: 'find-plant', ...route },
     { operationId: 'losePlant', method: 'DELETE', folder: 'lose-plant', ...route },

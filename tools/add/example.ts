@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { parse } from 'yaml';
-import { type Operation, readOperations } from '../../infra/contract.ts';
+import { type Operation, operationObject, parseContract, readOperations } from '../../infra/contract.ts';
 import { generate } from '../generate/generate.ts';
 
 /** The first lines of the blocks at whose end `npm run add` inserts something. */
@@ -31,33 +30,33 @@ function filesWithExample(example: string, root: string): Record<string, string>
   for (const path of [`functions/${example}`, `events/${example}.json`]) {
     if (existsSync(join(root, path))) throw new Error(`${path} exists already; nothing was added.`);
   }
-  const [operation] = readOperations(source('openapi.yaml'));
+  const [operation] = readOperations(parseContract(source('openapi.yaml')));
   if (!operation) throw new Error(`examples/${example}/openapi.yaml has no operation.`);
-  const contract = contractWith(operation, source('openapi.yaml'), read('openapi.yaml'));
+  const contractText = contractWith(operation, source('openapi.yaml'), read('openapi.yaml'));
   const line = `  ${operation.operationId}: `;
   const grants = read(GRANTS_FILE);
   if (grants.includes(`\n${line}`)) throw new Error(`${GRANTS_FILE} has ${operation.operationId} already.`);
   const code = readdirSync(join(root, 'examples', example)).filter((file) => file.endsWith('.ts'));
   return {
-    'openapi.yaml': contract,
+    'openapi.yaml': contractText,
     [GRANTS_FILE]: insertAtEnd(GRANTS_FILE, grants, GRANTS, `${line}${source('grants.txt').trim()},`),
     ...Object.fromEntries(code.map((file) => [`functions/${example}/${file}`, source(file)])),
-    [`events/${example}.json`]: sampleEvent(operation, contract, read('events/create-plant.json')),
+    [`events/${example}.json`]: sampleEvent(operation, contractText, read('events/create-plant.json')),
   };
 }
 
 /** Returns the contract with the operation of an example's contract, which has only this operation. */
-function contractWith({ operationId, method, path }: Operation, example: string, contract: string): string {
-  const operations = readOperations(contract);
-  const existing = operations.find(
+function contractWith({ operationId, method, path }: Operation, exampleText: string, contractText: string): string {
+  const contract = parseContract(contractText);
+  const existing = readOperations(contract).find(
     (each) => each.operationId === operationId || (each.method === method && each.path === path),
   );
   if (existing)
     throw new Error(`openapi.yaml has ${existing.method} ${existing.path} (${existing.operationId}) already.`);
-  const [, pathLine = '', ...methodLines] = example.trimEnd().split('\n');
-  return path in parse(contract).paths
-    ? insertAtEnd('openapi.yaml', contract, pathLine, methodLines.join('\n'))
-    : insertAtEnd('openapi.yaml', contract, PATHS, [pathLine, ...methodLines].join('\n'));
+  const [, pathLine = '', ...methodLines] = exampleText.trimEnd().split('\n');
+  return path in contract.paths
+    ? insertAtEnd('openapi.yaml', contractText, pathLine, methodLines.join('\n'))
+    : insertAtEnd('openapi.yaml', contractText, PATHS, [pathLine, ...methodLines].join('\n'));
 }
 
 /** Inserts lines at the end of the block that the line `start` starts: after its last line that is indented further. */
@@ -74,10 +73,11 @@ function insertAtEnd(file: string, text: string, start: string, inserted: string
 }
 
 /** Returns the sample event of an operation without a body: `sample` with the examples of the operation's parameters. */
-function sampleEvent({ method, path: resource }: Operation, contract: string, sample: string): string {
-  const { parameters = [] } = parse(contract).paths[resource][method.toLowerCase()];
+function sampleEvent(operation: Operation, contractText: string, sample: string): string {
+  const { method, path: resource } = operation;
+  const { parameters } = operationObject(parseContract(contractText), operation);
   const valuesIn = (place: string): [string, string][] =>
-    (parameters as { name: string; in: string; example?: unknown }[])
+    parameters
       .filter(({ in: of, example }) => of === place && example !== undefined)
       .map(({ name, example }) => [name, String(example)]);
   const [inPath, inQuery] = [valuesIn('path'), valuesIn('query')];

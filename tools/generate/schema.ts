@@ -1,19 +1,8 @@
+import type { Schema } from '../../infra/contract.ts';
+
 /** Returns a record with the same keys and converted values. */
 export function mapValues<From, To>(record: Record<string, From>, convert: (value: From, key: string) => To) {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value, key)]));
-}
-
-/** A schema of the contract. */
-export interface Schema {
-  $ref?: string;
-  allOf?: Schema[];
-  type?: string;
-  format?: string;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-  enum?: unknown[];
-  [keyword: string]: unknown;
 }
 
 /** Returns a schema's type; for an integer its format, by default int64. */
