@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
 import { permissionsOf } from '../test/support/permissions.ts';
 import { functionOf, propertiesOf, templateWith, twoOperations, waterPlant } from '../test/support/stack.ts';
-import type { GrantedOperation } from './operations.ts';
+import type { GrantedOperation } from './functions.ts';
 import { type TableName, tableId } from './table-keys.ts';
 
 const template = templateWith({});

@@ -5,7 +5,8 @@ import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { GrantedOperation } from './operations.ts';
+import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
+import type { Operation } from './contract.ts';
 import type { StackSettings } from './settings.ts';
 import { type TableName, tableVariable } from './table-keys.ts';
 import type { Tables } from './tables.ts';
@@ -56,6 +57,14 @@ export class LoggedFunction extends Construct {
     });
     this.logGroup.grantWrite(this.role);
   }
+}
+
+/** An operation of the contract, and what its function may use. */
+export interface GrantedOperation extends Operation {
+  /** Actions on the tables. */
+  grants: Partial<Record<TableName, Action[]>>;
+  /** Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none */
+  resources?: (construct: OperationFunction) => void;
 }
 
 interface OperationFunctionProps extends StackSettings {

@@ -1,7 +1,5 @@
-import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
-import { type Operation, readOperations } from './contract.ts';
-import type { OperationFunction } from './functions.ts';
-import type { TableName } from './table-keys.ts';
+import { readOperations } from './contract.ts';
+import type { GrantedOperation } from './functions.ts';
 
 /**
  * The actions that each operation may use on the tables, and in `resources` its other AWS services. Each operation also
@@ -11,18 +9,7 @@ const GRANTS: Record<string, Uses> = {
   createPlant: { plants: ['PutItem'] },
 };
 
-type Grants = Partial<Record<TableName, Action[]>>;
-
-interface OtherResources {
-  /** Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none */
-  resources?: (construct: OperationFunction) => void;
-}
-
-type Uses = Grants & OtherResources;
-
-export interface GrantedOperation extends Operation, OtherResources {
-  grants: Grants;
-}
+type Uses = GrantedOperation['grants'] & Pick<GrantedOperation, 'resources'>;
 
 /** Returns the operations of the contract with their grants. Throws if GRANTS does not have exactly these operations. */
 export function grantedOperations(operations = readOperations(), grants = GRANTS): GrantedOperation[] {
@@ -46,9 +33,4 @@ export function grantedOperations(operations = readOperations(), grants = GRANTS
       grants: { ...tables, accessTokens: ['GetItem', ...(tables.accessTokens ?? [])] },
     };
   });
-}
-
-/** Returns the prefix of an operation's construct ids: its id in PascalCase, such as `CreatePlant`. */
-export function constructId({ operationId }: Operation): string {
-  return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
 }

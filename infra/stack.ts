@@ -2,12 +2,13 @@ import { type App, CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-
 import { Construct } from 'constructs';
 import { Api } from './api/api.ts';
 import { CanaryRelease } from './canary-release.ts';
-import { OperationFunction } from './functions.ts';
+import { pascalCaseId } from './contract.ts';
+import { type GrantedOperation, OperationFunction } from './functions.ts';
 import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
 import { addRequestMetrics } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
-import { constructId, type GrantedOperation, grantedOperations } from './operations.ts';
+import { grantedOperations } from './operations.ts';
 import type { StackSettings } from './settings.ts';
 import { addTables } from './tables.ts';
 
@@ -41,9 +42,13 @@ export class PlantStoreStack extends Stack {
 
     const tables = addTables(this, settings);
     const deployed = operations.map((operation) => {
-      const operationFunction = new OperationFunction(this, constructId(operation), { ...settings, operation, tables });
+      const operationFunction = new OperationFunction(this, pascalCaseId(operation), {
+        ...settings,
+        operation,
+        tables,
+      });
       const props = { ...settings, operationFunction };
-      const release = new CanaryRelease(this, `${constructId(operation)}Release`, props);
+      const release = new CanaryRelease(this, `${pascalCaseId(operation)}Release`, props);
       return { operation, operationFunction, release };
     });
     const routes = deployed.map(({ operation, release }) => ({ operation, target: release.live }));
@@ -54,7 +59,8 @@ export class PlantStoreStack extends Stack {
     const output = (id: string, value: string) => new CfnOutput(this, id, { value });
     output('ApiUrl', api.url);
     for (const table of Object.values(tables)) output(`${table.node.id}Name`, table.tableName);
-    for (const { operation, lambda } of functions) output(`${constructId(operation)}FunctionName`, lambda.functionName);
+    for (const { operation, lambda } of functions)
+      output(`${pascalCaseId(operation)}FunctionName`, lambda.functionName);
 
     const monitoring = new Construct(this, 'Monitoring');
     const monitoredResources = { tables, functions, releases, api };

@@ -14,7 +14,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { constructId } from '../operations.ts';
+import { pascalCaseId } from '../contract.ts';
 import type { StackSettings } from '../settings.ts';
 import { type MonitoredResources, requestMetric } from './metrics.ts';
 
@@ -55,7 +55,7 @@ export class Alarms extends Construct {
     });
     for (const { operation, lambda } of functions) {
       const { operationId } = operation;
-      const prefix = constructId(operation);
+      const prefix = pascalCaseId(operation);
       this.#add('FunctionErrors', lambda.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
