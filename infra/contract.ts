@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseDocument } from 'yaml';
+import { projectRoot } from './project-root.ts';
 
 /** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -59,7 +60,7 @@ export interface Operation {
 }
 
 /** Returns the text of openapi.yaml in the folder `root`. Default: this project. */
-export function contractText(root = join(import.meta.dirname, '..')): string {
+export function contractText(root = projectRoot): string {
   return readFileSync(join(root, 'openapi.yaml'), 'utf8');
 }
 

@@ -7,11 +7,10 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
 import type { Operation } from './contract.ts';
+import { projectRoot } from './project-root.ts';
 import type { StackSettings } from './settings.ts';
 import { type TableName, tableVariable } from './table-keys.ts';
 import type { Tables } from './tables.ts';
-
-const root = join(import.meta.dirname, '..');
 
 interface LoggedFunctionProps extends NodejsFunctionProps {
   /** Path of the source file, from the project's root. */
@@ -34,9 +33,9 @@ export class LoggedFunction extends Construct {
     // CDK's default role could write to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.lambda = new NodejsFunction(this, 'Function', {
-      entry: join(root, entry),
-      projectRoot: root,
-      depsLockFilePath: join(root, 'package-lock.json'),
+      entry: join(projectRoot, entry),
+      projectRoot,
+      depsLockFilePath: join(projectRoot, 'package-lock.json'),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 512,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseContract, readOperations } from '../../infra/contract.ts';
-import { projectRoot } from '../project-root.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { addExample } from './example.ts';
 
 const FOUND = '/found/{id}';

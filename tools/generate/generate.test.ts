@@ -10,8 +10,8 @@ import { errorResponse } from '../../functions/shared/middleware/error-response.
 import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
 import { type ParameterTypes, typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
 import { contractText } from '../../infra/contract.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { projectRoot } from '../project-root.ts';
 import { generate, writeGenerated } from './generate.ts';
 
 const CONTRACT = `

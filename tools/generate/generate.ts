@@ -12,7 +12,7 @@ import {
   readOperations,
   type Schema,
 } from '../../infra/contract.ts';
-import { projectRoot } from '../project-root.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { int64Paths, mapValues, resolve, toTypeScript, validatorSchema, valueType } from './schema.ts';
 
 /*

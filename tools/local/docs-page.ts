@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contractTextWithServer } from '../../infra/contract.ts';
-import { projectRoot } from '../project-root.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import type { RawResponse } from './proxy-event.ts';
 

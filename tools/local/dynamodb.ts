@@ -10,8 +10,8 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
-import { projectRoot } from '../project-root.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { projectRoot } from '../../infra/project-root.ts';
 import { writeGenerated } from '../generate/generate.ts';
-import { projectRoot } from '../project-root.ts';
 import type { ServeOptions } from './serve.ts';
 import { watchSources } from './watch.ts';
 
