@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../infra/project-root.ts';
 import { addExample } from './add/example.ts';
-import { checked, command } from './command.ts';
+import { checked, command } from './shared/command.ts';
 
 const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

@@ -4,7 +4,7 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { projectRoot } from '../infra/project-root.ts';
-import { command } from './command.ts';
+import { command } from './shared/command.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT
 

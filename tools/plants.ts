@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
 import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
-import { command } from './command.ts';
-import { findTable, printTable } from './table.ts';
+import { command } from './shared/command.ts';
+import { findTable, printTable } from './shared/table.ts';
 
 const USAGE = `Usage: npm run plants -- [--stack STACK]
 

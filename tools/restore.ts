@@ -5,8 +5,8 @@ import {
   PutItemCommand,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
-import { command, UsageError } from './command.ts';
-import { findTable, type Item, idOf, plantsById, type Table } from './table.ts';
+import { command, UsageError } from './shared/command.ts';
+import { findTable, type Item, idOf, plantsById, type Table } from './shared/table.ts';
 
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 

@@ -4,8 +4,8 @@ import { enableCompileCache } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { projectRoot } from '../infra/project-root.ts';
-import { checkedNumber, command } from './command.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
+import { checkedNumber, command } from './shared/command.ts';
 
 const USAGE = `Usage: npm start [-- --fresh] [--inspect], or npm run dev with the same options
 

@@ -1,7 +1,7 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { type AccessTokenItem, newToken } from '../functions/shared/access-tokens/token.ts';
-import { checked, command, UsageError } from './command.ts';
-import { findTable, printTable, type Table } from './table.ts';
+import { checked, command, UsageError } from './shared/command.ts';
+import { findTable, printTable, type Table } from './shared/table.ts';
 
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { newToken } from '../../functions/shared/access-tokens/token.ts';
-import { findBaseUrl, findTable, type Item, plantsById } from '../table.ts';
+import { findBaseUrl, findTable, type Item, plantsById } from '../shared/table.ts';
 
 const TOKEN_SECONDS = 60 * 60;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { findLocalRun, localClient } from './local/dynamodb.ts';
+import { findLocalRun, localClient } from '../local/dynamodb.ts';
 
 /** A table, and a client for its account and region. */
 export interface Table {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
-import { projectRoot } from '../infra/project-root.ts';
-import { runInProcess } from '../test/support/command.ts';
+import { projectRoot } from '../../infra/project-root.ts';
+import { runInProcess } from '../../test/support/command.ts';
 import { checked, checkedNumber, command, UsageError } from './command.ts';
 
 const usage = 'Usage: npm run command';

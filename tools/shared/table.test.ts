@@ -1,13 +1,13 @@
 import { BatchWriteItemCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test, vi } from 'vitest';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
-import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
-import { startEngine } from '../test/support/engine.ts';
-import { startFakeService } from '../test/support/fake-service.ts';
-import { findLocalRun } from './local/dynamodb.ts';
+import { closedAtEnd } from '../../test/support/closed-at-end.ts';
+import { startDynamoDbProxy } from '../../test/support/dynamodb-proxy.ts';
+import { startEngine } from '../../test/support/engine.ts';
+import { startFakeService } from '../../test/support/fake-service.ts';
+import { findLocalRun } from '../local/dynamodb.ts';
 import { findTable, plantsById } from './table.ts';
 
-vi.mock(import('./local/dynamodb.ts'), { spy: true });
+vi.mock(import('../local/dynamodb.ts'), { spy: true });
 
 const engine = closedAtEnd(await startEngine());
 
