@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { API_STAGE } from '../../infra/api/api-stage.ts';
 import { type Operation, operationObject, parseContract, readOperations } from '../../infra/contract.ts';
 import { generate } from '../generate/generate.ts';
 
@@ -92,7 +93,12 @@ function sampleEvent(operation: Operation, contractText: string, sample: string)
     queryStringParameters: orNull(inQuery),
     multiValueQueryStringParameters: orNull(inQuery.map(([name, value]) => [name, [value]])),
     pathParameters: orNull(inPath),
-    requestContext: { ...event.requestContext, resourcePath: resource, httpMethod: method, path: `/v1${path}` },
+    requestContext: {
+      ...event.requestContext,
+      resourcePath: resource,
+      httpMethod: method,
+      path: `/${API_STAGE}${path}`,
+    },
     body: null,
   };
   // As `npm run format` writes it: each array has one item.

@@ -1,5 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { API_STAGE } from '../../infra/api/api-stage.ts';
 
 /** Any response, also one that the contract does not allow. Header names are in lower case. */
 export interface RawResponse {
@@ -21,7 +22,6 @@ export interface GatewayRequest {
   body: Uint8Array;
 }
 
-const API_STAGE = 'v1';
 /** Address and account of an event that does not come from AWS. Nothing validates them. */
 const SOURCE_IP = '127.0.0.1';
 const ACCOUNT_ID = '000000000000';
