@@ -6,7 +6,7 @@ import { pascalCaseId } from './contract.ts';
 import { type GrantedOperation, OperationFunction } from './functions.ts';
 import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
-import { addRequestMetrics } from './monitoring/metrics.ts';
+import { addRequestMetrics, type MonitoredResources } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
 import { grantedOperations } from './operations.ts';
 import type { StackSettings } from './settings.ts';
@@ -28,46 +28,49 @@ export class PlantStoreStack extends Stack {
     // Production is the stack without a stage.
     const terminationProtection = stage === undefined && !ephemeral;
     super(app, name, { description: 'Plant Store, a serverless API', terminationProtection });
-    const setRemovalPolicy = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
-      RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
-    // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.
-    setRemovalPolicy(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
-    // Deleted if creating the stack fails: a leftover key costs money, and a leftover version blocks the next attempt.
-    setRemovalPolicy(
-      RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      'AWS::Logs::LogGroup',
-      'AWS::Lambda::Version',
-      'AWS::KMS::Key',
-    );
 
     const tables = addTables(this, settings);
-    const deployed = operations.map((operation) => {
-      const operationFunction = new OperationFunction(this, pascalCaseId(operation), {
-        ...settings,
-        operation,
-        tables,
-      });
-      const props = { ...settings, operationFunction };
-      const release = new CanaryRelease(this, `${pascalCaseId(operation)}Release`, props);
-      return { operation, operationFunction, release };
-    });
-    const routes = deployed.map(({ operation, release }) => ({ operation, target: release.live }));
-    const functions = deployed.map(({ operationFunction }) => operationFunction);
-    const releases = deployed.map(({ release }) => release);
+    const functions = operations.map(
+      (operation) => new OperationFunction(this, pascalCaseId(operation), { ...settings, operation, tables }),
+    );
+    const releases = functions.map(
+      (operationFunction) =>
+        new CanaryRelease(this, `${pascalCaseId(operationFunction.operation)}Release`, {
+          ...settings,
+          operationFunction,
+        }),
+    );
+    const routes = releases.map(({ operation, live }) => ({ operation, target: live }));
     const api = new Api(this, 'Api', { ...settings, routes });
+    const resources = { tables, functions, releases, api };
+    this.#addOutputs(resources, this.#addMonitoring(resources, settings));
+    this.#setRemovalPolicies(ephemeral);
+  }
 
-    const output = (id: string, value: string) => new CfnOutput(this, id, { value });
-    output('ApiUrl', api.url);
-    for (const table of Object.values(tables)) output(`${table.node.id}Name`, table.tableName);
-    for (const { operation, lambda } of functions)
-      output(`${pascalCaseId(operation)}FunctionName`, lambda.functionName);
+  #addMonitoring(resources: MonitoredResources, settings: StackSettings): Alarms {
+    const scope = new Construct(this, 'Monitoring');
+    addRequestMetrics(resources);
+    const alarms = new Alarms(scope, 'Alarms', { ...settings, ...resources });
+    addDashboard(scope, resources, alarms.all);
+    addSavedQueries(scope, resources);
+    return alarms;
+  }
 
-    const monitoring = new Construct(this, 'Monitoring');
-    const monitoredResources = { tables, functions, releases, api };
-    addRequestMetrics(monitoredResources);
-    const alarms = new Alarms(monitoring, 'Alarms', { ...settings, ...monitoredResources });
-    addDashboard(monitoring, monitoredResources, alarms.all);
-    addSavedQueries(monitoring, monitoredResources);
-    output('AlarmTopicArn', alarms.topic.topicArn);
+  #addOutputs({ api, tables, functions }: MonitoredResources, { topic }: Alarms): void {
+    const add = (id: string, value: string) => new CfnOutput(this, id, { value });
+    add('ApiUrl', api.url);
+    for (const table of Object.values(tables)) add(`${table.node.id}Name`, table.tableName);
+    for (const { operation, lambda } of functions) add(`${pascalCaseId(operation)}FunctionName`, lambda.functionName);
+    add('AlarmTopicArn', topic.topicArn);
+  }
+
+  /** Keeps the data, logs and versions of a stack that is deleted, unless it is ephemeral. */
+  #setRemovalPolicies(ephemeral: boolean): void {
+    const set = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
+      RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
+    // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.
+    set(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
+    // Deleted if creating the stack fails: a leftover key costs money, and a leftover version blocks the next attempt.
+    set(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key');
   }
 }
