@@ -33,17 +33,15 @@ export class PlantStoreStack extends Stack {
     const functions = operations.map(
       (operation) => new OperationFunction(this, pascalCaseId(operation), { ...settings, operation, tables }),
     );
-    const releases = functions.map(
-      (operationFunction) =>
-        new CanaryRelease(this, `${pascalCaseId(operationFunction.operation)}Release`, {
-          ...settings,
-          operationFunction,
-        }),
-    );
+    const releases = functions.map((operationFunction) => {
+      const id = `${operationFunction.node.id}Release`;
+      return new CanaryRelease(this, id, { ...settings, operationFunction });
+    });
     const routes = releases.map(({ operation, live }) => ({ operation, target: live }));
     const api = new Api(this, 'Api', { ...settings, routes });
     const resources = { tables, functions, releases, api };
-    this.#addOutputs(resources, this.#addMonitoring(resources, settings));
+    const alarms = this.#addMonitoring(resources, settings);
+    this.#addOutputs(resources, alarms);
     this.#setRemovalPolicies(ephemeral);
   }
 
@@ -60,7 +58,7 @@ export class PlantStoreStack extends Stack {
     const add = (id: string, value: string) => new CfnOutput(this, id, { value });
     add('ApiUrl', api.url);
     for (const table of Object.values(tables)) add(`${table.node.id}Name`, table.tableName);
-    for (const { operation, lambda } of functions) add(`${pascalCaseId(operation)}FunctionName`, lambda.functionName);
+    for (const { node, lambda } of functions) add(`${node.id}FunctionName`, lambda.functionName);
     add('AlarmTopicArn', topic.topicArn);
   }
 
