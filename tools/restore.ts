@@ -34,6 +34,7 @@ await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   await restore(source, target, dryRun, overwrite).catch((error: Error) => {
     throw new Error(
       `The plants of ${from} could not all be copied: ${error.message || error.name}. It is safe to run this again.`,
+      { cause: error },
     );
   });
 });

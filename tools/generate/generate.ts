@@ -160,6 +160,6 @@ export function writeGenerated(root = projectRoot): void {
       writeFileSync(join(root, path), text);
     }
   } catch (error) {
-    throw new Error(`Cannot generate code from openapi.yaml: ${(error as Error).message}`);
+    throw new Error(`Cannot generate code from openapi.yaml: ${(error as Error).message}`, { cause: error });
   }
 }

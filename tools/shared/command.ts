@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { errorText } from '../../infra/error-text.ts';
 
 /** An error in the command line. `command` prints its message, then the usage. */
 export class UsageError extends Error {}
@@ -18,7 +19,7 @@ type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >['values'];
 
-/** Parses the command line and calls `run`. If that throws, prints the error's message and sets exit status 1. */
+/** Parses the command line and calls `run`. If that throws, prints the error (`errorText`) and sets exit status 1. */
 export async function command<const Options extends ParseArgsOptionsConfig>(
   { usage, options, args = [], optionalArgs = [] }: CommandLine<Options>,
   run: (values: Values<Options>, positionals: string[]) => Promise<void>,
@@ -34,11 +35,14 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
     if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}".`);
     await run(values, positionals);
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    const isUsageError = error instanceof UsageError || String(code).startsWith('ERR_PARSE_ARGS_');
-    console.error(isUsageError ? `${message}\n\n${usage}` : message);
+    console.error(isUsageError(error) ? `${error.message}\n\n${usage}` : errorText(error));
     process.exitCode = 1;
   }
+}
+
+function isUsageError(error: unknown): error is Error {
+  const { code } = Object(error) as NodeJS.ErrnoException;
+  return error instanceof UsageError || String(code).startsWith('ERR_PARSE_ARGS_');
 }
 
 /** Returns the value if it matches the pattern. If not, throws a UsageError that says what is expected. */
