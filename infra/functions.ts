@@ -74,7 +74,7 @@ interface OperationFunctionProps extends StackSettings {
 }
 
 /**
- * The function of an operation, with a timeout of 10 s. Its role allows the actions in infra/operations.ts and its own log.
+ * The function of an operation, with a timeout of 10 s. Its role allows the actions in infra/grants.ts and its own log.
  * Environment variables such as `PLANTS_TABLE_NAME` contain the table names.
  */
 export class OperationFunction extends LoggedFunction {

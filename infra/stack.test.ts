@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { textOf } from '../test/support/permissions.ts';
 import { functionOf, onlyOf, propertiesOf, stackWith, templateWith, twoOperations } from '../test/support/stack.ts';
 import { pascalCaseId } from './contract.ts';
-import { grantedOperations } from './operations.ts';
+import { grantedOperations } from './grants.ts';
 
 interface Resource {
   Type: string;

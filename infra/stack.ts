@@ -4,11 +4,11 @@ import { Api } from './api/api.ts';
 import { CanaryRelease } from './canary-release.ts';
 import { pascalCaseId } from './contract.ts';
 import { type GrantedOperation, OperationFunction } from './functions.ts';
+import { grantedOperations } from './grants.ts';
 import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
 import { addRequestMetrics, type MonitoredResources } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
-import { grantedOperations } from './operations.ts';
 import type { StackSettings } from './settings.ts';
 import { addTables } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
-import { grantedOperations } from '../infra/operations.ts';
+import { grantedOperations } from '../infra/grants.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract.ts';
 import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';

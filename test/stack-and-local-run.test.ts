@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { grantedOperations } from '../infra/operations.ts';
+import { grantedOperations } from '../infra/grants.ts';
 import { projectRoot } from '../infra/project-root.ts';
 import { localVariables } from '../tools/local/environment.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';

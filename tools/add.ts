@@ -11,7 +11,7 @@ const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: tru
 const USAGE = `Usage: npm run add -- EXAMPLE
 
 Adds an operation of examples/ to the project, with its path in openapi.yaml, its code and tests in functions/,
-its permissions in infra/operations.ts and a sample event. EXAMPLE is one of ${examples.join(', ')}.
+its permissions in infra/grants.ts and a sample event. EXAMPLE is one of ${examples.join(', ')}.
 If it cannot add all of it, it changes nothing.`;
 
 await command({ usage: USAGE, args: ['EXAMPLE'] }, async (_, [example = '']) => {

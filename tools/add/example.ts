@@ -7,7 +7,7 @@ import { generate } from '../generate/generate.ts';
 
 /** The first lines of the blocks at whose end `npm run add` inserts something. */
 const PATHS = 'paths:';
-const GRANTS_FILE = 'infra/operations.ts';
+const GRANTS_FILE = 'infra/grants.ts';
 const GRANTS = 'const GRANTS: Record<string, Uses> = {';
 
 /**

@@ -15,14 +15,14 @@ type Uses = GrantedOperation['grants'] & Pick<GrantedOperation, 'resources'>;
 export function grantedOperations(operations = readOperations(), grants = GRANTS): GrantedOperation[] {
   const unknown = Object.keys(grants).find((id) => operations.every(({ operationId }) => operationId !== id));
   if (unknown !== undefined) {
-    throw new Error(`GRANTS in infra/operations.ts has the operation ${unknown}, which openapi.yaml does not have.`);
+    throw new Error(`GRANTS in infra/grants.ts has the operation ${unknown}, which openapi.yaml does not have.`);
   }
   return operations.map((operation) => {
     const { operationId } = operation;
     const own = grants[operationId];
     if (!own) {
       throw new Error(
-        `GRANTS in infra/operations.ts does not have the operation ${operationId} of openapi.yaml. Add a line with the table actions that it uses, such as "${operationId}: { plants: ['GetItem'] },".`,
+        `GRANTS in infra/grants.ts does not have the operation ${operationId} of openapi.yaml. Add a line with the table actions that it uses, such as "${operationId}: { plants: ['GetItem'] },".`,
       );
     }
     const { resources, ...tables } = own;
