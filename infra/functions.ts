@@ -9,7 +9,7 @@ import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
 import type { Operation } from './contract.ts';
 import { projectRoot } from './project-root.ts';
 import type { StackSettings } from './settings.ts';
-import { type TableName, tableVariable } from './table-keys.ts';
+import { type TableId, tableVariable } from './table-keys.ts';
 import type { Tables } from './tables.ts';
 
 interface LoggedFunctionProps extends NodejsFunctionProps {
@@ -61,7 +61,7 @@ export class LoggedFunction extends Construct {
 /** An operation of the contract, and what its function may use. */
 export interface GrantedOperation extends Operation {
   /** Actions on the tables. */
-  grants: Partial<Record<TableName, Action[]>>;
+  grants: Partial<Record<TableId, Action[]>>;
   /** Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none */
   resources?: (construct: OperationFunction) => void;
 }
@@ -100,10 +100,10 @@ export class OperationFunction extends LoggedFunction {
       },
     });
     this.operation = operation;
-    for (const name of Object.keys(operation.grants) as TableName[]) {
-      const table = tables[name];
-      table.grant(this.role, ...(operation.grants[name] ?? []).map((action) => `dynamodb:${action}`));
-      this.lambda.addEnvironment(tableVariable(name), table.tableName);
+    for (const id of Object.keys(operation.grants) as TableId[]) {
+      const table = tables[id];
+      table.grant(this.role, ...(operation.grants[id] ?? []).map((action) => `dynamodb:${action}`));
+      this.lambda.addEnvironment(tableVariable(id), table.tableName);
     }
     operation.resources?.(this);
   }

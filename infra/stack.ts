@@ -9,7 +9,9 @@ import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
 import { addRequestMetrics, type MonitoredResources } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
+import { API_URL_OUTPUT, tableNameOutput } from './outputs.ts';
 import type { StackSettings } from './settings.ts';
+import { tableIds } from './table-keys.ts';
 import { addTables } from './tables.ts';
 
 interface PlantStoreStackProps extends StackSettings {
@@ -56,8 +58,8 @@ export class PlantStoreStack extends Stack {
 
   #addOutputs({ api, tables, functions }: MonitoredResources, { topic }: Alarms): void {
     const add = (id: string, value: string) => new CfnOutput(this, id, { value });
-    add('ApiUrl', api.url);
-    for (const table of Object.values(tables)) add(`${table.node.id}Name`, table.tableName);
+    add(API_URL_OUTPUT, api.url);
+    for (const id of tableIds) add(tableNameOutput(id), tables[id].tableName);
     for (const { node, lambda } of functions) add(`${node.id}FunctionName`, lambda.functionName);
     add('AlarmTopicArn', topic.topicArn);
   }

@@ -15,7 +15,7 @@ const MAX_CELL_LENGTH = 60;
 const COLUMNS = ['id', ...plantMemberNames];
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
-  const { client, tableName } = await findTable(stack, 'PlantsTableName');
+  const { client, tableName } = await findTable(stack, 'plants');
   let count = 0;
   const scan = paginateScan({ client, pageSize: PAGE_SIZE }, { TableName: tableName, ConsistentRead: true });
   for await (const { Items = [], LastEvaluatedKey } of scan) {

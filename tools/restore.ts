@@ -29,7 +29,7 @@ const PAGE_SIZE = 100;
 await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   const { from, stack, overwrite, 'from-region': region, 'dry-run': dryRun } = values;
   if (from === undefined) throw new UsageError('--from is missing; it must be the name of the table to copy from.');
-  const target = await findTable(stack, 'PlantsTableName');
+  const target = await findTable(stack, 'plants');
   const source = { client: region === undefined ? target.client : new DynamoDBClient({ region }), tableName: from };
   await restore(source, target, dryRun, overwrite).catch((error: Error) => {
     throw new Error(

@@ -24,7 +24,7 @@ const ARGS = [`The command (${ACTIONS})`];
 
 await command({ usage: USAGE, options: OPTIONS, args: ARGS }, async ({ name, expires, stack }, [action = '']) => {
   checked('The command', action, /^(create|list|revoke)$/, ACTIONS);
-  const tokensTable = () => findTable(stack, 'AccessTokensTableName');
+  const tokensTable = () => findTable(stack, 'accessTokens');
   if (action === 'list') return printTokens(await readTokens(await tokensTable()));
   if (name === undefined) throw new UsageError('--name is missing; it must be the name of the token.');
   if (action === 'revoke') return await revokeTokens(await tokensTable(), name);

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
 import { projectRoot } from '../../infra/project-root.ts';
-import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
+import { tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
@@ -84,8 +84,8 @@ export function localClient(endpoint: string): DynamoDBClient {
 export async function createTables(endpoint: string): Promise<void> {
   const client = localClient(endpoint);
   try {
-    for (const name of tableNames) {
-      const table = { TableName: tableId(name), BillingMode: 'PAY_PER_REQUEST' as const, ...tableKeys[name] };
+    for (const id of tableIds) {
+      const table = { TableName: tableLogicalId(id), BillingMode: 'PAY_PER_REQUEST' as const, ...tableKeys[id] };
       await client.send(new CreateTableCommand(table)).catch((error) => {
         if (!(error instanceof ResourceInUseException)) throw error;
       });
@@ -98,7 +98,7 @@ export async function createTables(endpoint: string): Promise<void> {
       createdAt: { N: String(now) },
       expiresAt: { N: String(now + 365 * 24 * 60 * 60) },
     };
-    await client.send(new PutItemCommand({ TableName: tableId('accessTokens'), Item }));
+    await client.send(new PutItemCommand({ TableName: tableLogicalId('accessTokens'), Item }));
   } catch (error) {
     throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`);
   } finally {

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { API_URL_OUTPUT, tableNameOutput } from '../../infra/outputs.ts';
+import { type TableId, tableLogicalId } from '../../infra/table-keys.ts';
 import { findLocalRun, localClient } from '../local/dynamodb.ts';
 
 /** A table, and a client for its account and region. */
@@ -14,20 +16,18 @@ export type Item = Record<string, AttributeValue>;
 /** Maximum number of keys in a BatchGetItem request. */
 const MAX_KEYS = 100;
 
-/** Returns the table that an output of the stack names. Without a stack, it is a table of the running service. */
-export async function findTable(
-  stack: string | undefined,
-  output: 'PlantsTableName' | 'AccessTokensTableName',
-): Promise<Table> {
-  if (stack !== undefined) return { client: new DynamoDBClient(), tableName: await readOutput(stack, output) };
+/** Returns a table of a deployed stack. Without a stack, it is a table of the running service. */
+export async function findTable(stack: string | undefined, id: TableId): Promise<Table> {
+  if (stack !== undefined) {
+    return { client: new DynamoDBClient(), tableName: await readOutput(stack, tableNameOutput(id)) };
+  }
   const { endpoint } = await requireLocalRun();
-  // In the local run, a table's name is its logical id: `PlantsTable`.
-  return { client: localClient(endpoint), tableName: output.replace(/Name$/, '') };
+  return { client: localClient(endpoint), tableName: tableLogicalId(id) };
 }
 
 /** Returns the base URL of a stack; without one, of the running service. */
 export async function findBaseUrl(stack: string | undefined): Promise<string> {
-  return stack === undefined ? (await requireLocalRun()).url : await readOutput(stack, 'ApiUrl');
+  return stack === undefined ? (await requireLocalRun()).url : await readOutput(stack, API_URL_OUTPUT);
 }
 
 async function requireLocalRun() {
