@@ -2,7 +2,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { UNKNOWN_TOKEN } from '../functions/shared/access-tokens/token.ts';
 import { operationObject, parseContract } from '../infra/contract.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
-import { contractBody } from './support/contract.ts';
+import { contractBody } from './support/contract-body.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, eventWith, handlerOf, sampleEvent, sampleNames } from './support/event.ts';
 import { bodyOf, plantWith } from './support/plant.ts';

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { closedAtEnd } from '../support/closed-at-end.ts';
-import { contractBody } from '../support/contract.ts';
+import { contractBody } from '../support/contract-body.ts';
 import { listen } from '../support/listen.ts';
 import { copyProject, type LocalRun } from '../support/project-copy.ts';
 import { post } from '../support/service.ts';
