@@ -6,7 +6,7 @@ import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type GrantedOperation, LoggedFunction, type OperationFunction, tokenVariables } from './functions.ts';
-import { countLines, requestMetric } from './monitoring/metrics.ts';
+import { addRequestMetric, MINUTE, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
 
 const ALIAS = 'live';
@@ -36,12 +36,12 @@ export class CanaryRelease extends Construct {
     this.operation = operation;
     const { version } = currentVersion;
     const dimensions = { operation: '$.message.operation', version: '$.message.version' };
-    countLines(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
+    addRequestMetric(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
     const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions").
     const crashes = lambda.metricErrors({
       dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
-      period: Duration.minutes(1),
+      period: MINUTE,
     });
 
     const hook = this.#addPreTrafficHook(props);

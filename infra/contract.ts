@@ -6,7 +6,10 @@ import { projectRoot } from './project-root.ts';
 /** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
-/** The contract, an OpenAPI 3.1 document: the members that this project reads. Only `paths` is known to exist. */
+/**
+ * The members of an OpenAPI 3.1 document that this project reads, as they are in a valid one: test/contract.test.ts validates
+ * openapi.yaml. `parseContract` checks only that there are paths.
+ */
 export interface Contract {
   paths: Record<string, PathItem | null>;
   components?: { schemas?: Record<string, Schema> };
@@ -38,7 +41,7 @@ export interface RequestOrResponse {
 export interface Schema {
   $ref?: string;
   allOf?: Schema[];
-  type?: string;
+  type?: string | string[];
   format?: string;
   properties?: Record<string, Schema>;
   required?: string[];

@@ -56,10 +56,10 @@ export function generate(text: string): Record<string, string> {
   const resolved = (schema: Schema) => resolve(schema, allSchemas);
   const operations = readOperations(contract);
   const routes = operations.map(({ folder: _, ...route }) => `\n  ${JSON.stringify(route)},`);
-  const files = {
+  const files: Record<string, string> = {
     // The smoke test runs without packages, so it cannot read YAML.
     'tools/smoke/operations.generated.ts': `${HEADER}export const operations = [${routes.join('')}\n];\n`,
-  } as Record<string, string>;
+  };
   for (const operation of operations) {
     const { operationId, folder } = operation;
     const { parameters, requestBody, responses = {} } = operationObject(contract, operation);
