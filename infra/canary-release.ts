@@ -6,7 +6,7 @@ import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { type GrantedOperation, LoggedFunction, type OperationFunction, tokenVariables } from './functions.ts';
-import { addRequestMetric, MINUTE, requestMetric } from './monitoring/metrics.ts';
+import { addMetric, MINUTE, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
 
 const ALIAS = 'live';
@@ -36,7 +36,7 @@ export class CanaryRelease extends Construct {
     this.operation = operation;
     const { version } = currentVersion;
     const dimensions = { operation: '$.message.operation', version: '$.message.version' };
-    addRequestMetric(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
+    addMetric(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
     const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions").
     const crashes = lambda.metricErrors({

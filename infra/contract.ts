@@ -10,7 +10,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  * The members of an OpenAPI 3.1 document that this project reads, as they are in a valid one: test/contract.test.ts validates
  * openapi.yaml. `parseContract` checks only that there are paths.
  */
-export interface Contract {
+interface Contract {
   paths: Record<string, PathItem | null>;
   components?: { schemas?: Record<string, Schema> };
 }

@@ -9,9 +9,8 @@ import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
 import { addRequestMetrics, type MonitoredResources } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
-import { API_URL_OUTPUT, tableNameOutput } from './outputs.ts';
 import type { StackSettings } from './settings.ts';
-import { tableIds } from './table-keys.ts';
+import { tableIds, tableOutput } from './table-keys.ts';
 import { addTables } from './tables.ts';
 
 interface PlantStoreStackProps extends StackSettings {
@@ -58,8 +57,8 @@ export class PlantStoreStack extends Stack {
 
   #addOutputs({ api, tables, functions }: MonitoredResources, { topic }: Alarms): void {
     const add = (id: string, value: string) => new CfnOutput(this, id, { value });
-    add(API_URL_OUTPUT, api.url);
-    for (const id of tableIds) add(tableNameOutput(id), tables[id].tableName);
+    add('ApiUrl', api.url);
+    for (const id of tableIds) add(tableOutput(id), tables[id].tableName);
     for (const { node, lambda } of functions) add(`${node.id}FunctionName`, lambda.functionName);
     add('AlarmTopicArn', topic.topicArn);
   }

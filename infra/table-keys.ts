@@ -39,3 +39,8 @@ export function tableLogicalId(id: TableId): string {
 export function tableVariable(id: TableId): string {
   return `${id.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}_TABLE_NAME`;
 }
+
+/** Returns the output of the stack with a table's physical name: `AccessTokensTableName` for `accessTokens`. */
+export function tableOutput(id: TableId): string {
+  return `${tableLogicalId(id)}Name`;
+}

@@ -34,24 +34,19 @@ export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
 export function addRequestMetrics({ functions, api }: MonitoredResources): void {
   const operation = '$.message.operation';
   for (const { logGroup } of functions) {
-    addRequestMetric(logGroup, 'Succeeded', '$.message.outcome = "succeeded"', { operation });
-    addRequestMetric(logGroup, 'Errors', '$.message.error > 0', { operation, error: '$.message.error' });
-    addRequestMetric(logGroup, 'Faults', '$.message.error >= 500');
-    addRequestMetric(logGroup, 'Throttled', '$.message.error = 429');
-    addRequestMetric(logGroup, 'Unauthorized', '$.message.error = 401');
+    addMetric(logGroup, 'Succeeded', '$.message.outcome = "succeeded"', { operation });
+    addMetric(logGroup, 'Errors', '$.message.error > 0', { operation, error: '$.message.error' });
+    addMetric(logGroup, 'Faults', '$.message.error >= 500');
+    addMetric(logGroup, 'Throttled', '$.message.error = 429');
+    addMetric(logGroup, 'Unauthorized', '$.message.error = 401');
   }
   const isOneOf = (types: string[]) => types.map((type) => `$.gatewayResponse = "${type}"`).join(' || ');
-  addRequestMetric(api.accessLog, 'Faults', isOneOf(gatewayFaults));
-  addRequestMetric(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
+  addMetric(api.accessLog, 'Faults', isOneOf(gatewayFaults));
+  addMetric(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
 }
 
 /** Adds a metric that counts the log lines that match the pattern. Its namespace is the stack's name. */
-export function addRequestMetric(
-  logGroup: LogGroup,
-  metricName: RequestMetric,
-  pattern: string,
-  dimensions?: Dimensions,
-) {
+export function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern: string, dimensions?: Dimensions) {
   logGroup.addMetricFilter(metricName, {
     filterPattern: FilterPattern.literal(`{ ${pattern} }`),
     metricNamespace: Stack.of(logGroup).stackName,
@@ -62,7 +57,7 @@ export function addRequestMetric(
   });
 }
 
-/** A metric that `addRequestMetric` adds, as a sum per minute. */
+/** A metric that `addMetric` adds, as a sum per minute. */
 export function requestMetric(scope: Construct, metricName: RequestMetric, dimensionsMap: Dimensions = {}): Metric {
   const namespace = Stack.of(scope).stackName;
   return new Metric({ namespace, metricName, dimensionsMap, statistic: Stats.SUM, period: MINUTE });

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { API_STAGE } from '../../infra/api/api-stage.ts';
 import { type Operation, operationObject, parseContract, readOperations } from '../../infra/contract.ts';
-import { generate } from '../generate/generate.ts';
+import { generate, writeFiles } from '../generate/generate.ts';
 
 /** The first lines of the blocks at whose end `npm run add` inserts something. */
 const PATHS = 'paths:';
@@ -16,11 +16,7 @@ const GRANTS = 'const GRANTS: Record<string, Uses> = {';
  */
 export function addExample(example: string, root: string): string[] {
   const files = filesWithExample(example, root);
-  const generated = generate(files['openapi.yaml'] ?? '');
-  for (const [path, text] of Object.entries({ ...files, ...generated })) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
+  writeFiles(root, { ...files, ...generate(files['openapi.yaml'] ?? '') });
   return Object.keys(files);
 }
 
@@ -33,31 +29,30 @@ function filesWithExample(example: string, root: string): Record<string, string>
   }
   const [operation] = readOperations(parseContract(source('openapi.yaml')));
   if (!operation) throw new Error(`examples/${example}/openapi.yaml has no operation.`);
-  const contractText = contractWith(operation, source('openapi.yaml'), read('openapi.yaml'));
   const line = `  ${operation.operationId}: `;
   const grants = read(GRANTS_FILE);
   if (grants.includes(`\n${line}`)) throw new Error(`${GRANTS_FILE} has ${operation.operationId} already.`);
   const code = readdirSync(join(root, 'examples', example)).filter((file) => file.endsWith('.ts'));
   return {
-    'openapi.yaml': contractText,
+    'openapi.yaml': contractWith(operation, source('openapi.yaml'), read('openapi.yaml')),
     [GRANTS_FILE]: insertAtEnd(GRANTS_FILE, grants, GRANTS, `${line}${source('grants.txt').trim()},`),
     ...Object.fromEntries(code.map((file) => [`functions/${example}/${file}`, source(file)])),
-    [`events/${example}.json`]: sampleEvent(operation, contractText, read('events/create-plant.json')),
+    [`events/${example}.json`]: sampleEvent(operation, source('openapi.yaml'), read('events/create-plant.json')),
   };
 }
 
 /** Returns the contract with the operation of an example's contract, which has only this operation. */
-function contractWith({ operationId, method, path }: Operation, exampleText: string, contractText: string): string {
-  const contract = parseContract(contractText);
+function contractWith({ operationId, method, path }: Operation, example: string, text: string): string {
+  const contract = parseContract(text);
   const existing = readOperations(contract).find(
     (each) => each.operationId === operationId || (each.method === method && each.path === path),
   );
   if (existing)
     throw new Error(`openapi.yaml has ${existing.method} ${existing.path} (${existing.operationId}) already.`);
-  const [, pathLine = '', ...methodLines] = exampleText.trimEnd().split('\n');
+  const [, pathLine = '', ...methodLines] = example.trimEnd().split('\n');
   return path in contract.paths
-    ? insertAtEnd('openapi.yaml', contractText, pathLine, methodLines.join('\n'))
-    : insertAtEnd('openapi.yaml', contractText, PATHS, [pathLine, ...methodLines].join('\n'));
+    ? insertAtEnd('openapi.yaml', text, pathLine, methodLines.join('\n'))
+    : insertAtEnd('openapi.yaml', text, PATHS, [pathLine, ...methodLines].join('\n'));
 }
 
 /** Inserts lines at the end of the block that the line `start` starts: after its last line that is indented further. */
@@ -74,9 +69,9 @@ function insertAtEnd(file: string, text: string, start: string, inserted: string
 }
 
 /** Returns the sample event of an operation without a body: `sample` with the examples of the operation's parameters. */
-function sampleEvent(operation: Operation, contractText: string, sample: string): string {
+function sampleEvent(operation: Operation, example: string, sample: string): string {
   const { method, path: resource } = operation;
-  const { parameters } = operationObject(parseContract(contractText), operation);
+  const { parameters } = operationObject(parseContract(example), operation);
   const valuesIn = (place: string): [string, string][] =>
     parameters
       .filter(({ in: of, example }) => of === place && example !== undefined)

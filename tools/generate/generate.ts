@@ -2,16 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { _, Ajv2020, type Code, type KeywordCxt, type Name, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import {
-  contractText,
-  operationObject,
-  type Parameter,
-  parseContract,
-  pascalCaseId,
-  type RequestOrResponse,
-  readOperations,
-  type Schema,
-} from '../../infra/contract.ts';
+import type { Parameter, RequestOrResponse, Schema } from '../../infra/contract.ts';
+import { contractText, operationObject, parseContract, pascalCaseId, readOperations } from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { int64Paths, mapValues, resolve, toTypeScript, validatorSchema, valueType } from './schema.ts';
 
@@ -154,12 +146,16 @@ function parameterType(schema: Schema, name: string, operationId: string): strin
 /** Writes the files that `generate` returns for the openapi.yaml of a project. Default: this project. */
 export function writeGenerated(root = projectRoot): void {
   try {
-    for (const [path, text] of Object.entries(generate(contractText(root)))) {
-      // The folder of a new operation does not exist yet.
-      mkdirSync(dirname(join(root, path)), { recursive: true });
-      writeFileSync(join(root, path), text);
-    }
+    writeFiles(root, generate(contractText(root)));
   } catch (error) {
     throw new Error(`Cannot generate code from openapi.yaml: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Writes files into the folder `root`, by path from it, and creates their folders. */
+export function writeFiles(root: string, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
   }
 }

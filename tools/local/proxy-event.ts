@@ -35,13 +35,8 @@ export function matchPath(path: string, resource: string): Record<string, string
   return match ? { ...match.groups } : undefined;
 }
 
-/** The two ids that API Gateway gives a request. It sends the second one in the header `x-amz-apigw-id`. */
-interface RequestIds {
-  requestId: string;
-  extendedRequestId: string;
-}
-
-export function newRequestIds(): RequestIds {
+/** Returns the two ids that API Gateway gives a request. It sends the second one in the header `x-amz-apigw-id`. */
+export function newRequestIds() {
   return { requestId: randomUUID(), extendedRequestId: randomBytes(11).toString('base64') };
 }
 

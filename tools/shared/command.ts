@@ -35,14 +35,10 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
     if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}".`);
     await run(values, positionals);
   } catch (error) {
-    console.error(isUsageError(error) ? `${error.message}\n\n${usage}` : errorText(error));
+    const isUsageError = error instanceof UsageError || String(Object(error).code).startsWith('ERR_PARSE_ARGS_');
+    console.error(isUsageError ? `${(error as Error).message}\n\n${usage}` : errorText(error));
     process.exitCode = 1;
   }
-}
-
-function isUsageError(error: unknown): error is Error {
-  const { code } = Object(error) as NodeJS.ErrnoException;
-  return error instanceof UsageError || String(code).startsWith('ERR_PARSE_ARGS_');
 }
 
 /** Returns the value if it matches the pattern. If not, throws a UsageError that says what is expected. */

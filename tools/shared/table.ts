@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { API_URL_OUTPUT, tableNameOutput } from '../../infra/outputs.ts';
-import { type TableId, tableLogicalId } from '../../infra/table-keys.ts';
+import { type TableId, tableLogicalId, tableOutput } from '../../infra/table-keys.ts';
 import { findLocalRun, localClient } from '../local/dynamodb.ts';
 
 /** A table, and a client for its account and region. */
@@ -18,16 +17,14 @@ const MAX_KEYS = 100;
 
 /** Returns a table of a deployed stack. Without a stack, it is a table of the running service. */
 export async function findTable(stack: string | undefined, id: TableId): Promise<Table> {
-  if (stack !== undefined) {
-    return { client: new DynamoDBClient(), tableName: await readOutput(stack, tableNameOutput(id)) };
-  }
+  if (stack !== undefined) return { client: new DynamoDBClient(), tableName: await readOutput(stack, tableOutput(id)) };
   const { endpoint } = await requireLocalRun();
   return { client: localClient(endpoint), tableName: tableLogicalId(id) };
 }
 
 /** Returns the base URL of a stack; without one, of the running service. */
 export async function findBaseUrl(stack: string | undefined): Promise<string> {
-  return stack === undefined ? (await requireLocalRun()).url : await readOutput(stack, API_URL_OUTPUT);
+  return stack === undefined ? (await requireLocalRun()).url : await readOutput(stack, 'ApiUrl');
 }
 
 async function requireLocalRun() {
