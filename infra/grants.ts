@@ -11,7 +11,11 @@ const GRANTS: Record<string, Uses> = {
 
 type Uses = GrantedOperation['grants'] & Pick<GrantedOperation, 'resources'>;
 
-/** Returns the operations of the contract with their grants. Throws if GRANTS does not have exactly these operations. */
+/**
+ * Returns the operations of the contract with their grants.
+ *
+ * @throws if `grants` does not have exactly these operations
+ */
 export function grantedOperations(operations = readOperations(), grants = GRANTS): GrantedOperation[] {
   const unknown = Object.keys(grants).find((id) => operations.every(({ operationId }) => operationId !== id));
   if (unknown !== undefined) {

@@ -45,7 +45,12 @@ export function addRequestMetrics({ functions, api }: MonitoredResources): void 
   addMetric(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
 }
 
-/** Adds a metric that counts the log lines that match the pattern. Its namespace is the stack's name. */
+/**
+ * Adds a metric that counts log lines. Its namespace is the stack's name.
+ *
+ * @param pattern the condition for a line, such as `$.message.error >= 500`
+ * @param dimensions by name, the member of the line that has the value; default: none
+ */
 export function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern: string, dimensions?: Dimensions) {
   logGroup.addMetricFilter(metricName, {
     filterPattern: FilterPattern.literal(`{ ${pattern} }`),

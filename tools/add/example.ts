@@ -12,7 +12,10 @@ const GRANTS = 'const GRANTS: Record<string, Uses> = {';
 
 /**
  * Adds an example to the project in the folder `root`. Returns the paths of the changed and the new files, without those
- * that are generated. Throws before the first write if it cannot add all of it.
+ * that are generated.
+ *
+ * @param example the name of its folder in `examples/`
+ * @throws before the first write, if it cannot add all of it
  */
 export function addExample(example: string, root: string): string[] {
   const files = filesWithExample(example, root);

@@ -41,7 +41,12 @@ function createCompiler(): Ajv2020 {
   return ajv;
 }
 
-/** Generates the files of a contract, by path from the project's root. Throws if the contract is not supported. */
+/**
+ * Generates the files of a contract. Returns their texts by path from the project's root.
+ *
+ * @param text the contract in YAML
+ * @throws if the contract is not supported
+ */
 export function generate(text: string): Record<string, string> {
   const contract = parseContract(text);
   const allSchemas = contract.components?.schemas ?? {};
@@ -143,7 +148,12 @@ function parameterType(schema: Schema, name: string, operationId: string): strin
   throw new Error(`The parameter ${name} of ${operationId} is of type ${type}; ${expected}.`);
 }
 
-/** Writes the files that `generate` returns for the openapi.yaml of a project. Default: this project. */
+/**
+ * Writes the files that `generate` returns for the openapi.yaml of a project.
+ *
+ * @param root the project's folder; default: this project
+ * @throws if the contract is not supported; the message names openapi.yaml
+ */
 export function writeGenerated(root = projectRoot): void {
   try {
     writeFiles(root, generate(contractText(root)));

@@ -27,6 +27,7 @@ export const dataFolder = join(projectRoot, '.local');
  *
  * @param folder of the embedded DynamoDB's data; default: it keeps the data in memory
  * @param options the port of the embedded DynamoDB, by default any free one; `fresh` deletes its data first
+ * @throws if AWS_ENDPOINT_URL_DYNAMODB is not on this machine, or is set with `fresh`
  */
 export async function openDynamoDb(folder?: string, { port = 0, fresh = false } = {}) {
   const endpoint = loopbackEndpoint();
@@ -80,7 +81,11 @@ export function localClient(endpoint: string): DynamoDBClient {
   return new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
 }
 
-/** Creates the tables that do not exist yet, and stores the development token, valid for a year from now. */
+/**
+ * Creates the tables that do not exist yet, and stores the development token, valid for a year from now.
+ *
+ * @throws if there is no DynamoDB at the endpoint
+ */
 export async function createTables(endpoint: string): Promise<void> {
   const client = localClient(endpoint);
   try {

@@ -26,7 +26,12 @@ export interface GatewayRequest {
 const SOURCE_IP = '127.0.0.1';
 const ACCOUNT_ID = '000000000000';
 
-/** Returns the path parameters if a path, without a query, matches a resource such as `/plants/{id}`. */
+/**
+ * Returns the path parameters if a path matches a resource.
+ *
+ * @param path without a query, such as `/plants/7`
+ * @param resource such as `/plants/{id}`
+ */
 export function matchPath(path: string, resource: string): Record<string, string> | undefined {
   const literal = resource.replaceAll('.', '\\.');
   const pattern = literal.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
@@ -117,10 +122,11 @@ function allValues(pairs: [name: string, value: string][]): Record<string, strin
 }
 
 /**
- * Returns the HTTP response that API Gateway makes of a function's response, without `multiValueHeaders`. Throws if API
- * Gateway would reject it.
+ * Returns the HTTP response that API Gateway makes of a function's response, without `multiValueHeaders`.
  *
  * Source: "Output format of a Lambda function for proxy integration".
+ *
+ * @throws if API Gateway would reject the response
  */
 export function proxyResponse(response: unknown): RawResponse {
   const { statusCode, headers, body = '', isBase64Encoded } = (response ?? {}) as Record<string, unknown>;

@@ -15,14 +15,24 @@ export type Item = Record<string, AttributeValue>;
 /** Maximum number of keys in a BatchGetItem request. */
 const MAX_KEYS = 100;
 
-/** Returns a table of a deployed stack. Without a stack, it is a table of the running service. */
+/**
+ * Returns a table.
+ *
+ * @param stack the name of a deployed stack; undefined for the local run
+ * @throws if there is no such stack, or no local run
+ */
 export async function findTable(stack: string | undefined, id: TableId): Promise<Table> {
   if (stack !== undefined) return { client: new DynamoDBClient(), tableName: await readOutput(stack, tableOutput(id)) };
   const { endpoint } = await requireLocalRun();
   return { client: localClient(endpoint), tableName: tableLogicalId(id) };
 }
 
-/** Returns the base URL of a stack; without one, of the running service. */
+/**
+ * Returns the base URL of the API.
+ *
+ * @param stack the name of a deployed stack; undefined for the local run
+ * @throws if there is no such stack, or no local run
+ */
 export async function findBaseUrl(stack: string | undefined): Promise<string> {
   return stack === undefined ? (await requireLocalRun()).url : await readOutput(stack, 'ApiUrl');
 }
@@ -43,7 +53,11 @@ async function readOutput(stack: string, output: string): Promise<string> {
   throw new Error(`The stack ${stack} has no output ${output}; it must be a deployed stack of this service.`);
 }
 
-/** Reads the plants with these ids. Returns a map from id to item, without the plants that do not exist. */
+/**
+ * Reads plants. Returns a map from id to item, without the plants that do not exist.
+ *
+ * @param ids in decimal digits
+ */
 export async function plantsById({ client, tableName }: Table, ids: string[]): Promise<Map<string, Item>> {
   const found = new Map<string, Item>();
   const keys: Item[] = ids.map((id) => ({ id: { N: id } }));
