@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { projectRoot } from '../infra/project-root.ts';
 import makeTemporaryFolder from '../test/support/temporary-folder.ts';
-import { checkedNumber, command } from '../tools/command.ts';
-import { projectRoot } from '../tools/project-root.ts';
+import { checkedNumber, command } from '../tools/shared/command.ts';
 import { buildHandlers } from './build.ts';
 import { startFakeServices } from './fake-services.ts';
 import { measure } from './measure.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
+import { App, Validations } from 'aws-cdk-lib';
 import { expect, test, vi } from 'vitest';
 
 const ALL_SETTINGS = {
@@ -54,6 +54,12 @@ test('prints the error and exits with status 1 for an invalid setting', async ()
     status: 1,
     stderr: ['The setting "ephemeral" was "yes": Invalid option: expected one of "true"|"false".'],
   });
+});
+
+test('prints the stack of a programming error and exits with status 1', async () => {
+  vi.spyOn(Validations, 'of').mockImplementationOnce(() => JSON.parse('{'));
+  const stack = expect.stringMatching(/^SyntaxError: .*\n {4}at /);
+  expect(await run({ stage: 'broken' })).toMatchObject({ status: 1, stderr: [stack] });
 });
 
 test('uses the settings of infra/stages.ts and warns about a context key that overrides one', async () => {

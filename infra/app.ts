@@ -1,5 +1,6 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { errorText } from './error-text.ts';
 import { readSettings } from './settings.ts';
 import { PlantStoreStack } from './stack.ts';
 import { stages } from './stages.ts';
@@ -12,6 +13,6 @@ try {
   for (const [key, warning] of Object.entries(warnings)) Validations.of(stack).addWarning(key, warning);
   app.synth();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(errorText(error));
   process.exitCode = 1;
 }

@@ -13,7 +13,8 @@ import {
   templateWith,
   twoOperations,
 } from '../test/support/stack.ts';
-import { constructId, type GrantedOperation } from './operations.ts';
+import { pascalCaseId } from './contract.ts';
+import type { GrantedOperation } from './functions.ts';
 
 const template = templateWith({});
 const { Resources: resources } = template.toJSON();
@@ -134,7 +135,7 @@ interface Change {
 /** Returns the logical ids of an operation's version and release alarms after a change of the stack. */
 function releaseIdsOf(operation: GrantedOperation, { settings = {}, operations = twoOperations, change }: Change = {}) {
   const stack = stackWith(settings, operations);
-  const lambda = stack.node.findChild(constructId(operation)).node.findChild('Function').node.defaultChild;
+  const lambda = stack.node.findChild(pascalCaseId(operation)).node.findChild('Function').node.defaultChild;
   if (!(lambda instanceof CfnFunction)) throw new Error(`There is no function of ${operation.operationId}.`);
   // The tests do not bundle the code, so its S3 key is set here.
   lambda.addPropertyOverride('Code.S3Key', 'same.zip');

@@ -5,8 +5,8 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { LoggedFunction, type OperationFunction, tokenVariables } from './functions.ts';
-import { countLines, requestMetric } from './monitoring/metrics.ts';
+import { type GrantedOperation, LoggedFunction, type OperationFunction, tokenVariables } from './functions.ts';
+import { addMetric, MINUTE, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
 
 const ALIAS = 'live';
@@ -24,6 +24,7 @@ interface CanaryReleaseProps extends StackSettings {
  */
 export class CanaryRelease extends Construct {
   readonly live: IFunction;
+  readonly operation: GrantedOperation;
   /** The log of the pre-traffic hook. If a release fails, it says which request the new version did not reject. */
   readonly preTrafficLog: LogGroup;
 
@@ -32,14 +33,15 @@ export class CanaryRelease extends Construct {
     const { operationFunction, ephemeral, skipReleaseChecks } = props;
     const { lambda, logGroup, operation } = operationFunction;
     const { currentVersion, functionName } = lambda;
+    this.operation = operation;
     const { version } = currentVersion;
     const dimensions = { operation: '$.message.operation', version: '$.message.version' };
-    countLines(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
+    addMetric(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
     const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions").
     const crashes = lambda.metricErrors({
       dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
-      period: Duration.minutes(1),
+      period: MINUTE,
     });
 
     const hook = this.#addPreTrafficHook(props);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readOperations } from './contract.ts';
+import { parseContract, readOperations } from './contract.ts';
 
 test('reads each method of a path as an operation, and ignores other keys of a path', () => {
   const others = ['put', 'post', 'options', 'head', 'patch', 'trace'];
@@ -13,7 +13,7 @@ test('reads each method of a path as an operation, and ignores other keys of a p
         delete: { operationId: deleteOldPlant }
       /:
         ${others.map((method) => `${method}: { operationId: ${method} }`).join('\n        ')}`;
-  expect(readOperations(contract)).toEqual([
+  expect(readOperations(parseContract(contract))).toEqual([
     { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'get-plant' },
     { operationId: 'deleteOldPlant', method: 'DELETE', path: '/plants/{id}', folder: 'delete-old-plant' },
     ...others.map((each) => ({ operationId: each, method: each.toUpperCase(), path: '/', folder: each })),
@@ -25,15 +25,19 @@ test.each([
   ['get: { operationId: get-bed }', 'GET /beds/{bed} was "get-bed"'],
   ['get: { operationId: GetBed }', 'GET /beds/{bed} was "GetBed"'],
 ])('rejects the operation %s, whose operationId is not in camelCase', (operation, start) => {
-  expect(() => readOperations(`paths:\n  /beds/{bed}:\n    ${operation}`)).toThrow(
+  expect(() => readOperations(parseContract(`paths:\n  /beds/{bed}:\n    ${operation}`))).toThrow(
     `The operationId of ${start}; it must be letters and digits in camelCase, such as "getPlant".`,
   );
+});
+
+test.each(['', 'openapi: 3.1.0', 'paths:'])('rejects the contract "%s", which has no paths', (contract) => {
+  expect(() => parseContract(contract)).toThrow('The contract has no paths.');
 });
 
 test('rejects a path parameter with a hyphen', () => {
   const contract = 'paths: { "/beds/{id}/{plant-id}": { get: { operationId: getPlant } } }';
   const message = 'has {plant-id}; its name must have only letters, digits and underscores';
-  expect(() => readOperations(contract)).toThrow(message);
+  expect(() => readOperations(parseContract(contract))).toThrow(message);
 });
 
 test.each(readOperations())('$operationId has a handler in $folder', ({ folder }) => {

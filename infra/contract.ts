@@ -1,8 +1,56 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, parseDocument } from 'yaml';
+import { projectRoot } from './project-root.ts';
 
-/** An operation of openapi.yaml. */
+/** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+
+/**
+ * The members of an OpenAPI 3.1 document that this project reads, as they are in a valid one: test/contract.test.ts validates
+ * openapi.yaml. `parseContract` checks only that there are paths.
+ */
+interface Contract {
+  paths: Record<string, PathItem | null>;
+  components?: { schemas?: Record<string, Schema> };
+}
+
+type PathItem = { parameters?: Parameter[] } & { [method in (typeof METHODS)[number]]?: OperationObject | null };
+
+interface OperationObject {
+  operationId?: unknown;
+  parameters?: Parameter[];
+  requestBody?: RequestOrResponse;
+  responses?: Record<string, RequestOrResponse>;
+}
+
+export interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  schema?: Schema;
+  example?: unknown;
+}
+
+/** A Request Body Object or a Response Object. */
+export interface RequestOrResponse {
+  required?: boolean;
+  content?: Record<string, { schema?: Schema; example?: unknown; examples?: Record<string, { value?: unknown }> }>;
+}
+
+export interface Schema {
+  $ref?: string;
+  allOf?: Schema[];
+  type?: string | string[];
+  format?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  enum?: unknown[];
+  [keyword: string]: unknown;
+}
+
+/** An operation of the contract. */
 export interface Operation {
   /** @example "createPlant" */
   operationId: string;
@@ -14,32 +62,69 @@ export interface Operation {
   folder: string;
 }
 
-/** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+/** Returns the text of openapi.yaml in the folder `root`. Default: this project. */
+export function contractText(root = projectRoot): string {
+  return readFileSync(join(root, 'openapi.yaml'), 'utf8');
+}
 
-/** Reads all operations of the contract, in their order. Throws if an operationId or a path parameter is not supported. */
-export function readOperations(
-  contract = readFileSync(join(import.meta.dirname, '../openapi.yaml'), 'utf8'),
-): Operation[] {
-  const { paths } = parse(contract) as { paths: Record<string, Record<string, { operationId?: unknown } | null>> };
+/**
+ * Returns the contract's text with another server, and otherwise the same values.
+ *
+ * @param url the server's URL; it can be relative to the URL of the contract
+ */
+export function contractTextWithServer(url: string): string {
+  // Without intAsBigInt, ids beyond 2^53 in an example would be rounded.
+  const document = parseDocument(contractText(), { intAsBigInt: true });
+  document.set('servers', [{ url }]);
+  return document.toString();
+}
+
+/**
+ * Parses a contract. Integers beyond 2^53, which only examples can have, are rounded.
+ *
+ * @throws if the text is not YAML, or has no `paths`
+ */
+export function parseContract(text = contractText()): Contract {
+  const contract: Contract | null = parse(text);
+  if (contract?.paths) return contract;
+  throw new Error('The contract has no paths.');
+}
+
+/**
+ * Returns all operations of a contract, in their order.
+ *
+ * @throws if an operationId or a path parameter is not supported
+ */
+export function readOperations({ paths } = parseContract()): Operation[] {
   return Object.entries(paths).flatMap(([path, item]) => {
     const [parameter] = /\{(?!\w+\})[^}]*\}/.exec(path) ?? [];
     if (parameter !== undefined) {
       throw new Error(`The path ${path} has ${parameter}; its name must have only letters, digits and underscores.`);
     }
-    return Object.entries(item)
-      .filter(([method]) => METHODS.includes(method))
-      .map(([key, operation]) => {
-        const method = key.toUpperCase();
-        const operationId = operation?.operationId;
-        // It becomes a part of names in the generated code, such as `CreatePlantEvent`, and of construct ids.
-        if (typeof operationId !== 'string' || !/^[a-z][a-zA-Z0-9]*$/.test(operationId)) {
-          throw new Error(
-            `The operationId of ${method} ${path} was ${JSON.stringify(operationId)}; it must be letters and digits in camelCase, such as "getPlant".`,
-          );
-        }
-        const folder = operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-        return { operationId, method, path, folder };
-      });
+    const methods = Object.keys(item ?? {}).filter((key) => METHODS.some((method) => method === key));
+    return methods.map((key) => {
+      const method = key.toUpperCase();
+      const { operationId } = operationObject({ paths }, { method, path });
+      // It becomes a part of names in the generated code, such as `CreatePlantEvent`, and of construct ids.
+      if (typeof operationId !== 'string' || !/^[a-z][a-zA-Z0-9]*$/.test(operationId)) {
+        throw new Error(
+          `The operationId of ${method} ${path} was ${JSON.stringify(operationId)}; it must be letters and digits in camelCase, such as "getPlant".`,
+        );
+      }
+      const folder = operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      return { operationId, method, path, folder };
+    });
   });
+}
+
+/** Returns what the contract says about an operation. Its parameters include those of its path. */
+export function operationObject({ paths }: Contract, { method, path }: Pick<Operation, 'method' | 'path'>) {
+  const { parameters = [], ...item } = paths[path] ?? {};
+  const object = item[method.toLowerCase() as (typeof METHODS)[number]];
+  return { ...object, parameters: [...parameters, ...(object?.parameters ?? [])] };
+}
+
+/** Returns an operation's id in PascalCase, such as `CreatePlant`, as a part of construct ids and of types' names. */
+export function pascalCaseId({ operationId }: Pick<Operation, 'operationId'>): string {
+  return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;
 }

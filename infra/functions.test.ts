@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
 import { permissionsOf } from '../test/support/permissions.ts';
 import { functionOf, propertiesOf, templateWith, twoOperations, waterPlant } from '../test/support/stack.ts';
-import type { GrantedOperation } from './operations.ts';
-import { type TableName, tableId } from './table-keys.ts';
+import type { GrantedOperation } from './functions.ts';
+import { type TableId, tableLogicalId } from './table-keys.ts';
 
 const template = templateWith({});
 const tokenReader: GrantedOperation = { ...waterPlant, grants: { accessTokens: ['GetItem'] } };
 
-const VARIABLES: Record<TableName, string> = { plants: 'PLANTS_TABLE_NAME', accessTokens: 'ACCESS_TOKENS_TABLE_NAME' };
+const VARIABLES: Record<TableId, string> = { plants: 'PLANTS_TABLE_NAME', accessTokens: 'ACCESS_TOKENS_TABLE_NAME' };
 
 test('each function has its own role, and its own JSON log, which is kept for one month', () => {
   const functions = Object.values(propertiesOf(template, 'AWS::Lambda::Function'));
@@ -38,18 +38,20 @@ test.each([
 ])('$operation.operationId has the permissions and table names of its grants $operation.grants', (granted) => {
   const { operation, stack } = granted;
   const { properties, roleId, logGroup } = functionOf(stack, operation);
-  const grants = Object.entries(operation.grants) as [TableName, Action[]][];
+  const grants = Object.entries(operation.grants) as [TableId, Action[]][];
   // An operation can add other permissions and variables.
   const permissions = permissionsOf(stack.toJSON()['Resources'], roleId);
   expect(permissions.filter((each) => /^(dynamodb|logs):/.test(each))).toEqual(
     [
-      ...grants.flatMap(([name, actions]) => actions.map((action) => `dynamodb:${action} ${tableId(name)}.Arn`)),
+      ...grants.flatMap(([table, actions]) =>
+        actions.map((action) => `dynamodb:${action} ${tableLogicalId(table)}.Arn`),
+      ),
       `logs:CreateLogStream ${logGroup}.Arn`,
       `logs:PutLogEvents ${logGroup}.Arn`,
     ].toSorted(),
   );
   expect(properties.Environment.Variables).toMatchObject(
-    Object.fromEntries(grants.map(([name]) => [VARIABLES[name], { Ref: tableId(name) }])),
+    Object.fromEntries(grants.map(([table]) => [VARIABLES[table], { Ref: tableLogicalId(table) }])),
   );
 });
 

@@ -5,12 +5,12 @@ import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { GrantedOperation } from './operations.ts';
+import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
+import type { Operation } from './contract.ts';
+import { projectRoot } from './project-root.ts';
 import type { StackSettings } from './settings.ts';
-import { type TableName, tableVariable } from './table-keys.ts';
+import { type TableId, tableVariable } from './table-keys.ts';
 import type { Tables } from './tables.ts';
-
-const root = join(import.meta.dirname, '..');
 
 interface LoggedFunctionProps extends NodejsFunctionProps {
   /** Path of the source file, from the project's root. */
@@ -33,9 +33,9 @@ export class LoggedFunction extends Construct {
     // CDK's default role could write to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.lambda = new NodejsFunction(this, 'Function', {
-      entry: join(root, entry),
-      projectRoot: root,
-      depsLockFilePath: join(root, 'package-lock.json'),
+      entry: join(projectRoot, entry),
+      projectRoot,
+      depsLockFilePath: join(projectRoot, 'package-lock.json'),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: 512,
@@ -58,6 +58,14 @@ export class LoggedFunction extends Construct {
   }
 }
 
+/** An operation of the contract, and what its function may use. */
+export interface GrantedOperation extends Operation {
+  /** Actions on the tables. */
+  grants: Partial<Record<TableId, Action[]>>;
+  /** Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none */
+  resources?: (construct: OperationFunction) => void;
+}
+
 interface OperationFunctionProps extends StackSettings {
   /** The operation, its source folder and the actions that its function may use on the tables. */
   operation: GrantedOperation;
@@ -66,7 +74,7 @@ interface OperationFunctionProps extends StackSettings {
 }
 
 /**
- * The function of an operation, with a timeout of 10 s. Its role allows the actions in infra/operations.ts and its own log.
+ * The function of an operation, with a timeout of 10 s. Its role allows the actions in infra/grants.ts and its own log.
  * Environment variables such as `PLANTS_TABLE_NAME` contain the table names.
  */
 export class OperationFunction extends LoggedFunction {
@@ -92,10 +100,10 @@ export class OperationFunction extends LoggedFunction {
       },
     });
     this.operation = operation;
-    for (const name of Object.keys(operation.grants) as TableName[]) {
-      const table = tables[name];
-      table.grant(this.role, ...(operation.grants[name] ?? []).map((action) => `dynamodb:${action}`));
-      this.lambda.addEnvironment(tableVariable(name), table.tableName);
+    for (const id of Object.keys(operation.grants) as TableId[]) {
+      const table = tables[id];
+      table.grant(this.role, ...(operation.grants[id] ?? []).map((action) => `dynamodb:${action}`));
+      this.lambda.addEnvironment(tableVariable(id), table.tableName);
     }
     operation.resources?.(this);
   }

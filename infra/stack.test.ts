@@ -2,7 +2,8 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { textOf } from '../test/support/permissions.ts';
 import { functionOf, onlyOf, propertiesOf, stackWith, templateWith, twoOperations } from '../test/support/stack.ts';
-import { constructId, grantedOperations } from './operations.ts';
+import { pascalCaseId } from './contract.ts';
+import { grantedOperations } from './grants.ts';
 
 interface Resource {
   Type: string;
@@ -30,7 +31,7 @@ test('outputs the base URL, the tables, the functions and the alarm topic', () =
     PlantsTableName: 'PlantsTable',
     AccessTokensTableName: 'AccessTokensTable',
     ...Object.fromEntries(
-      twoOperations.map((operation) => [`${constructId(operation)}FunctionName`, functionOf(template, operation).id]),
+      twoOperations.map((operation) => [`${pascalCaseId(operation)}FunctionName`, functionOf(template, operation).id]),
     ),
     AlarmTopicArn: Object.keys(propertiesOf(template, 'AWS::SNS::Topic'))[0],
   });

@@ -2,13 +2,15 @@ import { type App, CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-
 import { Construct } from 'constructs';
 import { Api } from './api/api.ts';
 import { CanaryRelease } from './canary-release.ts';
-import { OperationFunction } from './functions.ts';
+import { pascalCaseId } from './contract.ts';
+import { type GrantedOperation, OperationFunction } from './functions.ts';
+import { grantedOperations } from './grants.ts';
 import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
-import { addRequestMetrics } from './monitoring/metrics.ts';
+import { addRequestMetrics, type MonitoredResources } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
-import { constructId, type GrantedOperation, grantedOperations } from './operations.ts';
 import type { StackSettings } from './settings.ts';
+import { tableIds, tableOutput } from './table-keys.ts';
 import { addTables } from './tables.ts';
 
 interface PlantStoreStackProps extends StackSettings {
@@ -27,41 +29,47 @@ export class PlantStoreStack extends Stack {
     // Production is the stack without a stage.
     const terminationProtection = stage === undefined && !ephemeral;
     super(app, name, { description: 'Plant Store, a serverless API', terminationProtection });
-    const setRemovalPolicy = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
-      RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
-    // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.
-    setRemovalPolicy(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
-    // Deleted if creating the stack fails: a leftover key costs money, and a leftover version blocks the next attempt.
-    setRemovalPolicy(
-      RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      'AWS::Logs::LogGroup',
-      'AWS::Lambda::Version',
-      'AWS::KMS::Key',
-    );
 
     const tables = addTables(this, settings);
-    const deployed = operations.map((operation) => {
-      const operationFunction = new OperationFunction(this, constructId(operation), { ...settings, operation, tables });
-      const props = { ...settings, operationFunction };
-      const release = new CanaryRelease(this, `${constructId(operation)}Release`, props);
-      return { operation, operationFunction, release };
+    const functions = operations.map(
+      (operation) => new OperationFunction(this, pascalCaseId(operation), { ...settings, operation, tables }),
+    );
+    const releases = functions.map((operationFunction) => {
+      const id = `${operationFunction.node.id}Release`;
+      return new CanaryRelease(this, id, { ...settings, operationFunction });
     });
-    const routes = deployed.map(({ operation, release }) => ({ operation, target: release.live }));
-    const functions = deployed.map(({ operationFunction }) => operationFunction);
-    const releases = deployed.map(({ release }) => release);
+    const routes = releases.map(({ operation, live }) => ({ operation, target: live }));
     const api = new Api(this, 'Api', { ...settings, routes });
+    const resources = { tables, functions, releases, api };
+    const alarms = this.#addMonitoring(resources, settings);
+    this.#addOutputs(resources, alarms);
+    this.#setRemovalPolicies(ephemeral);
+  }
 
-    const output = (id: string, value: string) => new CfnOutput(this, id, { value });
-    output('ApiUrl', api.url);
-    for (const table of Object.values(tables)) output(`${table.node.id}Name`, table.tableName);
-    for (const { operation, lambda } of functions) output(`${constructId(operation)}FunctionName`, lambda.functionName);
+  #addMonitoring(resources: MonitoredResources, settings: StackSettings): Alarms {
+    const scope = new Construct(this, 'Monitoring');
+    addRequestMetrics(resources);
+    const alarms = new Alarms(scope, 'Alarms', { ...settings, ...resources });
+    addDashboard(scope, resources, alarms.all);
+    addSavedQueries(scope, resources);
+    return alarms;
+  }
 
-    const monitoring = new Construct(this, 'Monitoring');
-    const monitoredResources = { tables, functions, releases, api };
-    addRequestMetrics(monitoredResources);
-    const alarms = new Alarms(monitoring, 'Alarms', { ...settings, ...monitoredResources });
-    addDashboard(monitoring, monitoredResources, alarms.all);
-    addSavedQueries(monitoring, monitoredResources);
-    output('AlarmTopicArn', alarms.topic.topicArn);
+  #addOutputs({ api, tables, functions }: MonitoredResources, { topic }: Alarms): void {
+    const add = (id: string, value: string) => new CfnOutput(this, id, { value });
+    add('ApiUrl', api.url);
+    for (const id of tableIds) add(tableOutput(id), tables[id].tableName);
+    for (const { node, lambda } of functions) add(`${node.id}FunctionName`, lambda.functionName);
+    add('AlarmTopicArn', topic.topicArn);
+  }
+
+  /** Keeps the data, logs and versions of a stack that is deleted, unless it is ephemeral. */
+  #setRemovalPolicies(ephemeral: boolean): void {
+    const set = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
+      RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
+    // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.
+    set(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
+    // Deleted if creating the stack fails: a leftover key costs money, and a leftover version blocks the next attempt.
+    set(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key');
   }
 }

@@ -10,10 +10,11 @@ type PartitionKey = { AttributeName: string; KeyType: 'HASH' };
 type SortKey = { AttributeName: string; KeyType: 'RANGE' };
 export type KeySchema = [PartitionKey] | [PartitionKey, SortKey];
 
-export type TableName = 'plants' | 'accessTokens';
+/** The name of a table in the code. Its physical name, `tableName`, differs in each deployed stack. */
+export type TableId = 'plants' | 'accessTokens';
 
 /** The tables. The CDK code and the local run both create them from this. */
-export const tableKeys: Record<TableName, TableKeys> = {
+export const tableKeys: Record<TableId, TableKeys> = {
   // Other attributes: `name` and, if the plant has one, `tag`.
   plants: withKey('id', 'N'),
   // Other attributes: `name`, `createdAt` and `expiresAt`.
@@ -27,14 +28,19 @@ function withKey(AttributeName: string, AttributeType: 'S' | 'N'): TableKeys {
   };
 }
 
-export const tableNames = Object.keys(tableKeys) as TableName[];
+export const tableIds = Object.keys(tableKeys) as TableId[];
 
 /** Returns a table's logical id, which is also its name in the local run: `AccessTokensTable` for `accessTokens`. */
-export function tableId(name: TableName): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}Table`;
+export function tableLogicalId(id: TableId): string {
+  return `${id.charAt(0).toUpperCase()}${id.slice(1)}Table`;
 }
 
-/** Returns the environment variable that contains a table's name: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens`. */
-export function tableVariable(name: TableName): string {
-  return `${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}_TABLE_NAME`;
+/** Returns the environment variable that contains a table's physical name: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens`. */
+export function tableVariable(id: TableId): string {
+  return `${id.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}_TABLE_NAME`;
+}
+
+/** Returns the output of the stack with a table's physical name: `AccessTokensTableName` for `accessTokens`. */
+export function tableOutput(id: TableId): string {
+  return `${tableLogicalId(id)}Name`;
 }

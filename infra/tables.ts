@@ -7,16 +7,16 @@ import {
   type TableProps,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { type KeySchema, type TableName, tableId, tableKeys } from './table-keys.ts';
+import { type KeySchema, type TableId, tableKeys, tableLogicalId } from './table-keys.ts';
 
-export type Tables = Record<TableName, Table>;
+export type Tables = Record<TableId, Table>;
 
 /** Creates the tables of the service. With `ephemeral`, they can be deleted. */
 export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean }): Tables {
-  function addTable(name: TableName, props: Partial<TableProps> = {}): Table {
-    const { KeySchema, GlobalSecondaryIndexes = [] } = tableKeys[name];
-    const table = new Table(scope, tableId(name), {
-      ...keys(name, KeySchema),
+  function addTable(id: TableId, props: Partial<TableProps> = {}): Table {
+    const { KeySchema, GlobalSecondaryIndexes = [] } = tableKeys[id];
+    const table = new Table(scope, tableLogicalId(id), {
+      ...keys(id, KeySchema),
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       // A customer managed key would cost money, and every role that uses the table would need access to it.
@@ -25,10 +25,10 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
       ...props,
     });
     for (const { IndexName, KeySchema: schema } of GlobalSecondaryIndexes) {
-      table.addGlobalSecondaryIndex({ indexName: IndexName, ...keys(name, schema) });
+      table.addGlobalSecondaryIndex({ indexName: IndexName, ...keys(id, schema) });
     }
     // Restoring a table names it, and CloudFormation replaces a table whose logical id changes.
-    (table.node.defaultChild as CfnTable).overrideLogicalId(tableId(name));
+    (table.node.defaultChild as CfnTable).overrideLogicalId(tableLogicalId(id));
     return table;
   }
   return {
@@ -37,9 +37,9 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
   };
 }
 
-function keys(table: TableName, [partitionKey, sortKey]: KeySchema) {
+function keys(id: TableId, [partitionKey, sortKey]: KeySchema) {
   const attribute = (name: string) => {
-    const definition = tableKeys[table].AttributeDefinitions.find(({ AttributeName }) => AttributeName === name);
+    const definition = tableKeys[id].AttributeDefinitions.find(({ AttributeName }) => AttributeName === name);
     return { name, type: definition?.AttributeType === 'N' ? AttributeType.NUMBER : AttributeType.STRING };
   };
   return {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { grantedOperations } from '../infra/operations.ts';
+import { grantedOperations } from '../infra/grants.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
-import { grantedOperations } from '../infra/operations.ts';
+import { grantedOperations } from '../infra/grants.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
-import { contractBody } from './support/contract.ts';
+import { contractBody } from './support/contract-body.ts';
 import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, importHandler, sampleEvent } from './support/event.ts';

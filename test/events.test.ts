@@ -1,7 +1,8 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { UNKNOWN_TOKEN } from '../functions/shared/access-tokens/token.ts';
+import { operationObject, parseContract } from '../infra/contract.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
-import { contract, contractBody } from './support/contract.ts';
+import { contractBody } from './support/contract-body.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, eventWith, handlerOf, sampleEvent, sampleNames } from './support/event.ts';
 import { bodyOf, plantWith } from './support/plant.ts';
@@ -19,10 +20,10 @@ async function respond(event: object) {
 // Some requests fail because its id is in use.
 beforeAll(async () => void (await respond(sampleEvent('create-plant'))));
 
-const { content } = contract.paths['/plants'].post.responses['400'];
-const examples: Record<string, { value: unknown }> = content['application/json'].examples;
-const example = (name: string) => examples[name]?.value;
-const { example: created } = contract.paths['/plants'].post.responses['200'].content['application/json'];
+const { responses } = operationObject(parseContract(), { method: 'POST', path: '/plants' });
+const contentOf = (status: string) => responses?.[status]?.content?.['application/json'];
+const example = (name: string) => contentOf('400')?.examples?.[name]?.value;
+const created = contentOf('200')?.example;
 const headersWith = (changes: object) => ({ headers: { ...sampleEvent('create-plant').headers, ...changes } });
 
 const EVENTS: Record<string, unknown> = {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { grantedOperations } from '../infra/operations.ts';
+import { grantedOperations } from '../infra/grants.ts';
+import { projectRoot } from '../infra/project-root.ts';
 import { localVariables } from '../tools/local/environment.ts';
-import { projectRoot } from '../tools/project-root.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startEngine } from './support/engine.ts';
 import { functionOf, propertiesOf, templateWith } from './support/stack.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { projectRoot } from '../tools/project-root.ts';
+import { projectRoot } from '../infra/project-root.ts';
 import { copyProject } from './support/project-copy.ts';
 
 const directory = join(projectRoot, '.github/workflows');

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { projectRoot } from '../infra/project-root.ts';
 import { addExample } from './add/example.ts';
-import { checked, command } from './command.ts';
-import { projectRoot } from './project-root.ts';
+import { checked, command } from './shared/command.ts';
 
 const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -11,7 +11,7 @@ const examples = readdirSync(join(projectRoot, 'examples'), { withFileTypes: tru
 const USAGE = `Usage: npm run add -- EXAMPLE
 
 Adds an operation of examples/ to the project, with its path in openapi.yaml, its code and tests in functions/,
-its permissions in infra/operations.ts and a sample event. EXAMPLE is one of ${examples.join(', ')}.
+its permissions in infra/grants.ts and a sample event. EXAMPLE is one of ${examples.join(', ')}.
 If it cannot add all of it, it changes nothing.`;
 
 await command({ usage: USAGE, args: ['EXAMPLE'] }, async (_, [example = '']) => {

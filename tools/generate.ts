@@ -1,5 +1,5 @@
-import { command } from './command.ts';
 import { writeGenerated } from './generate/generate.ts';
+import { command } from './shared/command.ts';
 
 const USAGE = `Usage: npm run generate
 

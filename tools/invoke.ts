@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { command } from './command.ts';
-import { projectRoot } from './project-root.ts';
+import { projectRoot } from '../infra/project-root.ts';
+import { command } from './shared/command.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT
 

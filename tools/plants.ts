@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
 import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
-import { command } from './command.ts';
-import { findTable, printTable } from './table.ts';
+import { command } from './shared/command.ts';
+import { findTable, printTable } from './shared/table.ts';
 
 const USAGE = `Usage: npm run plants -- [--stack STACK]
 
@@ -15,7 +15,7 @@ const MAX_CELL_LENGTH = 60;
 const COLUMNS = ['id', ...plantMemberNames];
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
-  const { client, tableName } = await findTable(stack, 'PlantsTableName');
+  const { client, tableName } = await findTable(stack, 'plants');
   let count = 0;
   const scan = paginateScan({ client, pageSize: PAGE_SIZE }, { TableName: tableName, ConsistentRead: true });
   for await (const { Items = [], LastEvaluatedKey } of scan) {

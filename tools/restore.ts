@@ -5,8 +5,8 @@ import {
   PutItemCommand,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
-import { command, UsageError } from './command.ts';
-import { findTable, type Item, idOf, plantsById, type Table } from './table.ts';
+import { command, UsageError } from './shared/command.ts';
+import { findTable, type Item, idOf, plantsById, type Table } from './shared/table.ts';
 
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 
@@ -29,11 +29,12 @@ const PAGE_SIZE = 100;
 await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   const { from, stack, overwrite, 'from-region': region, 'dry-run': dryRun } = values;
   if (from === undefined) throw new UsageError('--from is missing; it must be the name of the table to copy from.');
-  const target = await findTable(stack, 'PlantsTableName');
+  const target = await findTable(stack, 'plants');
   const source = { client: region === undefined ? target.client : new DynamoDBClient({ region }), tableName: from };
   await restore(source, target, dryRun, overwrite).catch((error: Error) => {
     throw new Error(
       `The plants of ${from} could not all be copied: ${error.message || error.name}. It is safe to run this again.`,
+      { cause: error },
     );
   });
 });

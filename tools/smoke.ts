@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checked, checkedNumber, command, UsageError } from './command.ts';
+import { checked, checkedNumber, command, UsageError } from './shared/command.ts';
 import { check } from './smoke/check.ts';
 import { smokeRequests } from './smoke/requests.ts';
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { checkedNumber, command } from './command.ts';
+import { projectRoot } from '../infra/project-root.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
-import { projectRoot } from './project-root.ts';
+import { checkedNumber, command } from './shared/command.ts';
 
 const USAGE = `Usage: npm start [-- --fresh] [--inspect], or npm run dev with the same options
 

@@ -1,7 +1,7 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { type AccessTokenItem, newToken } from '../functions/shared/access-tokens/token.ts';
-import { checked, command, UsageError } from './command.ts';
-import { findTable, printTable, type Table } from './table.ts';
+import { checked, command, UsageError } from './shared/command.ts';
+import { findTable, printTable, type Table } from './shared/table.ts';
 
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]
@@ -24,7 +24,7 @@ const ARGS = [`The command (${ACTIONS})`];
 
 await command({ usage: USAGE, options: OPTIONS, args: ARGS }, async ({ name, expires, stack }, [action = '']) => {
   checked('The command', action, /^(create|list|revoke)$/, ACTIONS);
-  const tokensTable = () => findTable(stack, 'AccessTokensTableName');
+  const tokensTable = () => findTable(stack, 'accessTokens');
   if (action === 'list') return printTokens(await readTokens(await tokensTable()));
   if (name === undefined) throw new UsageError('--name is missing; it must be the name of the token.');
   if (action === 'revoke') return await revokeTokens(await tokensTable(), name);

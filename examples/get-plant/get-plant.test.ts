@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
-import { contractBody } from '../../test/support/contract.ts';
+import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith, handlerOf, sampleEvent } from '../../test/support/event.ts';
 import { bodyOf, plantWith, untaggedPlantWith } from '../../test/support/plant.ts';

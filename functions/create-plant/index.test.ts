@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
-import { contractBody } from '../../test/support/contract.ts';
+import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith, handlerOf } from '../../test/support/event.ts';
 import { bodyOf, plantWith, untaggedPlantWith } from '../../test/support/plant.ts';

@@ -16,14 +16,13 @@ import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import type { StackSettings } from '../settings.ts';
+import { API_STAGE } from './api-stage.ts';
 import { apiDefinition, type OperationTarget, TLS_1_2_OR_NEWER } from './definition.ts';
 
 interface ApiProps extends StackSettings {
   /** Each operation with the function or alias that API Gateway invokes for it. */
   routes: OperationTarget[];
 }
-
-const API_STAGE = 'v1';
 
 /**
  * The fields of an access log line. None is a request header, because Authorization contains the token, or a value in which

@@ -12,7 +12,11 @@ export function corsHeaders(allowOrigins: string[]): Record<string, string> {
   return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
 }
 
-/** Returns the headers of the preflight response of a path with these methods. Undefined if no origin is allowed. */
+/**
+ * Returns the headers of the preflight response of a path. Undefined if no origin is allowed.
+ *
+ * @param methods of the path, such as `POST`
+ */
 export function preflightHeaders(methods: string[], allowOrigins: string[]): Record<string, string> | undefined {
   const { 'Access-Control-Allow-Origin': origin } = corsHeaders(allowOrigins);
   return origin === undefined

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import { contractBody } from '../../test/support/contract.ts';
+import { contractBody } from '../../test/support/contract-body.ts';
 import {
   apiDefinitionOf,
   gatewayResponsesOf,

@@ -20,6 +20,9 @@ export interface OperationTarget {
 /**
  * Returns the whole API as one OpenAPI document ("OpenAPI extensions for API Gateway"). With one CloudFormation resource
  * per method, a removed method would stay deployed: CloudFormation deletes it only after it has made the new deployment.
+ *
+ * @param name the API's name in the console
+ * @param allowOrigins the origins for CORS; without any, no response has CORS headers
  */
 export function apiDefinition(name: string, routes: OperationTarget[], allowOrigins: string[]) {
   const headers = corsHeaders(allowOrigins);

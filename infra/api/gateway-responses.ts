@@ -50,7 +50,11 @@ export const gatewayResponses = {
   WAF_FILTERED: NOT_ALLOWED,
 } satisfies Record<string, ErrorBody>;
 
-/** Returns the gateway responses for an API definition: status 400, an Error of the contract and these headers. */
+/**
+ * Returns the gateway responses for an API definition: status 400 and an Error of the contract.
+ *
+ * @param headers of each response, beside those of its error
+ */
 export function gatewayResponsesWith(headers: Record<string, string>) {
   return Object.fromEntries(
     Object.entries(gatewayResponses).map(([type, { error, message }]) => [
@@ -64,7 +68,11 @@ export function gatewayResponsesWith(headers: Record<string, string>) {
   );
 }
 
-/** Returns fixed headers in API Gateway's syntax, such as `{ 'gatewayresponse.header.Retry-After': "'1'" }`. */
+/**
+ * Returns fixed headers in API Gateway's syntax, such as `{ 'gatewayresponse.header.Retry-After': "'1'" }`.
+ *
+ * @param prefix `gatewayresponse` or `method.response`
+ */
 export function responseParameters(prefix: string, headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.header.${name}`, `'${value}'`]));
 }

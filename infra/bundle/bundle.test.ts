@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { bundlesWith, waterPlant } from '../../test/support/stack.ts';
 import { localVariables } from '../../tools/local/environment.ts';
-import { grantedOperations } from '../operations.ts';
+import { grantedOperations } from '../grants.ts';
 
 const bundles = bundlesWith({});
 const bundlesWithProvider = bundlesWith({ tokenIssuer: 'https://id.example.com', tokenAudience: 'plants' });

@@ -14,11 +14,9 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { constructId } from '../operations.ts';
+import { pascalCaseId } from '../contract.ts';
 import type { StackSettings } from '../settings.ts';
-import { type MonitoredResources, requestMetric } from './metrics.ts';
-
-const MINUTE = Duration.minutes(1);
+import { MINUTE, type MonitoredResources, requestMetric } from './metrics.ts';
 
 type AlarmsProps = MonitoredResources & Pick<StackSettings, 'alarmEmail' | 'runbookUrl'>;
 
@@ -48,38 +46,38 @@ export class Alarms extends Construct {
     this.topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
     if (alarmEmail !== undefined) this.topic.addSubscription(new EmailSubscription(alarmEmail));
 
-    this.#add('Faults', withZeros(requestMetric(this, 'Faults')), {
+    this.#addAlarm('Faults', withZeros(requestMetric(this, 'Faults')), {
       threshold: 1,
       datapointsToAlarm: 2,
       alarmDescription: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
     });
     for (const { operation, lambda } of functions) {
       const { operationId } = operation;
-      const prefix = constructId(operation);
-      this.#add('FunctionErrors', lambda.metricErrors({ period: MINUTE }), {
+      const prefix = pascalCaseId(operation);
+      this.#addAlarm('FunctionErrors', lambda.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
         alarmDescription: `The function of ${operationId} crashed, timed out, ran out of memory or did not start. First: run the saved query "faults".`,
         prefix,
       });
-      this.#add('FunctionThrottles', lambda.metricThrottles({ period: MINUTE }), {
+      this.#addAlarm('FunctionThrottles', lambda.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,
         alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left. First: see which function uses it (metric ConcurrentExecutions).`,
         prefix,
       });
     }
-    this.#add('Throttled', withZeros(requestMetric(this, 'Throttled')), {
+    this.#addAlarm('Throttled', withZeros(requestMetric(this, 'Throttled')), {
       threshold: 10,
       datapointsToAlarm: 3,
       alarmDescription: 'Clients get error 429. First: run the saved query "requests by client".',
     });
-    this.#add('Latency', slowRequests(api.restApi), {
+    this.#addAlarm('Latency', slowRequests(api.restApi), {
       threshold: 1,
       datapointsToAlarm: 3,
       alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency" on the dashboard.',
     });
-    this.#add('Unauthorized', requestMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
+    this.#addAlarm('Unauthorized', requestMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
       threshold: 100,
       evaluationPeriods: 1,
       datapointsToAlarm: 1,
@@ -89,7 +87,7 @@ export class Alarms extends Construct {
   }
 
   /** Adds an alarm. `section` is its heading in docs/operations.md, and its id after the prefix. */
-  #add(
+  #addAlarm(
     section: string,
     metric: IMetric,
     { prefix = '', ...props }: Partial<AlarmProps> & { threshold: number; alarmDescription: string; prefix?: string },

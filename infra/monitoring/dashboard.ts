@@ -2,9 +2,8 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { type Alarm, AlarmStatusWidget, Dashboard, GraphWidget, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { ERROR_NUMBERS } from '../../functions/shared/errors.ts';
-import { type MonitoredResources, requestMetric } from './metrics.ts';
+import { MINUTE, type MonitoredResources, requestMetric } from './metrics.ts';
 
-const MINUTE = Duration.minutes(1);
 const P99 = { statistic: 'p99', period: MINUTE };
 /** Two widgets fill a row of the dashboard, which has 24 columns. */
 const SIZE = { width: 12, height: 6 };

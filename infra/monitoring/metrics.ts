@@ -16,6 +16,9 @@ export interface MonitoredResources {
   api: Api;
 }
 
+/** The period of the metrics in alarms and on the dashboard. */
+export const MINUTE = Duration.minutes(1);
+
 type RequestMetric = 'Succeeded' | 'Errors' | 'InternalErrors' | 'Faults' | 'Throttled' | 'Unauthorized';
 type Dimensions = Record<string, string>;
 
@@ -31,19 +34,24 @@ export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
 export function addRequestMetrics({ functions, api }: MonitoredResources): void {
   const operation = '$.message.operation';
   for (const { logGroup } of functions) {
-    countLines(logGroup, 'Succeeded', '$.message.outcome = "succeeded"', { operation });
-    countLines(logGroup, 'Errors', '$.message.error > 0', { operation, error: '$.message.error' });
-    countLines(logGroup, 'Faults', '$.message.error >= 500');
-    countLines(logGroup, 'Throttled', '$.message.error = 429');
-    countLines(logGroup, 'Unauthorized', '$.message.error = 401');
+    addMetric(logGroup, 'Succeeded', '$.message.outcome = "succeeded"', { operation });
+    addMetric(logGroup, 'Errors', '$.message.error > 0', { operation, error: '$.message.error' });
+    addMetric(logGroup, 'Faults', '$.message.error >= 500');
+    addMetric(logGroup, 'Throttled', '$.message.error = 429');
+    addMetric(logGroup, 'Unauthorized', '$.message.error = 401');
   }
   const isOneOf = (types: string[]) => types.map((type) => `$.gatewayResponse = "${type}"`).join(' || ');
-  countLines(api.accessLog, 'Faults', isOneOf(gatewayFaults));
-  countLines(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
+  addMetric(api.accessLog, 'Faults', isOneOf(gatewayFaults));
+  addMetric(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
 }
 
-/** Adds a metric that counts the log lines that match the pattern. Its namespace is the stack's name. */
-export function countLines(logGroup: LogGroup, metricName: RequestMetric, pattern: string, dimensions?: Dimensions) {
+/**
+ * Adds a metric that counts log lines. Its namespace is the stack's name.
+ *
+ * @param pattern the condition for a line, such as `$.message.error >= 500`
+ * @param dimensions by name, the member of the line that has the value; default: none
+ */
+export function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern: string, dimensions?: Dimensions) {
   logGroup.addMetricFilter(metricName, {
     filterPattern: FilterPattern.literal(`{ ${pattern} }`),
     metricNamespace: Stack.of(logGroup).stackName,
@@ -54,10 +62,10 @@ export function countLines(logGroup: LogGroup, metricName: RequestMetric, patter
   });
 }
 
-/** A metric that `countLines` adds, as a sum per minute. */
+/** A metric that `addMetric` adds, as a sum per minute. */
 export function requestMetric(scope: Construct, metricName: RequestMetric, dimensionsMap: Dimensions = {}): Metric {
   const namespace = Stack.of(scope).stackName;
-  return new Metric({ namespace, metricName, dimensionsMap, statistic: Stats.SUM, period: Duration.minutes(1) });
+  return new Metric({ namespace, metricName, dimensionsMap, statistic: Stats.SUM, period: MINUTE });
 }
 
 function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[] {

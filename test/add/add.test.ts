@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { readOperations } from '../../infra/contract.ts';
+import { contractText, parseContract, readOperations } from '../../infra/contract.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
-import { projectRoot } from '../../tools/project-root.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { plantWith } from '../support/plant.ts';
 import { copyProject } from '../support/project-copy.ts';
@@ -63,7 +63,7 @@ test('the local run serves the member and all examples, and passes two smoke tes
   expect(await send('GET', '/plants/1')).toMatchObject({ error: 404 });
 
   const [output = ''] = await Promise.all([run('npm run --silent smoke'), run('npm run --silent smoke')]);
-  for (const { operationId } of readOperations(readFileSync(join(project.directory, 'openapi.yaml'), 'utf8'))) {
+  for (const { operationId } of readOperations(parseContract(contractText(project.directory)))) {
     expect(output).toContain(`ok    ${operationId} rejects an unknown token\n`);
   }
   expect(await send('GET', '/plants')).toEqual({ plants: [] });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { projectRoot } from '../../tools/project-root.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { copyProject } from '../support/project-copy.ts';
 

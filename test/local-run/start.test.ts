@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { plantMemberNames } from '../../functions/create-plant/contract.generated.js';
 import { closedAtEnd } from '../support/closed-at-end.ts';
-import { contractBody } from '../support/contract.ts';
+import { contractBody } from '../support/contract-body.ts';
 import { listen } from '../support/listen.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
 import { copyProject, type LocalRun } from '../support/project-copy.ts';

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Operation } from '../../infra/contract.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
-import { contractBody } from '../support/contract.ts';
+import { contractBody } from '../support/contract-body.ts';
 import { startFailureProxy } from '../support/dynamodb-proxy.ts';
 import { startEngine } from '../support/engine.ts';
 import { eventWith } from '../support/event.ts';

@@ -13,7 +13,7 @@ import {
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import { tableId } from '../../infra/table-keys.ts';
+import { tableLogicalId } from '../../infra/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import { listen } from './listen.ts';
@@ -40,7 +40,7 @@ export async function startEngine() {
   Object.assign(process.env, localVariables(endpoint));
   await createTables(endpoint);
   const client = localClient(endpoint);
-  const [plantsTable, accessTokensTable] = [tableId('plants'), tableId('accessTokens')];
+  const [plantsTable, accessTokensTable] = [tableLogicalId('plants'), tableLogicalId('accessTokens')];
 
   return {
     endpoint,

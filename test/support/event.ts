@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { vi } from 'vitest';
-import { projectRoot } from '../../tools/project-root.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 
 const folder = join(projectRoot, 'events');
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
+import type { GrantedOperation } from '../../infra/functions.ts';
+import { grantedOperations } from '../../infra/grants.ts';
 import { functionOf, templateWith } from './stack.ts';
 
 interface Resource {

@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { createGateway, importRoutes } from '../../tools/local/gateway.ts';
 import { closedAtEnd } from './closed-at-end.ts';
-import { contractBody } from './contract.ts';
+import { contractBody } from './contract-body.ts';
 import { startEngine } from './engine.ts';
 import { listen } from './listen.ts';
 

@@ -3,7 +3,8 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import type { gatewayResponsesWith } from '../../infra/api/gateway-responses.ts';
 import type { Operation } from '../../infra/contract.ts';
-import { type GrantedOperation, grantedOperations } from '../../infra/operations.ts';
+import type { GrantedOperation } from '../../infra/functions.ts';
+import { grantedOperations } from '../../infra/grants.ts';
 import { readSettings } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
 

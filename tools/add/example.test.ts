@@ -2,12 +2,12 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readOperations } from '../../infra/contract.ts';
-import { projectRoot } from '../project-root.ts';
+import { parseContract, readOperations } from '../../infra/contract.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { addExample } from './example.ts';
 
 const FOUND = '/found/{id}';
-const PARTS = ['openapi.yaml', 'infra/operations.ts', 'functions', 'events/create-plant.json'];
+const PARTS = ['openapi.yaml', 'infra/grants.ts', 'functions', 'events/create-plant.json'];
 
 /**
  * Copies the files that an example changes. Adds two examples of the same path, find-plant and lose-plant: the project may
@@ -50,12 +50,12 @@ test('adds operations to a new and to an existing path, and keeps comments and o
     text.replace('paths:\n', 'paths:\n# Inside.\n\n').replace('components:\n', '# Of components.\n\ncomponents:\n'),
   );
   const before = textsOf(root);
-  const operations = readOperations(before['openapi.yaml']);
+  const operations = readOperations(parseContract(before['openapi.yaml']));
   addExample('find-plant', root);
   addExample('lose-plant', root);
   const after = textsOf(root);
   const route = { path: FOUND };
-  expect(readOperations(after['openapi.yaml'])).toEqual([
+  expect(readOperations(parseContract(after['openapi.yaml']))).toEqual([
     ...operations,
     { operationId: 'findPlant', method: 'GET', folder: 'find-plant', ...route },
     { operationId: 'losePlant', method: 'DELETE', folder: 'lose-plant', ...route },
@@ -67,7 +67,7 @@ test('adds operations to a new and to an existing path, and keeps comments and o
     expect(kept, path).toEqual([]);
   }
   expect(after['openapi.yaml']).toMatch(/There is no plant with the id 1. }\n# Of components.\n\ncomponents:\n/);
-  expect(after['infra/operations.ts']).toContain(
+  expect(after['infra/grants.ts']).toContain(
     "  findPlant: { plants: ['GetItem'] },\n  losePlant: { plants: ['DeleteItem'] },\n};\n",
   );
   for (const file of ['index.ts', 'find-plant.ts', 'find-plant.test.ts', 'contract.generated.js']) {
@@ -81,7 +81,7 @@ test('adds operations to a new and to an existing path, and keeps comments and o
   });
 });
 
-const [CONTRACT, GRANTS] = ['openapi.yaml', 'infra/operations.ts'];
+const [CONTRACT, GRANTS] = ['openapi.yaml', 'infra/grants.ts'];
 test.each([
   [
     'the path and method exist',
@@ -93,8 +93,8 @@ test.each([
   ['the operation exists', CONTRACT, 'createPlant', 'findPlant', 'has POST /plants (findPlant) already'],
   ['the paths have another form', CONTRACT, '\npaths:', '\n"paths":', 'openapi.yaml has no line "paths:"'],
   ['a schema is missing', CONTRACT, '    Plant:', '    Plant2:', '"#/components/schemas/Plant" does not exist'],
-  ['the list of grants is missing', GRANTS, 'const GRANTS', 'const grants', 'infra/operations.ts has no line "const'],
-  ['its grants exist', GRANTS, '  createPlant:', '  findPlant:', 'infra/operations.ts has findPlant already'],
+  ['the list of grants is missing', GRANTS, 'const GRANTS', 'const grants', 'infra/grants.ts has no line "const'],
+  ['its grants exist', GRANTS, '  createPlant:', '  findPlant:', 'infra/grants.ts has findPlant already'],
 ])('changes nothing if %s', (_, path, from, to, message) => {
   const root = copyParts();
   edit(root, path, (text) => text.replace(from, to));

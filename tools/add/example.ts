@@ -1,26 +1,25 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { parse } from 'yaml';
-import { type Operation, readOperations } from '../../infra/contract.ts';
-import { generate } from '../generate/generate.ts';
+import { API_STAGE } from '../../infra/api/api-stage.ts';
+import { type Operation, operationObject, parseContract, readOperations } from '../../infra/contract.ts';
+import { generate, writeFiles } from '../generate/generate.ts';
 
 /** The first lines of the blocks at whose end `npm run add` inserts something. */
 const PATHS = 'paths:';
-const GRANTS_FILE = 'infra/operations.ts';
+const GRANTS_FILE = 'infra/grants.ts';
 const GRANTS = 'const GRANTS: Record<string, Uses> = {';
 
 /**
  * Adds an example to the project in the folder `root`. Returns the paths of the changed and the new files, without those
- * that are generated. Throws before the first write if it cannot add all of it.
+ * that are generated.
+ *
+ * @param example the name of its folder in `examples/`
+ * @throws before the first write, if it cannot add all of it
  */
 export function addExample(example: string, root: string): string[] {
   const files = filesWithExample(example, root);
-  const generated = generate(files['openapi.yaml'] ?? '');
-  for (const [path, text] of Object.entries({ ...files, ...generated })) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
+  writeFiles(root, { ...files, ...generate(files['openapi.yaml'] ?? '') });
   return Object.keys(files);
 }
 
@@ -31,33 +30,32 @@ function filesWithExample(example: string, root: string): Record<string, string>
   for (const path of [`functions/${example}`, `events/${example}.json`]) {
     if (existsSync(join(root, path))) throw new Error(`${path} exists already; nothing was added.`);
   }
-  const [operation] = readOperations(source('openapi.yaml'));
+  const [operation] = readOperations(parseContract(source('openapi.yaml')));
   if (!operation) throw new Error(`examples/${example}/openapi.yaml has no operation.`);
-  const contract = contractWith(operation, source('openapi.yaml'), read('openapi.yaml'));
   const line = `  ${operation.operationId}: `;
   const grants = read(GRANTS_FILE);
   if (grants.includes(`\n${line}`)) throw new Error(`${GRANTS_FILE} has ${operation.operationId} already.`);
   const code = readdirSync(join(root, 'examples', example)).filter((file) => file.endsWith('.ts'));
   return {
-    'openapi.yaml': contract,
+    'openapi.yaml': contractWith(operation, source('openapi.yaml'), read('openapi.yaml')),
     [GRANTS_FILE]: insertAtEnd(GRANTS_FILE, grants, GRANTS, `${line}${source('grants.txt').trim()},`),
     ...Object.fromEntries(code.map((file) => [`functions/${example}/${file}`, source(file)])),
-    [`events/${example}.json`]: sampleEvent(operation, contract, read('events/create-plant.json')),
+    [`events/${example}.json`]: sampleEvent(operation, source('openapi.yaml'), read('events/create-plant.json')),
   };
 }
 
 /** Returns the contract with the operation of an example's contract, which has only this operation. */
-function contractWith({ operationId, method, path }: Operation, example: string, contract: string): string {
-  const operations = readOperations(contract);
-  const existing = operations.find(
+function contractWith({ operationId, method, path }: Operation, example: string, text: string): string {
+  const contract = parseContract(text);
+  const existing = readOperations(contract).find(
     (each) => each.operationId === operationId || (each.method === method && each.path === path),
   );
   if (existing)
     throw new Error(`openapi.yaml has ${existing.method} ${existing.path} (${existing.operationId}) already.`);
   const [, pathLine = '', ...methodLines] = example.trimEnd().split('\n');
-  return path in parse(contract).paths
-    ? insertAtEnd('openapi.yaml', contract, pathLine, methodLines.join('\n'))
-    : insertAtEnd('openapi.yaml', contract, PATHS, [pathLine, ...methodLines].join('\n'));
+  return path in contract.paths
+    ? insertAtEnd('openapi.yaml', text, pathLine, methodLines.join('\n'))
+    : insertAtEnd('openapi.yaml', text, PATHS, [pathLine, ...methodLines].join('\n'));
 }
 
 /** Inserts lines at the end of the block that the line `start` starts: after its last line that is indented further. */
@@ -74,10 +72,11 @@ function insertAtEnd(file: string, text: string, start: string, inserted: string
 }
 
 /** Returns the sample event of an operation without a body: `sample` with the examples of the operation's parameters. */
-function sampleEvent({ method, path: resource }: Operation, contract: string, sample: string): string {
-  const { parameters = [] } = parse(contract).paths[resource][method.toLowerCase()];
+function sampleEvent(operation: Operation, example: string, sample: string): string {
+  const { method, path: resource } = operation;
+  const { parameters } = operationObject(parseContract(example), operation);
   const valuesIn = (place: string): [string, string][] =>
-    (parameters as { name: string; in: string; example?: unknown }[])
+    parameters
       .filter(({ in: of, example }) => of === place && example !== undefined)
       .map(({ name, example }) => [name, String(example)]);
   const [inPath, inQuery] = [valuesIn('path'), valuesIn('query')];
@@ -92,7 +91,12 @@ function sampleEvent({ method, path: resource }: Operation, contract: string, sa
     queryStringParameters: orNull(inQuery),
     multiValueQueryStringParameters: orNull(inQuery.map(([name, value]) => [name, [value]])),
     pathParameters: orNull(inPath),
-    requestContext: { ...event.requestContext, resourcePath: resource, httpMethod: method, path: `/v1${path}` },
+    requestContext: {
+      ...event.requestContext,
+      resourcePath: resource,
+      httpMethod: method,
+      path: `/${API_STAGE}${path}`,
+    },
     body: null,
   };
   // As `npm run format` writes it: each array has one item.

@@ -9,8 +9,9 @@ import { expect, test } from 'vitest';
 import { errorResponse } from '../../functions/shared/middleware/error-response.ts';
 import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
 import { type ParameterTypes, typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
+import { contractText } from '../../infra/contract.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { projectRoot } from '../project-root.ts';
 import { generate, writeGenerated } from './generate.ts';
 
 const CONTRACT = `
@@ -124,7 +125,7 @@ test.each([
 });
 
 test('the committed files are generated from the committed openapi.yaml (npm run generate)', () => {
-  const files = Object.entries(generate(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8')));
+  const files = Object.entries(generate(contractText()));
   for (const [file, text] of files) expect(readFileSync(join(projectRoot, file), 'utf8')).toBe(text);
 });
 

@@ -1,39 +1,16 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { _, Ajv2020, type Code, type KeywordCxt, type Name, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import { parse } from 'yaml';
-import { readOperations } from '../../infra/contract.ts';
-import { int64Paths, mapValues, resolve, type Schema, toTypeScript, validatorSchema, valueType } from './schema.ts';
+import type { Parameter, RequestOrResponse, Schema } from '../../infra/contract.ts';
+import { contractText, operationObject, parseContract, pascalCaseId, readOperations } from '../../infra/contract.ts';
+import { projectRoot } from '../../infra/project-root.ts';
+import { int64Paths, mapValues, resolve, toTypeScript, validatorSchema, valueType } from './schema.ts';
 
 /*
  * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in its function's
  * folder. Compiling the schemas at run time would slow down every cold start (docs/performance.md).
  */
-
-interface Parameter {
-  name: string;
-  in: string;
-  required?: boolean;
-  schema: Schema;
-}
-
-/** A Request Body Object or a Response Object (OpenAPI 3.1). */
-interface RequestOrResponse {
-  required?: boolean;
-  content?: Record<string, { schema?: Schema }>;
-}
-
-interface ContractOperation {
-  parameters?: Parameter[];
-  requestBody?: RequestOrResponse;
-  responses?: Record<string, RequestOrResponse>;
-}
-
-interface Contract {
-  paths: Record<string, { [method: string]: ContractOperation } & { parameters?: Parameter[] }>;
-  components: { schemas: Record<string, Schema> };
-}
 
 const HEADER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
 
@@ -64,28 +41,34 @@ function createCompiler(): Ajv2020 {
   return ajv;
 }
 
-/** Generates the files of a contract, by path from the project's root. Throws if the contract is not supported. */
-export function generate(contractText: string): Record<string, string> {
-  const { paths, components } = parse(contractText) as Contract;
-  const resolved = (schema: Schema) => resolve(schema, components.schemas);
-  const operations = readOperations(contractText);
+/**
+ * Generates the files of a contract. Returns their texts by path from the project's root.
+ *
+ * @param text the contract in YAML
+ * @throws if the contract is not supported
+ */
+export function generate(text: string): Record<string, string> {
+  const contract = parseContract(text);
+  const allSchemas = contract.components?.schemas ?? {};
+  const resolved = (schema: Schema) => resolve(schema, allSchemas);
+  const operations = readOperations(contract);
   const routes = operations.map(({ folder: _, ...route }) => `\n  ${JSON.stringify(route)},`);
-  const files = {
+  const files: Record<string, string> = {
     // The smoke test runs without packages, so it cannot read YAML.
     'tools/smoke/operations.generated.ts': `${HEADER}export const operations = [${routes.join('')}\n];\n`,
-  } as Record<string, string>;
-  for (const { operationId, method, path, folder } of operations) {
-    const { parameters: ofPath = [], ...methods } = paths[path] ?? {};
-    const { parameters = [], requestBody, responses = {} } = methods[method.toLowerCase()] ?? {};
+  };
+  for (const operation of operations) {
+    const { operationId, folder } = operation;
+    const { parameters, requestBody, responses = {} } = operationObject(contract, operation);
     const statuses = Object.keys(responses).join(' and ');
     if (statuses !== '200 and 400') {
       throw new Error(`The responses of ${operationId} are ${statuses}; they must be 200 and 400.`);
     }
-    const request = mapValues(requestSchemas(operationId, [...ofPath, ...parameters], requestBody), resolved);
+    const request = mapValues(requestSchemas(operationId, parameters, requestBody), resolved);
     const event: Schema = { type: 'object', required: Object.keys(request), properties: request };
     const response = resolved(jsonSchema(responses['200']) ?? {});
     const names = referencedSchemaNames([requestBody, responses['200']]);
-    const schemas = names.map((name) => ({ name, schema: resolved(components.schemas[name] ?? {}) }));
+    const schemas = names.map((name) => ({ name, schema: resolved(allSchemas[name] ?? {}) }));
     const parameterTypes = ({ properties = {} }: Schema = {}) =>
       mapValues(properties, (schema, name) => parameterType(schema, name, operationId));
     const constants = {
@@ -100,7 +83,7 @@ export function generate(contractText: string): Record<string, string> {
       ),
     };
     const compiler = createCompiler();
-    const typeName = operationId.replace(/./, (letter) => letter.toUpperCase());
+    const typeName = pascalCaseId(operation);
     files[`functions/${folder}/contract.generated.js`] = [
       HEADER,
       ...Object.entries(constants).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`),
@@ -140,7 +123,7 @@ function referencedSchemaNames(parts: unknown[]): string[] {
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
 function requestSchemas(operationId: string, parameters: Parameter[], requestBody?: RequestOrResponse) {
   const request: Record<string, { type: string; required: string[]; properties: Record<string, Schema> }> = {};
-  for (const { name, in: place, required, schema } of parameters) {
+  for (const { name, in: place, required, schema = {} } of parameters) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
     if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
     const ofPart = request[part] ?? { type: 'object', required: [], properties: {} };
@@ -165,15 +148,24 @@ function parameterType(schema: Schema, name: string, operationId: string): strin
   throw new Error(`The parameter ${name} of ${operationId} is of type ${type}; ${expected}.`);
 }
 
-/** Writes the files that `generate` returns for the openapi.yaml of a project. Default: this project. */
-export function writeGenerated(directory = join(import.meta.dirname, '../..')): void {
+/**
+ * Writes the files that `generate` returns for the openapi.yaml of a project.
+ *
+ * @param root the project's folder; default: this project
+ * @throws if the contract is not supported; the message names openapi.yaml
+ */
+export function writeGenerated(root = projectRoot): void {
   try {
-    for (const [path, text] of Object.entries(generate(readFileSync(join(directory, 'openapi.yaml'), 'utf8')))) {
-      // The folder of a new operation does not exist yet.
-      mkdirSync(dirname(join(directory, path)), { recursive: true });
-      writeFileSync(join(directory, path), text);
-    }
+    writeFiles(root, generate(contractText(root)));
   } catch (error) {
-    throw new Error(`Cannot generate code from openapi.yaml: ${(error as Error).message}`);
+    throw new Error(`Cannot generate code from openapi.yaml: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Writes files into the folder `root`, by path from it, and creates their folders. */
+export function writeFiles(root: string, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Schema } from '../../infra/contract.ts';
 import { generate } from './generate.ts';
-import { type Schema, toTypeScript, validatorSchema } from './schema.ts';
+import { toTypeScript, validatorSchema } from './schema.ts';
 
 /** Each supported keyword with a setting, a valid value and an invalid value. */
 type Keywords = Record<string, [setting: unknown, valid: unknown, invalid: unknown]>;

@@ -1,19 +1,8 @@
+import type { Schema } from '../../infra/contract.ts';
+
 /** Returns a record with the same keys and converted values. */
 export function mapValues<From, To>(record: Record<string, From>, convert: (value: From, key: string) => To) {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value, key)]));
-}
-
-/** A schema of the contract. */
-export interface Schema {
-  $ref?: string;
-  allOf?: Schema[];
-  type?: string;
-  format?: string;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-  enum?: unknown[];
-  [keyword: string]: unknown;
 }
 
 /** Returns a schema's type; for an integer its format, by default int64. */
@@ -21,7 +10,13 @@ export function valueType({ type, format }: Schema): string {
   return type === 'integer' ? (format ?? 'int64') : String(type);
 }
 
-/** Replaces each `$ref` (`#/components/schemas/NAME`) and `allOf`. `parents` names the containing schemas. */
+/**
+ * Replaces each `$ref` (`#/components/schemas/NAME`) and `allOf`.
+ *
+ * @param schemas the contract's schemas by name
+ * @param parents the names of the schemas that contain this one; default: none
+ * @throws if the schema contains itself, or a `$ref` or an `allOf` is not supported
+ */
 export function resolve(schema: Schema, schemas: Record<string, Schema>, parents: string[] = []): Schema {
   if (schema.$ref !== undefined) {
     // The name becomes the name of a TypeScript type.
@@ -73,7 +68,10 @@ const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
 
 /**
  * Converts a resolved schema to the validator's: an int64 is a bigint, a string is well-formed, a number fits into
- * DynamoDB. Throws if the schema has a type or keyword that is not supported. `place` is its name in the message.
+ * DynamoDB.
+ *
+ * @param place the schema's name in the error's message, such as `putBed.body`
+ * @throws if the schema has a type or keyword that is not supported
  */
 export function validatorSchema(schema: Schema, place: string): Schema {
   const type = TYPES[valueType(schema)];

@@ -10,8 +10,8 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { digestOf } from '../../functions/shared/access-tokens/token.ts';
-import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
-import { projectRoot } from '../project-root.ts';
+import { projectRoot } from '../../infra/project-root.ts';
+import { tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
@@ -27,6 +27,7 @@ export const dataFolder = join(projectRoot, '.local');
  *
  * @param folder of the embedded DynamoDB's data; default: it keeps the data in memory
  * @param options the port of the embedded DynamoDB, by default any free one; `fresh` deletes its data first
+ * @throws if AWS_ENDPOINT_URL_DYNAMODB is not on this machine, or is set with `fresh`
  */
 export async function openDynamoDb(folder?: string, { port = 0, fresh = false } = {}) {
   const endpoint = loopbackEndpoint();
@@ -80,12 +81,16 @@ export function localClient(endpoint: string): DynamoDBClient {
   return new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
 }
 
-/** Creates the tables that do not exist yet, and stores the development token, valid for a year from now. */
+/**
+ * Creates the tables that do not exist yet, and stores the development token, valid for a year from now.
+ *
+ * @throws if there is no DynamoDB at the endpoint
+ */
 export async function createTables(endpoint: string): Promise<void> {
   const client = localClient(endpoint);
   try {
-    for (const name of tableNames) {
-      const table = { TableName: tableId(name), BillingMode: 'PAY_PER_REQUEST' as const, ...tableKeys[name] };
+    for (const id of tableIds) {
+      const table = { TableName: tableLogicalId(id), BillingMode: 'PAY_PER_REQUEST' as const, ...tableKeys[id] };
       await client.send(new CreateTableCommand(table)).catch((error) => {
         if (!(error instanceof ResourceInUseException)) throw error;
       });
@@ -98,7 +103,7 @@ export async function createTables(endpoint: string): Promise<void> {
       createdAt: { N: String(now) },
       expiresAt: { N: String(now + 365 * 24 * 60 * 60) },
     };
-    await client.send(new PutItemCommand({ TableName: tableId('accessTokens'), Item }));
+    await client.send(new PutItemCommand({ TableName: tableLogicalId('accessTokens'), Item }));
   } catch (error) {
     throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`);
   } finally {

@@ -1,4 +1,4 @@
-import { tableId, tableNames, tableVariable } from '../../infra/table-keys.ts';
+import { tableIds, tableLogicalId, tableVariable } from '../../infra/table-keys.ts';
 import { isLoopback, LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
 
 /** Returns the environment variables that the stack and Lambda set, and those that keep the AWS SDK on this machine. */
@@ -12,7 +12,7 @@ export function localVariables(endpoint: string): Record<string, string> {
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     TZ: ':UTC',
-    ...Object.fromEntries(tableNames.map((name) => [tableVariable(name), tableId(name)])),
+    ...Object.fromEntries(tableIds.map((id) => [tableVariable(id), tableLogicalId(id)])),
   };
 }
 

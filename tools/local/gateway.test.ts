@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { contractBody } from '../../test/support/contract.ts';
+import { contractBody } from '../../test/support/contract-body.ts';
 import { sampleEvent } from '../../test/support/event.ts';
 import { listen } from '../../test/support/listen.ts';
 import { createGateway, type Route } from './gateway.ts';

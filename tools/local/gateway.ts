@@ -48,7 +48,11 @@ export function invoke({ handler, operationId }: Route, event: APIGatewayProxyEv
   return handler(event, { ...context, getRemainingTimeInMillis: () => 10_000 } as Context);
 }
 
-/** Returns a listener that responds as API Gateway does, and with the page at /docs. Calls `log` with a line for each response. */
+/**
+ * Returns a listener that responds as API Gateway does, and with the page at /docs.
+ *
+ * @param log gets a line for each response
+ */
 export function createGateway(routes: Route[], log: (line: string) => void): RequestListener {
   return async (message, response) => {
     const start = performance.now();

@@ -23,7 +23,12 @@ function stacksOf({ stack, cause }: Error): string[] {
   return [...(cause instanceof Object && 'stack' in cause ? stacksOf(cause as Error) : []), String(stack)];
 }
 
-/** Returns the line of a response for the terminal, as in `POST /plants  409  The id 1 is in use …  6 ms`. */
+/**
+ * Returns the line of a response for the terminal, as in `POST /plants  409  The id 1 is in use …  6 ms`.
+ *
+ * @param request its method and path
+ * @param milliseconds until the response
+ */
 export function responseLine(request: string, status: number, body: string, milliseconds: number): string {
   const [, error, message] = /^\{"error":(\d+),"message":("(?:[^"\\]|\\.)*")\}$/.exec(body) ?? [];
   const parts = [request, error ?? status, message && JSON.parse(message), `${Math.round(milliseconds)} ms`];

@@ -1,5 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { API_STAGE } from '../../infra/api/api-stage.ts';
 
 /** Any response, also one that the contract does not allow. Header names are in lower case. */
 export interface RawResponse {
@@ -21,12 +22,16 @@ export interface GatewayRequest {
   body: Uint8Array;
 }
 
-const API_STAGE = 'v1';
 /** Address and account of an event that does not come from AWS. Nothing validates them. */
 const SOURCE_IP = '127.0.0.1';
 const ACCOUNT_ID = '000000000000';
 
-/** Returns the path parameters if a path, without a query, matches a resource such as `/plants/{id}`. */
+/**
+ * Returns the path parameters if a path matches a resource.
+ *
+ * @param path without a query, such as `/plants/7`
+ * @param resource such as `/plants/{id}`
+ */
 export function matchPath(path: string, resource: string): Record<string, string> | undefined {
   const literal = resource.replaceAll('.', '\\.');
   const pattern = literal.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
@@ -35,13 +40,8 @@ export function matchPath(path: string, resource: string): Record<string, string
   return match ? { ...match.groups } : undefined;
 }
 
-/** The two ids that API Gateway gives a request. It sends the second one in the header `x-amz-apigw-id`. */
-interface RequestIds {
-  requestId: string;
-  extendedRequestId: string;
-}
-
-export function newRequestIds(): RequestIds {
+/** Returns the two ids that API Gateway gives a request. It sends the second one in the header `x-amz-apigw-id`. */
+export function newRequestIds() {
   return { requestId: randomUUID(), extendedRequestId: randomBytes(11).toString('base64') };
 }
 
@@ -122,10 +122,11 @@ function allValues(pairs: [name: string, value: string][]): Record<string, strin
 }
 
 /**
- * Returns the HTTP response that API Gateway makes of a function's response, without `multiValueHeaders`. Throws if API
- * Gateway would reject it.
+ * Returns the HTTP response that API Gateway makes of a function's response, without `multiValueHeaders`.
  *
  * Source: "Output format of a Lambda function for proxy integration".
+ *
+ * @throws if API Gateway would reject the response
  */
 export function proxyResponse(response: unknown): RawResponse {
   const { statusCode, headers, body = '', isBase64Encoded } = (response ?? {}) as Record<string, unknown>;

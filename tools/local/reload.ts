@@ -1,8 +1,9 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { errorText } from '../../infra/error-text.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { writeGenerated } from '../generate/generate.ts';
-import { projectRoot } from '../project-root.ts';
 import type { ServeOptions } from './serve.ts';
 import { watchSources } from './watch.ts';
 
@@ -43,7 +44,7 @@ function generate(): boolean {
     writeGenerated();
     return true;
   } catch (error) {
-    console.error((error as Error).message);
+    console.error(errorText(error));
     return false;
   }
 }

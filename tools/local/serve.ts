@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import inspector from 'node:inspector';
 import { format } from 'node:util';
+import { errorText } from '../../infra/error-text.ts';
 import { createTables } from './dynamodb.ts';
 import { createGateway, importRoutes } from './gateway.ts';
 import { printOnlyCauses } from './log.ts';
@@ -33,7 +34,7 @@ if (import.meta.main) {
     await serve(JSON.parse(String(process.argv[2])));
     process.send?.('ready');
   } catch (error) {
-    console.error((error as Error).message);
+    console.error(errorText(error));
     process.exit(1);
   }
 }

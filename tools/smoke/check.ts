@@ -12,7 +12,11 @@ const WAIT_MS = 2000;
 /** An opaque token, a JWT, and the value of an Authorization header. */
 const LIKE_A_TOKEN = /plantstore_\w*|eyJ[\w.-]*|Bearer [^"]*/gi;
 
-/** Sends a request. Returns what is wrong with the response, and its beginning; undefined if it is as expected. */
+/**
+ * Sends a request. Returns what is wrong with the response, and its beginning; undefined if it is as expected.
+ *
+ * @param token the valid access token, which no response may contain
+ */
 export async function check(baseUrl: string, request: SmokeRequest, token: string): Promise<string | undefined> {
   try {
     const response = await send(baseUrl, request);

@@ -8,15 +8,15 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { newToken } from '../../functions/shared/access-tokens/token.ts';
-import { findBaseUrl, findTable, type Item, plantsById } from '../table.ts';
+import { findBaseUrl, findTable, type Item, plantsById } from '../shared/table.ts';
 
 const TOKEN_SECONDS = 60 * 60;
 
 /** Creates a valid and an expired token in a stack, by default the local run. Returns them, with access to its plants. */
 export async function openStack(stack: string | undefined) {
   const baseUrl = await findBaseUrl(stack);
-  const plants = await findTable(stack, 'PlantsTableName');
-  const accessTokens = await findTable(stack, 'AccessTokensTableName');
+  const plants = await findTable(stack, 'plants');
+  const accessTokens = await findTable(stack, 'accessTokens');
   const now = Math.floor(Date.now() / 1000);
   const tokenName = `smoke-${randomUUID()}`;
   const expired = newToken(`${tokenName}-expired`, now - 2 * TOKEN_SECONDS, now - TOKEN_SECONDS);

@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import validator from '@middy/validator';
 import { expect, test } from 'vitest';
-import { contractBody } from '../../../test/support/contract.ts';
+import { contractBody } from '../../../test/support/contract-body.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { generate } from '../../../tools/generate/generate.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';

@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { errorText } from '../../infra/error-text.ts';
 
 /** An error in the command line. `command` prints its message, then the usage. */
 export class UsageError extends Error {}
@@ -18,7 +19,11 @@ type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >['values'];
 
-/** Parses the command line and calls `run`. If that throws, prints the error's message and sets exit status 1. */
+/**
+ * Parses the command line and calls `run`. If that throws, prints the error (`errorText`) and sets exit status 1.
+ *
+ * @param run gets the values of the options by name, and the positional arguments
+ */
 export async function command<const Options extends ParseArgsOptionsConfig>(
   { usage, options, args = [], optionalArgs = [] }: CommandLine<Options>,
   run: (values: Values<Options>, positionals: string[]) => Promise<void>,
@@ -34,20 +39,28 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
     if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}".`);
     await run(values, positionals);
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    const isUsageError = error instanceof UsageError || String(code).startsWith('ERR_PARSE_ARGS_');
-    console.error(isUsageError ? `${message}\n\n${usage}` : message);
+    const isUsageError = error instanceof UsageError || String(Object(error).code).startsWith('ERR_PARSE_ARGS_');
+    console.error(isUsageError ? `${(error as Error).message}\n\n${usage}` : errorText(error));
     process.exitCode = 1;
   }
 }
 
-/** Returns the value if it matches the pattern. If not, throws a UsageError that says what is expected. */
+/**
+ * Returns the value if it matches the pattern.
+ *
+ * @param expected completes the message "NAME was "VALUE"; it must be …"
+ * @throws UsageError if it does not match
+ */
 export function checked(name: string, value: string, pattern: RegExp, expected: string): string {
   if (pattern.test(value)) return value;
   throw new UsageError(`${name} was "${value}"; it must be ${expected}.`);
 }
 
-/** Parses decimal digits. Throws a UsageError if the number is not from `min` to `max`. */
+/**
+ * Parses decimal digits.
+ *
+ * @throws UsageError if the number is not from `min` to `max`
+ */
 export function checkedNumber(name: string, value: string, min: number, max: number): number {
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (number >= min && number <= max) return number;

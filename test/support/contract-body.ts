@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { parse } from 'yaml';
 import { ERROR_NUMBERS, type ErrorNumber } from '../../functions/shared/errors.ts';
-import { projectRoot } from '../../tools/project-root.ts';
-
-export const contract = parse(readFileSync(join(projectRoot, 'openapi.yaml'), 'utf8'));
+import { parseContract } from '../../infra/contract.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
-ajv.addSchema(contract, 'contract');
+ajv.addSchema(parseContract(), 'contract');
 const validators = new Map<string, ValidateFunction>();
 
 interface ApiResponse {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { findLocalRun, localClient } from './local/dynamodb.ts';
+import { type TableId, tableLogicalId, tableOutput } from '../../infra/table-keys.ts';
+import { findLocalRun, localClient } from '../local/dynamodb.ts';
 
 /** A table, and a client for its account and region. */
 export interface Table {
@@ -14,18 +15,24 @@ export type Item = Record<string, AttributeValue>;
 /** Maximum number of keys in a BatchGetItem request. */
 const MAX_KEYS = 100;
 
-/** Returns the table that an output of the stack names. Without a stack, it is a table of the running service. */
-export async function findTable(
-  stack: string | undefined,
-  output: 'PlantsTableName' | 'AccessTokensTableName',
-): Promise<Table> {
-  if (stack !== undefined) return { client: new DynamoDBClient(), tableName: await readOutput(stack, output) };
+/**
+ * Returns a table.
+ *
+ * @param stack the name of a deployed stack; undefined for the local run
+ * @throws if there is no such stack, or no local run
+ */
+export async function findTable(stack: string | undefined, id: TableId): Promise<Table> {
+  if (stack !== undefined) return { client: new DynamoDBClient(), tableName: await readOutput(stack, tableOutput(id)) };
   const { endpoint } = await requireLocalRun();
-  // In the local run, a table's name is its logical id: `PlantsTable`.
-  return { client: localClient(endpoint), tableName: output.replace(/Name$/, '') };
+  return { client: localClient(endpoint), tableName: tableLogicalId(id) };
 }
 
-/** Returns the base URL of a stack; without one, of the running service. */
+/**
+ * Returns the base URL of the API.
+ *
+ * @param stack the name of a deployed stack; undefined for the local run
+ * @throws if there is no such stack, or no local run
+ */
 export async function findBaseUrl(stack: string | undefined): Promise<string> {
   return stack === undefined ? (await requireLocalRun()).url : await readOutput(stack, 'ApiUrl');
 }
@@ -46,7 +53,11 @@ async function readOutput(stack: string, output: string): Promise<string> {
   throw new Error(`The stack ${stack} has no output ${output}; it must be a deployed stack of this service.`);
 }
 
-/** Reads the plants with these ids. Returns a map from id to item, without the plants that do not exist. */
+/**
+ * Reads plants. Returns a map from id to item, without the plants that do not exist.
+ *
+ * @param ids in decimal digits
+ */
 export async function plantsById({ client, tableName }: Table, ids: string[]): Promise<Map<string, Item>> {
   const found = new Map<string, Item>();
   const keys: Item[] = ids.map((id) => ({ id: { N: id } }));

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
-import { runInProcess } from '../test/support/command.ts';
+import { projectRoot } from '../../infra/project-root.ts';
+import { runInProcess } from '../../test/support/command.ts';
 import { checked, checkedNumber, command, UsageError } from './command.ts';
-import { projectRoot } from './project-root.ts';
 
 const usage = 'Usage: npm run command';
 const options = { name: { type: 'string' }, fast: { type: 'boolean', default: false } } as const;
@@ -41,9 +41,10 @@ test('prints only the usage for --help, even with invalid arguments', async () =
 });
 
 test.each<[Error, string]>([
-  [new TypeError('The table is gone.'), 'The table is gone.\n'],
+  [new Error('The table is gone.'), 'The table is gone.\n'],
+  [new TypeError('The table is gone.'), expect.stringMatching(/^TypeError: The table is gone\.\n {4}at /)],
   [new UsageError('--table was "x".'), `--table was "x".\n\n${usage}\n`],
-])('if the command throws %s, prints the message and sets exit status 1', async (error, stderr) => {
+])('if the command throws %s, prints what the person needs and sets exit status 1', async (error, stderr) => {
   expect(await runWith(['a', 'b'], () => Promise.reject(error))).toMatchObject({ code: 1, stdout: '', stderr });
 });
 

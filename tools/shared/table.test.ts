@@ -1,13 +1,13 @@
 import { BatchWriteItemCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test, vi } from 'vitest';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
-import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
-import { startEngine } from '../test/support/engine.ts';
-import { startFakeService } from '../test/support/fake-service.ts';
-import { findLocalRun } from './local/dynamodb.ts';
+import { closedAtEnd } from '../../test/support/closed-at-end.ts';
+import { startDynamoDbProxy } from '../../test/support/dynamodb-proxy.ts';
+import { startEngine } from '../../test/support/engine.ts';
+import { startFakeService } from '../../test/support/fake-service.ts';
+import { findLocalRun } from '../local/dynamodb.ts';
 import { findTable, plantsById } from './table.ts';
 
-vi.mock(import('./local/dynamodb.ts'), { spy: true });
+vi.mock(import('../local/dynamodb.ts'), { spy: true });
 
 const engine = closedAtEnd(await startEngine());
 
@@ -28,8 +28,8 @@ async function useCloudFormation(outputs: Record<string, string>): Promise<void>
 
 test('finds the table in an output of a stack', async () => {
   await useCloudFormation({ Other: 'x', PlantsTableName: 'first', AccessTokensTableName: 'second' });
-  expect(await findTable('plants', 'AccessTokensTableName')).toMatchObject({ tableName: 'second' });
-  const { tableName, client } = await findTable('plants', 'PlantsTableName');
+  expect(await findTable('plants', 'accessTokens')).toMatchObject({ tableName: 'second' });
+  const { tableName, client } = await findTable('plants', 'plants');
   expect(tableName).toBe('first');
   expect((await client.send(new ListTablesCommand())).TableNames).toContain(engine.plantsTable);
 });
@@ -39,20 +39,20 @@ test.each([
   ['plants', {}, 'The stack plants has no output PlantsTableName; it must be a deployed stack'],
 ])('rejects the stack %s with the outputs %j', async (stack, outputs, message) => {
   await useCloudFormation(outputs);
-  await expect(findTable(stack, 'PlantsTableName')).rejects.toThrow(message);
+  await expect(findTable(stack, 'plants')).rejects.toThrow(message);
 });
 
 test('without a stack, finds the table in the DynamoDB of the local run', async () => {
   const { endpoint, plantsTable } = engine;
   vi.mocked(findLocalRun).mockResolvedValueOnce({ pid: 1, endpoint, url: 'http://127.0.0.1:1' });
-  const { tableName, client } = await findTable(undefined, 'PlantsTableName');
+  const { tableName, client } = await findTable(undefined, 'plants');
   expect(tableName).toBe(plantsTable);
   expect((await client.send(new ListTablesCommand())).TableNames).toContain(plantsTable);
 });
 
 test('without a stack and a local run, says what to do', async () => {
   vi.mocked(findLocalRun).mockResolvedValueOnce(undefined);
-  await expect(findTable(undefined, 'PlantsTableName')).rejects.toThrow(
+  await expect(findTable(undefined, 'plants')).rejects.toThrow(
     'There is no local run. Start it with npm start, or name a deployed stack with --stack.',
   );
 });

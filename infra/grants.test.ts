@@ -3,7 +3,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { expect, test } from 'vitest';
 import { permissionsOf } from '../test/support/permissions.ts';
 import { functionOf, stackWith, waterPlant } from '../test/support/stack.ts';
-import { grantedOperations } from './operations.ts';
+import { grantedOperations } from './grants.ts';
 
 const getPlant = { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'get-plant' };
 
@@ -14,8 +14,8 @@ test('grants each operation its own actions and read access to the access tokens
 });
 
 test.each([
-  [{}, 'GRANTS in infra/operations.ts does not have the operation getPlant of openapi.yaml. Add a line '],
-  [{ getPlant: {}, getPlants: {} }, 'GRANTS in infra/operations.ts has the operation getPlants, which openapi.yaml '],
+  [{}, 'GRANTS in infra/grants.ts does not have the operation getPlant of openapi.yaml. Add a line '],
+  [{ getPlant: {}, getPlants: {} }, 'GRANTS in infra/grants.ts has the operation getPlants, which openapi.yaml '],
 ])('rejects the grants %j', (grants, message) => {
   expect(() => grantedOperations([getPlant], grants)).toThrow(message);
 });

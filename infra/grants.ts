@@ -1,0 +1,40 @@
+import { readOperations } from './contract.ts';
+import type { GrantedOperation } from './functions.ts';
+
+/**
+ * The actions that each operation may use on the tables, and in `resources` its other AWS services. Each operation also
+ * gets `GetItem` on the access tokens.
+ */
+const GRANTS: Record<string, Uses> = {
+  createPlant: { plants: ['PutItem'] },
+};
+
+type Uses = GrantedOperation['grants'] & Pick<GrantedOperation, 'resources'>;
+
+/**
+ * Returns the operations of the contract with their grants.
+ *
+ * @throws if `grants` does not have exactly these operations
+ */
+export function grantedOperations(operations = readOperations(), grants = GRANTS): GrantedOperation[] {
+  const unknown = Object.keys(grants).find((id) => operations.every(({ operationId }) => operationId !== id));
+  if (unknown !== undefined) {
+    throw new Error(`GRANTS in infra/grants.ts has the operation ${unknown}, which openapi.yaml does not have.`);
+  }
+  return operations.map((operation) => {
+    const { operationId } = operation;
+    const own = grants[operationId];
+    if (!own) {
+      throw new Error(
+        `GRANTS in infra/grants.ts does not have the operation ${operationId} of openapi.yaml. Add a line with the table actions that it uses, such as "${operationId}: { plants: ['GetItem'] },".`,
+      );
+    }
+    const { resources, ...tables } = own;
+    return {
+      ...operation,
+      ...(resources && { resources }),
+      // Every operation checks the access token.
+      grants: { ...tables, accessTokens: ['GetItem', ...(tables.accessTokens ?? [])] },
+    };
+  });
+}
