@@ -12,7 +12,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
-import { digestOf } from '../../functions/shared/access-tokens/token.ts';
+import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { tableId } from '../../infra/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
@@ -77,8 +77,7 @@ export async function startEngine() {
 
     /** Stores an access token. `expiresAt` is in seconds since 1970. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
-      const item = { digest: { S: digestOf(token) }, name: { S: name }, expiresAt: { N: String(expiresAt) } };
-      await this.put(accessTokensTable, item);
+      await this.put(accessTokensTable, toItem(token, name, 0, expiresAt));
     },
 
     async close(): Promise<void> {

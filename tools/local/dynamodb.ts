@@ -9,7 +9,7 @@ import {
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { digestOf } from '../../functions/shared/access-tokens/token.ts';
+import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
 import { projectRoot } from '../project-root.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
@@ -92,13 +92,8 @@ export async function createTables(endpoint: string): Promise<void> {
       await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, table);
     }
     const now = Math.floor(Date.now() / 1000);
-    const Item = {
-      digest: { S: digestOf(DEVELOPMENT_TOKEN) },
-      name: { S: 'development' },
-      createdAt: { N: String(now) },
-      expiresAt: { N: String(now + 365 * 24 * 60 * 60) },
-    };
-    await client.send(new PutItemCommand({ TableName: tableId('accessTokens'), Item }));
+    const item = toItem(DEVELOPMENT_TOKEN, 'development', now, now + 365 * 24 * 60 * 60);
+    await client.send(new PutItemCommand({ TableName: tableId('accessTokens'), Item: item }));
   } catch (error) {
     throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`);
   } finally {

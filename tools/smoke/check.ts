@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { TOKEN_PREFIX } from '../../functions/shared/access-tokens/token.ts';
 import type { RawResponse } from '../local/proxy-event.ts';
 import type { SmokeRequest } from './requests.ts';
 
@@ -10,7 +11,7 @@ const REPEATED_ERRORS: unknown[] = [429, 503, 504];
 const MAX_REPEATS = 3;
 const WAIT_MS = 2000;
 /** An opaque token, a JWT, and the value of an Authorization header. */
-const LIKE_A_TOKEN = /plantstore_\w*|eyJ[\w.-]*|Bearer [^"]*/gi;
+const LIKE_A_TOKEN = new RegExp(`${TOKEN_PREFIX}\\w*|eyJ[\\w.-]*|Bearer [^"]*`, 'gi');
 
 /** Sends a request. Returns what is wrong with the response, and its beginning; undefined if it is as expected. */
 export async function check(baseUrl: string, request: SmokeRequest, token: string): Promise<string | undefined> {
