@@ -5,6 +5,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { Variables } from '../functions/shared/environment.ts';
 import { LoggedFunction, type OperationFunction, tokenVariables } from './functions.ts';
 import { countLines, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
@@ -89,7 +90,7 @@ export class CanaryRelease extends Construct {
         METHOD: operation.method,
         RESOURCE: operation.path,
         ...tokenVariables(settings),
-      },
+      } satisfies Variables,
     });
     // Allows published versions only. The ARN without ":*" would be $LATEST.
     const resources = [`${lambda.functionArn}:*`];

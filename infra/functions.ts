@@ -5,6 +5,7 @@ import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { Variables } from '../functions/shared/environment.ts';
 import type { GrantedOperation } from './operations.ts';
 import type { StackSettings } from './settings.ts';
 import { type TableName, tableVariable } from './table-keys.ts';
@@ -82,7 +83,7 @@ export class OperationFunction extends LoggedFunction {
       environment: {
         ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
         ...tokenVariables(props),
-      },
+      } satisfies Variables,
       bundling: {
         // Without an identity provider, esbuild omits its code (functions/shared/init.ts).
         define: tokenIssuer === undefined ? { 'process.env.TOKEN_ISSUER': 'undefined' } : {},
@@ -102,7 +103,7 @@ export class OperationFunction extends LoggedFunction {
 }
 
 /** The settings of the identity provider, as environment variables. */
-export function tokenVariables({ tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
+export function tokenVariables({ tokenIssuer, tokenAudience, tokenScope }: StackSettings): Variables {
   return {
     ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),
     ...(tokenAudience !== undefined && { TOKEN_AUDIENCE: tokenAudience }),

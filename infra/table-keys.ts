@@ -1,3 +1,5 @@
+import type { TableVariable } from '../functions/shared/environment.ts';
+
 /** The keys and indexes of a table, as in CreateTable ("Amazon DynamoDB API Reference") and in a template. */
 interface TableKeys {
   AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' }[];
@@ -35,6 +37,6 @@ export function tableId(name: TableName): string {
 }
 
 /** Returns the environment variable that contains a table's name: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens`. */
-export function tableVariable(name: TableName): string {
+export function tableVariable(name: TableName): TableVariable {
   return `${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}_TABLE_NAME`;
 }

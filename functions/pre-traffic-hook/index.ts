@@ -7,6 +7,7 @@ import {
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Context } from 'aws-lambda';
 import { UNKNOWN_TOKEN } from '../shared/access-tokens/token.ts';
+import { environmentVariable, optionalVariable } from '../shared/environment.ts';
 
 /** Source: "AppSpec 'hooks' section for an AWS Lambda deployment". */
 type LifecycleEvent = Record<'DeploymentId' | 'LifecycleEventHookExecutionId', string>;
@@ -55,7 +56,7 @@ async function isRollback(deploymentId: string): Promise<boolean> {
 /** Sends the requests one after the other. Logs the first that the version does not reject as it must. */
 async function rejectsAll(abortSignal: AbortSignal): Promise<boolean> {
   const repeatUntil = Date.now() + REPEAT_MS;
-  const { TOKEN_ISSUER: issuer } = process.env;
+  const issuer = optionalVariable('TOKEN_ISSUER');
   const requests = {
     'without a token': {},
     'with an unknown token': { Authorization: `Bearer ${UNKNOWN_TOKEN}` },
@@ -78,11 +79,14 @@ async function rejectsAll(abortSignal: AbortSignal): Promise<boolean> {
 
 /** Invokes the new version. Returns undefined if it rejects the request, or else the problem, without the response. */
 async function send(headers: Record<string, string>, abortSignal: AbortSignal) {
-  const { NEW_VERSION_ARN: FunctionName, METHOD: httpMethod, RESOURCE: resource } = process.env;
-  const requestContext = { extendedRequestId: 'pre-traffic-hook' };
-  const Payload = JSON.stringify({ httpMethod, resource, path: resource, headers, requestContext, body: null });
   try {
-    const result = await lambda.send(new InvokeCommand({ FunctionName, Payload }), { abortSignal });
+    const [httpMethod, resource] = [environmentVariable('METHOD'), environmentVariable('RESOURCE')];
+    const requestContext = { extendedRequestId: 'pre-traffic-hook' };
+    const invocation = {
+      FunctionName: environmentVariable('NEW_VERSION_ARN'),
+      Payload: JSON.stringify({ httpMethod, resource, path: resource, headers, requestContext, body: null }),
+    };
+    const result = await lambda.send(new InvokeCommand(invocation), { abortSignal });
     if (result.FunctionError) return { problem: 'the function failed; its own log says why', isTemporary: true };
     const response: Record<string, unknown> = JSON.parse(Buffer.from(result.Payload ?? []).toString());
     const { error }: { error?: unknown } = JSON.parse(String(response['body']));
@@ -99,9 +103,10 @@ async function send(headers: Record<string, string>, abortSignal: AbortSignal) {
 
 /** Returns a JWT whose claims the new version accepts, and whose algorithm is `none` (RFC 8725, 2.1). */
 function unsignedJwt(iss: string): string {
-  const { TOKEN_AUDIENCE: audiences, TOKEN_SCOPE: scope } = process.env;
+  const [aud] = optionalVariable('TOKEN_AUDIENCE')?.split(',') ?? [];
+  const scope = optionalVariable('TOKEN_SCOPE');
   const exp = Math.floor(Date.now() / 1000) + 300;
-  const claims = { iss, aud: audiences?.split(',')[0], scope, sub: 'pre-traffic-hook', exp };
+  const claims = { iss, aud, scope, sub: 'pre-traffic-hook', exp };
   const parts = [{ alg: 'none', typ: 'at+jwt' }, claims].map((part) => Buffer.from(JSON.stringify(part)));
   return `${parts.map((part) => part.toString('base64url')).join('.')}.`;
 }

@@ -10,6 +10,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { toItem } from '../../functions/shared/access-tokens/token.ts';
+import { optionalVariable } from '../../functions/shared/environment.ts';
 import { tableId, tableKeys, tableNames } from '../../infra/table-keys.ts';
 import { projectRoot } from '../project-root.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
@@ -61,7 +62,7 @@ function deleteData(path: string): void {
  * @throws if it is not on this machine, because the public development token would be stored in a real table
  */
 function loopbackEndpoint(): string | undefined {
-  const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+  const value = optionalVariable('AWS_ENDPOINT_URL_DYNAMODB');
   if (!value) return undefined;
   if (isLoopback(value)) return value;
   throw new Error(

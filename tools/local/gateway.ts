@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { optionalVariable } from '../../functions/shared/environment.ts';
 import { errorHeaders } from '../../functions/shared/errors.ts';
 import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
 import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
@@ -100,7 +101,7 @@ async function respond(
   return { ...response, headers: { 'content-type': 'application/json', ...others, ...renamed } };
 }
 
-const allowOrigins = () => process.env['ALLOW_ORIGINS']?.split(',') ?? [];
+const allowOrigins = () => optionalVariable('ALLOW_ORIGINS')?.split(',') ?? [];
 
 function preflightResponse(method: string, routes: Route[]): RawResponse | undefined {
   const methods = routes.map((route) => route.method);

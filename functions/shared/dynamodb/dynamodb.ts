@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
-import { environmentVariable } from '../environment-variable.ts';
+import { environmentVariable, optionalVariable } from '../environment.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { parseDigits } from '../exact-numbers.ts';
 import { sign } from './sign.ts';
@@ -107,7 +107,7 @@ export class DynamoDb {
     region: environmentVariable('AWS_REGION'),
     accessKeyId: environmentVariable('AWS_ACCESS_KEY_ID'),
     secretAccessKey: environmentVariable('AWS_SECRET_ACCESS_KEY'),
-    sessionToken: process.env['AWS_SESSION_TOKEN'] ?? '',
+    sessionToken: optionalVariable('AWS_SESSION_TOKEN') ?? '',
   };
 
   /**
@@ -206,6 +206,6 @@ function retryable(error: ErrorNumber, problem: string, cause: Error, what = 'th
 function resolveEndpoint(): URL {
   const region = environmentVariable('AWS_REGION');
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  const { AWS_ENDPOINT_URL_DYNAMODB: dynamoDbUrl, AWS_ENDPOINT_URL: anyServiceUrl } = process.env;
-  return new URL(dynamoDbUrl || anyServiceUrl || `https://dynamodb.${region}.${suffix}`);
+  const url = optionalVariable('AWS_ENDPOINT_URL_DYNAMODB') || optionalVariable('AWS_ENDPOINT_URL');
+  return new URL(url || `https://dynamodb.${region}.${suffix}`);
 }
