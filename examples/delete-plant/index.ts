@@ -21,4 +21,4 @@ export const handler = middy<DeletePlantEvent, APIGatewayProxyResult>()
   .use(bearerAuth(accessTokens))
   .use(typedParameters(parameters))
   .use(validator({ eventSchema: validateEvent }))
-  .handler(deletePlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
+  .handler<unknown, APIGatewayProxyResult>(deletePlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

@@ -21,4 +21,4 @@ export const handler = middy<GetPlantEvent, APIGatewayProxyResult>()
   .use(bearerAuth(accessTokens))
   .use(typedParameters(parameters))
   .use(validator({ eventSchema: validateEvent }))
-  .handler(getPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
+  .handler<unknown, APIGatewayProxyResult>(getPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

@@ -21,4 +21,4 @@ export const handler = middy<ListPlantsEvent, APIGatewayProxyResult>()
   .use(bearerAuth(accessTokens))
   .use(typedParameters(parameters))
   .use(validator({ eventSchema: validateEvent }))
-  .handler(listPlants(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
+  .handler<unknown, APIGatewayProxyResult>(listPlants(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
-import { contextWith, handlerOf } from '../../test/support/event.ts';
+import { contextWith } from '../../test/support/event.ts';
 import { type FakeResponse, startFakeService } from '../../test/support/fake-service.ts';
 import { startIssuer } from '../../test/support/issuer.ts';
 
@@ -13,7 +13,7 @@ closedAtEnd(await startEngine());
 const issuer = closedAtEnd(await startIssuer());
 const PROVIDER = { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants,seeds', TOKEN_SCOPE: 'plants/write' };
 Object.assign(process.env, PROVIDER);
-const createPlant = handlerOf(await import('../create-plant/index.ts'));
+const { handler: createPlant } = await import('../create-plant/index.ts');
 const correct = (event: APIGatewayProxyEvent) => createPlant(event, contextWith());
 
 afterEach(() => {

@@ -31,7 +31,7 @@ export function providerKeys(issuer: string) {
         // Throws if it is not a key set.
         createLocalJWKSet(keySet as JSONWebKeySet);
         // jose reads only these members. A real `Response`, or `fetch`, would load undici, which slows down a cold start.
-        return { status: 200, json: async () => keySet } as Response;
+        return { status: 200, json: async () => keySet } satisfies Pick<Response, 'status' | 'json'> as Response;
       } catch (cause) {
         // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
         const message = 'The identity provider failed or did not respond. Repeating the request is safe.';

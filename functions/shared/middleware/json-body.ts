@@ -1,8 +1,13 @@
+/*
+ * Middy's parser only parses the JSON, and rejects members that would change a prototype. The rest is done here, because it
+ * rejects some valid media types, replaces bytes that are not UTF-8, and rounds an int64.
+ */
+
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { PlantStoreError } from '../errors.ts';
 import { type Int64Path, parseExactly, replaceInt64s } from '../exact-numbers.ts';
-import type { Middleware, Request } from '../request.ts';
+import type { ApiEvent, Middleware, Request } from '../request.ts';
 import { truncate } from './validation-message.ts';
 
 /** A plant of 400 KB (DynamoDB's limit) is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
@@ -30,8 +35,7 @@ export function jsonBody(int64Paths: readonly Int64Path[]): Middleware {
       if (hasTooManyValues(text)) {
         throw new PlantStoreError(413, 'The body has too many values; it must have at most 1,000.');
       }
-      Object.assign(event, { body: text, isBase64Encoded: false });
-      parseJson(parser, request);
+      event.body = parseJson(parser, request, text);
       const exactBody = parseExactly(text);
       for (const path of int64Paths) replaceInt64s(path, event.body, exactBody);
     },
@@ -44,8 +48,9 @@ function requireJson(contentType: string | undefined): void {
   throw new PlantStoreError(415, `The Content-Type ${problem}; it must be application/json.`);
 }
 
-function decodeBody({ body, isBase64Encoded }: APIGatewayProxyEvent): string {
-  if (!body) throw new PlantStoreError(400, 'The body is missing; it must be a JSON object.');
+function decodeBody({ body, isBase64Encoded }: ApiEvent): string {
+  if (typeof body !== 'string' || body === '')
+    throw new PlantStoreError(400, 'The body is missing; it must be a JSON object.');
   if (Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8') > MAX_BODY_BYTES) {
     throw new PlantStoreError(413, 'The body is too large; it must have at most 2,500,000 bytes.');
   }
@@ -70,10 +75,13 @@ function hasTooManyValues(json: string): boolean {
   return values > MAX_VALUES;
 }
 
-/** Runs Middy's parser, which also rejects members that would change a prototype. Throws 400 with its reason. */
-function parseJson({ before }: ReturnType<typeof httpJsonBodyParser>, request: Request): void {
+/** Runs Middy's parser on a copy of the event with this body. Throws 400 with its reason. */
+function parseJson({ before }: ReturnType<typeof httpJsonBodyParser>, request: Request, body: string): unknown {
+  const texts = { body, isBase64Encoded: false, pathParameters: null, queryStringParameters: null };
+  const event: APIGatewayProxyEvent = { ...request.event, ...texts };
   try {
-    before?.(request);
+    before?.({ ...request, event });
+    return event.body;
   } catch (error) {
     const { data, message } = (error as { cause: { data?: unknown; message?: string } }).cause;
     const member = data === 'constructor' ? 'constructor.prototype' : data;
