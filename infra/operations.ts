@@ -1,4 +1,4 @@
-import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
+import type { Action } from '../functions/shared/dynamodb/actions.ts';
 import { type Operation, readOperations } from './contract.ts';
 import type { OperationFunction } from './functions.ts';
 import type { TableName } from './table-keys.ts';

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type DynamoDb, membersOf } from '../shared/dynamodb/dynamodb.ts';
+import { membersOf } from '../shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '../shared/dynamodb/client.ts';
 import { successResponse } from '../shared/success-response.ts';
 import { type ListPlantsEvent, type ListPlantsResponse, plantMemberNames } from './contract.generated.js';
 

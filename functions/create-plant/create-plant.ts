@@ -1,11 +1,8 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import {
-  type AttributeValue,
-  attributeValue,
-  type DynamoDb,
-  DynamoDbError,
-  type Input,
-} from '../shared/dynamodb/dynamodb.ts';
+import type { AttributeValue, Input } from '../shared/dynamodb/actions.ts';
+import { attributeValue } from '../shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '../shared/dynamodb/client.ts';
+import { DynamoDbError } from '../shared/dynamodb/response.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { pick, successResponse } from '../shared/success-response.ts';
 import { type CreatePlantEvent, type NewPlant, type Plant, plantMemberNames } from './contract.generated.js';

@@ -1,5 +1,5 @@
 import { TokensTable } from './access-tokens/tokens-table.ts';
-import { DynamoDb } from './dynamodb/dynamodb.ts';
+import { DynamoDb } from './dynamodb/client.ts';
 import { environmentVariable, optionalVariable } from './environment.ts';
 
 /* What each function creates once, before its first request. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { TOKEN_PREFIX } from '../../functions/shared/access-tokens/token.ts';
+import { parseObject } from '../../functions/shared/parse-object.ts';
 import type { RawResponse } from '../local/proxy-event.ts';
 import type { SmokeRequest } from './requests.ts';
 
@@ -41,7 +42,7 @@ async function send(baseUrl: string, request: SmokeRequest, repeats = 0): Promis
     throw new Error(`there was no response (${String(cause ?? message)})`);
   });
   const text = await response.text();
-  if (repeats === MAX_REPEATS || !REPEATED_ERRORS.includes(parse(text)['error'])) {
+  if (repeats === MAX_REPEATS || !REPEATED_ERRORS.includes(parseObject(text)['error'])) {
     return { status: response.status, headers: Object.fromEntries(response.headers), text };
   }
   await sleep(WAIT_MS);
@@ -50,7 +51,7 @@ async function send(baseUrl: string, request: SmokeRequest, repeats = 0): Promis
 
 /** Returns what is wrong with a response, without any of its text. */
 function problemOf({ status, headers, text }: RawResponse, sent: SmokeRequest): string | undefined {
-  const body = parse(text);
+  const body = parseObject(text);
   const actual = `the response was a ${status}${Number.isInteger(body['error']) ? ` with error ${body['error']}` : ''}`;
   if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
     return `${actual} with another Content-Type; it must be application/json`;
@@ -71,13 +72,4 @@ function problemOf({ status, headers, text }: RawResponse, sent: SmokeRequest): 
   return !id || id === sent.headers['x-amz-apigw-id']
     ? `${actual}; x-amz-apigw-id must be the gateway's own`
     : undefined;
-}
-
-/** Parses JSON. Returns an empty object for null, and for text that is not JSON. */
-function parse(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }

@@ -1,4 +1,4 @@
-import type { DynamoDb, TimeLimit } from '../dynamodb/dynamodb.ts';
+import type { DynamoDb, TimeLimit } from '../dynamodb/client.ts';
 import { invalidToken } from '../errors.ts';
 import { digestOf, fromItem, keyOf, type StoredToken } from './token.ts';
 import { TokenCache } from './token-cache.ts';

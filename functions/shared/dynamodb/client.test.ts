@@ -7,7 +7,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { contextWith } from '../../../test/support/event.ts';
 import { listen } from '../../../test/support/listen.ts';
 import { character, fc, RUNS, text } from '../../../test/support/property.ts';
-import { DynamoDb, type Input } from './dynamodb.ts';
+import type { Action, Input } from './actions.ts';
+import { DynamoDb } from './client.ts';
 
 const CREDENTIALS = { accessKeyId: 'the-id', secretAccessKey: 'the-secret', sessionToken: 'the-session' };
 
@@ -142,20 +143,6 @@ test('throws without an environment variable of Lambda', () => {
   vi.stubEnv('AWS_REGION', '');
   expect(() => new DynamoDb()).toThrow('The environment variable AWS_REGION is missing: it must be set by the stack.');
 });
-
-test.each([
-  ['eu-west-1', {}, 'https://dynamodb.eu-west-1.amazonaws.com/'],
-  ['cn-north-1', {}, 'https://dynamodb.cn-north-1.amazonaws.com.cn/'],
-  ['eu-west-1', { AWS_ENDPOINT_URL: 'http://all.example:4566' }, 'http://all.example:4566/'],
-  ['eu-west-1', { AWS_ENDPOINT_URL: 'http://a.x', AWS_ENDPOINT_URL_DYNAMODB: 'https://own.x' }, 'https://own.x/'],
-])('in %s with %j, its endpoint is %s', (region, variables, expected) => {
-  for (const [name, value] of Object.entries({ AWS_REGION: region, AWS_ENDPOINT_URL_DYNAMODB: '', ...variables })) {
-    vi.stubEnv(name, value);
-  }
-  expect(new DynamoDb().endpoint.href).toBe(expected);
-});
-
-type Action = Parameters<DynamoDb['send']>[0];
 
 const nonEmpty = fc.string({ minLength: 1, unit: character });
 const number = fc.oneof(fc.bigInt().map(String), fc.double({ noNaN: true, noDefaultInfinity: true }).map(String));
