@@ -34,7 +34,7 @@ export class CanaryRelease extends Construct {
     const { lambda, logGroup, operation } = operationFunction;
     const { currentVersion, functionName } = lambda;
     const { version } = currentVersion;
-    const dimensions = { operation: '$.message.operation', version: '$.message.version' };
+    const dimensions = { operation: '$.message.operation', version: '$.message.version' } as const;
     countLines(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
     const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions").
