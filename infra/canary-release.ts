@@ -6,6 +6,7 @@ import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Variables } from '../functions/shared/environment.ts';
+import { HOOK_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
 import { LoggedFunction, type OperationFunction, tokenVariables } from './functions.ts';
 import { countLines, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
@@ -83,7 +84,7 @@ export class CanaryRelease extends Construct {
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
       description: `Checks a new version of ${operation.method} ${operation.path} before it receives traffic`,
       entry: 'functions/pre-traffic-hook/index.ts',
-      timeout: Duration.minutes(1),
+      timeout: Duration.millis(HOOK_TIMEOUT_MS),
       environment: {
         // As in "Create a file for your BeforeAllowTraffic Lambda function", CodeDeploy User Guide.
         NEW_VERSION_ARN: lambda.currentVersion.functionArn,

@@ -6,6 +6,7 @@ import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Variables } from '../functions/shared/environment.ts';
+import { FUNCTION_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
 import type { GrantedOperation } from './operations.ts';
 import type { StackSettings } from './settings.ts';
 import { type TableName, tableVariable } from './table-keys.ts';
@@ -67,7 +68,7 @@ interface OperationFunctionProps extends StackSettings {
 }
 
 /**
- * The function of an operation, with a timeout of 10 s. Its role allows the actions in infra/operations.ts and its own log.
+ * The function of an operation. Its role allows the actions in infra/operations.ts and its own log.
  * Environment variables such as `PLANTS_TABLE_NAME` contain the table names.
  */
 export class OperationFunction extends LoggedFunction {
@@ -78,8 +79,7 @@ export class OperationFunction extends LoggedFunction {
     super(scope, id, {
       description: `${operation.method} ${operation.path}`,
       entry: `functions/${operation.folder}/index.ts`,
-      // Calls to DynamoDB end 4 s earlier. API Gateway waits for 29 s.
-      timeout: Duration.seconds(10),
+      timeout: Duration.millis(FUNCTION_TIMEOUT_MS),
       environment: {
         ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
         ...tokenVariables(props),

@@ -6,6 +6,7 @@ import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { type FakeResponse, startFakeService } from '../../test/support/fake-service.ts';
 import { startIssuer } from '../../test/support/issuer.ts';
+import { HOOK_REPORT_MS, HOOK_TIMEOUT_MS } from '../shared/time-limits.ts';
 
 vi.mock('node:timers/promises', { spy: true });
 
@@ -46,7 +47,13 @@ interface Setup {
 }
 
 /** Runs the hook. Returns the status that it reported, its log, and the Authorization header of each event. */
-async function runHook({ version = correct, isThrottled, denied, creator = 'user', remainingMs = 60_000 }: Setup = {}) {
+async function runHook({
+  version = correct,
+  isThrottled,
+  denied,
+  creator = 'user',
+  remainingMs = HOOK_TIMEOUT_MS,
+}: Setup = {}) {
   const reports: object[] = [];
   const sent: unknown[] = [];
   const aws = await startFakeService(async ({ path, headers, body }) => {
@@ -146,7 +153,7 @@ test.each<[string, Setup]>([
 
 test('reports a failure in time if the version does not respond', async () => {
   const version = () => new Promise(() => {});
-  expect(await runHook({ version, remainingMs: 15_500 })).toMatchObject({ status: 'Failed' });
+  expect(await runHook({ version, remainingMs: HOOK_REPORT_MS + 500 })).toMatchObject({ status: 'Failed' });
 });
 
 test.each(['codeDeployRollback', 'CloudFormationRollback'])('does not check a deployment of %s', async (creator) => {

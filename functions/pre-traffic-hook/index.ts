@@ -8,14 +8,12 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Context } from 'aws-lambda';
 import { UNKNOWN_TOKEN } from '../shared/access-tokens/token.ts';
 import { environmentVariable, optionalVariable } from '../shared/environment.ts';
+import { HOOK_REPEAT_MS, HOOK_REPORT_MS } from '../shared/time-limits.ts';
 
 /** Source: "AppSpec 'hooks' section for an AWS Lambda deployment". */
 type LifecycleEvent = Record<'DeploymentId' | 'LifecycleEventHookExecutionId', string>;
 
-/** Milliseconds reserved at the end of the invocation to report. */
-const REPORT_MS = 15_000;
-/** A temporary failure is repeated for this time: throttling, a restarting database, a role that is not yet known. */
-const REPEAT_MS = 20_000;
+/** Throttling, a restarting database, a role that is not yet known. */
 const TEMPORARY_ERRORS = [429, 503, 504];
 /** `creator` of a deployment that restores the previous version ("DeploymentInfo", CodeDeploy API Reference). */
 const ROLLBACKS = ['codeDeployRollback', 'CloudFormationRollback'];
@@ -32,7 +30,7 @@ const codeDeploy = new CodeDeployClient({
  */
 export async function handler(event: LifecycleEvent, context: Context): Promise<void> {
   const { DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId } = event;
-  const deadline = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
+  const deadline = AbortSignal.timeout(context.getRemainingTimeInMillis() - HOOK_REPORT_MS);
   const passed = (await isRollback(deploymentId)) || (await rejectsAll(deadline));
   const status = passed ? 'Succeeded' : 'Failed';
   await codeDeploy.send(
@@ -55,7 +53,7 @@ async function isRollback(deploymentId: string): Promise<boolean> {
 
 /** Sends the requests one after the other. Logs the first that the version does not reject as it must. */
 async function rejectsAll(abortSignal: AbortSignal): Promise<boolean> {
-  const repeatUntil = Date.now() + REPEAT_MS;
+  const repeatUntil = Date.now() + HOOK_REPEAT_MS;
   const issuer = optionalVariable('TOKEN_ISSUER');
   const requests = {
     'without a token': {},

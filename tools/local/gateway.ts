@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { optionalVariable } from '../../functions/shared/environment.ts';
 import { errorHeaders } from '../../functions/shared/errors.ts';
+import { FUNCTION_TIMEOUT_MS } from '../../functions/shared/time-limits.ts';
 import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
 import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
 import { type Operation, readOperations } from '../../infra/contract.ts';
@@ -42,11 +43,11 @@ export async function importRoutes(): Promise<Route[]> {
   );
 }
 
-/** Invokes a handler with the members of Lambda's context that functions use. The remaining time is always 10 s. */
+/** Invokes a handler with the members of Lambda's context that functions use. The remaining time is always that of the timeout. */
 export function invoke({ handler, operationId }: Route, event: APIGatewayProxyEvent): Promise<unknown> {
   const { requestId: awsRequestId } = event.requestContext;
   const context = { awsRequestId, functionName: operationId, functionVersion: '$LATEST' };
-  return handler(event, { ...context, getRemainingTimeInMillis: () => 10_000 } as Context);
+  return handler(event, { ...context, getRemainingTimeInMillis: () => FUNCTION_TIMEOUT_MS } as Context);
 }
 
 /** Returns a listener that responds as API Gateway does, and with the page at /docs. Calls `log` with a line for each response. */

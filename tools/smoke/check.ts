@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { TOKEN_PREFIX } from '../../functions/shared/access-tokens/token.ts';
 import { parseObject } from '../../functions/shared/parse-object.ts';
+import { RESPONSE_MS } from '../../functions/shared/time-limits.ts';
 import type { RawResponse } from '../local/proxy-event.ts';
 import type { SmokeRequest } from './requests.ts';
 
-/** Maximum milliseconds until a response: 6 s for the database, and the init of a new environment. */
-const RESPONSE_WITHIN_MS = 8000;
 /** Errors of a correct service, for example while the database restarts. */
 const REPEATED_ERRORS: unknown[] = [429, 503, 504];
 const MAX_REPEATS = 3;
@@ -35,7 +34,7 @@ export async function check(baseUrl: string, request: SmokeRequest, token: strin
 /** Sends a request. Repeats it up to three times while the response is error 429, 503 or 504. */
 async function send(baseUrl: string, request: SmokeRequest, repeats = 0): Promise<RawResponse> {
   const { method, path, headers, body } = request;
-  const signal = AbortSignal.timeout(RESPONSE_WITHIN_MS);
+  const signal = AbortSignal.timeout(RESPONSE_MS);
   const sent = { method, headers, body: body.length > 0 ? body : null, redirect: 'manual', signal } as const;
   const response = await fetch(baseUrl + path, sent).catch(({ message, cause }: Error) => {
     // The message is often only "fetch failed"; the cause has the reason.

@@ -2,9 +2,8 @@ import { get } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet } from 'jose';
 import { PlantStoreError } from '../errors.ts';
+import { PROVIDER_KEYS_MS } from '../time-limits.ts';
 
-/** Limits a fetch of the metadata and the keys together. */
-const TIMEOUT_MS = 1500;
 /** The age up to which keys are used. A key that the provider removes can be valid that long. */
 const MAX_AGE_MS = 3_600_000;
 
@@ -23,7 +22,7 @@ interface Published {
 export function providerKeys(issuer: string) {
   // The URL of the keys is known only after the metadata is fetched, so `customFetch` does not use the one it gets.
   return createRemoteJWKSet(new URL(issuer), {
-    timeoutDuration: TIMEOUT_MS,
+    timeoutDuration: PROVIDER_KEYS_MS,
     cacheMaxAge: MAX_AGE_MS,
     [customFetch]: async (_, { signal }) => {
       try {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'aws-lambda';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
+import { RESERVED_MS } from '../time-limits.ts';
 import type { Action, Input, Output } from './actions.ts';
 import { Connection } from './connection.ts';
 import { DynamoDbError, parseResponse } from './response.ts';
@@ -10,8 +11,6 @@ const MAX_ATTEMPTS = 3;
 const BACKOFF_MS = 50;
 /** Longer than BACKOFF_MS, because DynamoDB refills a table's throughput once per second. */
 const THROTTLING_BACKOFF_MS = 500;
-/** Milliseconds reserved at the end of the invocation to respond and log. */
-const RESERVED_MS = 4000;
 
 /** Lambda's context, which says how much time the invocation has left; or, in init, a number of milliseconds. */
 export type TimeLimit = Pick<Context, 'getRemainingTimeInMillis'> | number;

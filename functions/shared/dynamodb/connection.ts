@@ -1,10 +1,8 @@
 import { environmentVariable, optionalVariable } from '../environment.ts';
+import { DATABASE_IDLE_MS } from '../time-limits.ts';
 import { resolveEndpoint } from './endpoint.ts';
 import type { HttpResponse } from './response.ts';
 import { sign } from './sign.ts';
-
-/** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */
-const IDLE_TIMEOUT_MS = 1000;
 
 /** Sends signed requests to DynamoDB, with the credentials in Lambda's environment variables. Keeps connections open. */
 export class Connection {
@@ -47,8 +45,8 @@ export class Connection {
         })
         .end(body);
       // The option `timeout` of node:http would not end a request whose headers never end.
-      const giveUp = () => request.destroy(new Error(`The database sent nothing for ${IDLE_TIMEOUT_MS} ms.`));
-      const timer = setTimeout(giveUp, IDLE_TIMEOUT_MS);
+      const giveUp = () => request.destroy(new Error(`The database sent nothing for ${DATABASE_IDLE_MS} ms.`));
+      const timer = setTimeout(giveUp, DATABASE_IDLE_MS);
     });
   }
 }
