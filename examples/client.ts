@@ -1,5 +1,5 @@
 /** The contract's Error. A program decides by `error`, because each failure has the status 400. */
-export class PlantStoreError extends Error {
+export class ApiError extends Error {
   readonly error: number;
 
   constructor({ error, message }: { error: number; message: string }) {
@@ -34,10 +34,10 @@ export function plantStore(baseUrl: string, token: string) {
         const response = await fetch(baseUrl + path, { method, headers, body, signal: AbortSignal.timeout(30_000) });
         if (response.ok) return parse<Body>(await response.text(), toBigint);
         seconds = Number(response.headers.get('Retry-After')) || seconds;
-        throw new PlantStoreError(parse(await response.text(), toBigint));
-      } catch (error) {
-        const isFinal = error instanceof PlantStoreError && !REPEATED_ERRORS.includes(error.error);
-        if (isFinal || attempt === MAX_ATTEMPTS) throw error;
+        throw new ApiError(parse(await response.text(), toBigint));
+      } catch (thrown) {
+        const isFinal = thrown instanceof ApiError && !REPEATED_ERRORS.includes(thrown.error);
+        if (isFinal || attempt === MAX_ATTEMPTS) throw thrown;
       }
       await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     }

@@ -12,9 +12,9 @@ export function listPlants(dynamoDb: DynamoDb, tableName: string) {
     const { limit = 20, cursor } = queryStringParameters;
     const start = cursor === undefined ? {} : { ExclusiveStartKey: { id: { N: String(cursor) } } };
     const read = { TableName: tableName, Limit: limit, ...start };
-    const { Items = [], LastEvaluatedKey } = await dynamoDb.send('Scan', read, context);
-    const plants = Items.map((item) => membersOf<ListedPlant>(item, ['id', ...plantMemberNames]));
-    const next = LastEvaluatedKey && { cursor: String(LastEvaluatedKey['id']?.N) };
+    const { Items: items = [], LastEvaluatedKey: lastKey } = await dynamoDb.send('Scan', read, context);
+    const plants = items.map((item) => membersOf<ListedPlant>(item, ['id', ...plantMemberNames]));
+    const next = lastKey && { cursor: String(lastKey['id']?.N) };
     return successResponse({ plants, ...next });
   };
 }

@@ -39,31 +39,31 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
  * after a lost response) therefore succeeds and changes nothing.
  */
 function putInput(plant: NewPlant, tableName: string): Input<'PutItem'> {
-  const Item: Record<string, AttributeValue> = { id: { N: String(plant.id) } };
-  const ExpressionAttributeNames: Record<string, string> = {};
-  const ExpressionAttributeValues: Record<string, AttributeValue> = {};
+  const item: Record<string, AttributeValue> = { id: attributeValue(plant.id) };
+  const names: Record<string, string> = {};
+  const values: Record<string, AttributeValue> = {};
   const sameMembers: string[] = [];
   for (const [index, member] of plantMemberNames.entries()) {
     // Numbered, because a member's name can contain characters that a placeholder must not.
     const [namePlaceholder, valuePlaceholder] = [`#name${index}`, `:value${index}`];
-    ExpressionAttributeNames[namePlaceholder] = member;
+    names[namePlaceholder] = member;
     const value = plant[member];
     if (value === undefined) {
       sameMembers.push(`attribute_not_exists(${namePlaceholder})`);
       continue;
     }
     const attribute = attributeValue(value);
-    Item[member] = attribute;
-    ExpressionAttributeValues[valuePlaceholder] = attribute;
+    item[member] = attribute;
+    values[valuePlaceholder] = attribute;
     sameMembers.push(`${namePlaceholder} = ${valuePlaceholder}`);
   }
   return {
     TableName: tableName,
-    Item,
+    Item: item,
     ConditionExpression: `attribute_not_exists(id) OR (${sameMembers.join(' AND ')})`,
-    ExpressionAttributeNames,
+    ExpressionAttributeNames: names,
     // DynamoDB rejects an empty object.
-    ...(Object.keys(ExpressionAttributeValues).length > 0 && { ExpressionAttributeValues }),
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
   };
 }
 

@@ -92,10 +92,10 @@ async function send(headers: Record<string, string>, abortSignal: AbortSignal) {
     if (response['statusCode'] === 400 && error === 401 && /^Bearer /.test(challenge)) return undefined;
     const problem = `status ${Number(response['statusCode'])}, error ${Number(error)}; it must be 400, 401 and a challenge`;
     return { problem, isTemporary: TEMPORARY_ERRORS.includes(Number(error)) };
-  } catch (error) {
+  } catch (thrown) {
     // The message of a SyntaxError contains a part of the response.
-    const problem = error instanceof SyntaxError ? 'the response is not JSON' : String(error);
-    return { problem, isTemporary: (error as Error).name === 'TooManyRequestsException' };
+    const problem = thrown instanceof SyntaxError ? 'the response is not JSON' : String(thrown);
+    return { problem, isTemporary: (thrown as Error).name === 'TooManyRequestsException' };
   }
 }
 

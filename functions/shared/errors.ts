@@ -2,6 +2,9 @@
 export const ERROR_NUMBERS = [400, 401, 404, 409, 413, 415, 429, 500, 503, 504] as const;
 export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 
+/** The message of error 500. It says nothing about the inside; the log does. */
+export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Repeating it is safe.';
+
 /** The value of WWW-Authenticate (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="plant-store"';
 

@@ -16,6 +16,7 @@ import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { tableId } from '../../infra/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
+import type { Item } from '../../tools/table.ts';
 import { listen } from './listen.ts';
 
 declare module 'vitest' {
@@ -23,8 +24,6 @@ declare module 'vitest' {
     engine: 'dynalite' | 'DynamoDB Local';
   }
 }
-
-type Item = Record<string, AttributeValue>;
 
 /** A stored plant. The id is in decimal digits. */
 type StoredPlant = Plant & { id: string };
@@ -55,8 +54,8 @@ export async function startEngine() {
     },
 
     /** Stores an item. */
-    async put(TableName: string, Item: Item): Promise<void> {
-      await client.send(new PutItemCommand({ TableName, Item }));
+    async put(TableName: string, item: Item): Promise<void> {
+      await client.send(new PutItemCommand({ TableName, Item: item }));
     },
 
     /** Deletes all items of a table. */

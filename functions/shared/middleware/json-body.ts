@@ -10,9 +10,9 @@ import { type Int64Path, parseExactly, replaceInt64s } from '../exact-numbers.ts
 import type { ApiEvent, Middleware, Request } from '../request.ts';
 import { truncate } from './validation-message.ts';
 
-/** A plant of 400 KB (DynamoDB's limit) is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
+/** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
 const MAX_BODY_BYTES = 2_500_000;
-/** Many more than a plant needs. A million values, which fit into 2.5 MB, would take seconds. Also limits the depth. */
+/** A body has few members. A million values, which fit into 2.5 MB, would take seconds. Also limits the depth. */
 const MAX_VALUES = 1000;
 /** Throws for invalid bytes, which `toString` would silently replace with U+FFFD. Keeps a byte order mark. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -51,6 +51,7 @@ function nameOf(path: string, ...missing: string[]): string {
 
 const REQUIREMENTS: Record<string, string> = {
   string: 'a string of well-formed Unicode',
+  // What DynamoDB can store (the keyword `storable` in tools/generate/generate.ts).
   number: 'a number: 0, or one with a magnitude from 1e-130 to 9.9e125',
   boolean: 'true or false',
   array: 'an array',
