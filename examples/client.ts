@@ -23,7 +23,11 @@ const { parse, rawJSON } = JSON as unknown as ExactJson;
 const toBigint: Reviver = (member, value, { source }) => (INT64_MEMBERS.includes(member) ? BigInt(source) : value);
 const toDigits = (_: string, value: unknown) => (typeof value === 'bigint' ? rawJSON(String(value)) : value);
 
-/** Returns a function that sends a request and returns the body of a 200. Otherwise, that function throws. */
+/**
+ * Returns a function that sends a request and returns the body of a 200.
+ *
+ * @throws in that function, an ApiError for a 400; the error of `fetch` if there is no response within 30 s
+ */
 export function plantStore(baseUrl: string, token: string) {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   return async <Body>(method: string, path: string, content?: object): Promise<Body> => {

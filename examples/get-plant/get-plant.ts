@@ -5,7 +5,11 @@ import { PlantStoreError } from '../shared/errors.ts';
 import { successResponse } from '../shared/success-response.ts';
 import { type GetPlantEvent, type GetPlantResponse, plantMemberNames } from './contract.generated.js';
 
-/** Responds with the plant with an id (openapi.yaml, `getPlant`). Throws 404 if there is none. */
+/**
+ * Responds with the plant with an id (openapi.yaml, `getPlant`).
+ *
+ * @throws 404 if there is none; the errors of `DynamoDb.send`.
+ */
 export function getPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ pathParameters }: GetPlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const { id } = pathParameters;

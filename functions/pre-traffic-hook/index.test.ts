@@ -6,7 +6,7 @@ import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { type FakeResponse, startFakeService } from '../../test/support/fake-service.ts';
 import { startIssuer } from '../../test/support/issuer.ts';
-import { HOOK_REPORT_MS, HOOK_TIMEOUT_MS } from '../shared/time-limits.ts';
+import { HOOK_REPORT_MS } from '../shared/time-limits.ts';
 
 vi.mock('node:timers/promises', { spy: true });
 
@@ -47,13 +47,7 @@ interface Setup {
 }
 
 /** Runs the hook. Returns the status that it reported, its log, and the Authorization header of each event. */
-async function runHook({
-  version = correct,
-  isThrottled,
-  denied,
-  creator = 'user',
-  remainingMs = HOOK_TIMEOUT_MS,
-}: Setup = {}) {
+async function runHook({ version = correct, isThrottled, denied, creator = 'user', remainingMs }: Setup = {}) {
   const reports: object[] = [];
   const sent: unknown[] = [];
   const aws = await startFakeService(async ({ path, headers, body }) => {

@@ -80,11 +80,9 @@ async function send(headers: Record<string, string>, abortSignal: AbortSignal) {
   try {
     const [httpMethod, resource] = [environmentVariable('METHOD'), environmentVariable('RESOURCE')];
     const requestContext = { extendedRequestId: 'pre-traffic-hook' };
-    const invocation = {
-      FunctionName: environmentVariable('NEW_VERSION_ARN'),
-      Payload: JSON.stringify({ httpMethod, resource, path: resource, headers, requestContext, body: null }),
-    };
-    const result = await lambda.send(new InvokeCommand(invocation), { abortSignal });
+    const Payload = JSON.stringify({ httpMethod, resource, path: resource, headers, requestContext, body: null });
+    const invocation = new InvokeCommand({ FunctionName: environmentVariable('NEW_VERSION_ARN'), Payload });
+    const result = await lambda.send(invocation, { abortSignal });
     if (result.FunctionError) return { problem: 'the function failed; its own log says why', isTemporary: true };
     const response: Record<string, unknown> = JSON.parse(Buffer.from(result.Payload ?? []).toString());
     const { error }: { error?: unknown } = JSON.parse(String(response['body']));

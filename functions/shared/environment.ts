@@ -21,9 +21,10 @@ type Variable = TableVariable | SettingVariable | HookVariable | AwsVariable;
 export type Variables = Partial<Record<Variable, string>>;
 
 /**
- * Returns the value of a variable. Throws if it is missing, so that init fails.
+ * Returns the value of a variable.
  *
  * @param name one of those above, or your own, which the stack must set too
+ * @throws if it is missing or empty, so that init fails
  */
 export function environmentVariable(name: string): string {
   const value = process.env[name];

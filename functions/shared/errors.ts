@@ -30,7 +30,10 @@ export class PlantStoreError extends Error {
   readonly error: ErrorNumber;
   readonly headers: Record<string, string>;
 
-  /** @param options `headers` replace the default headers of the error number. */
+  /**
+   * @param message a sentence for the client
+   * @param options `headers` replace the default headers of the error number
+   */
   constructor(error: ErrorNumber, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
     super(message, options);
     this.error = error;
@@ -38,7 +41,7 @@ export class PlantStoreError extends Error {
   }
 }
 
-/** The error for a request with an invalid bearer token (RFC 6750, 3.1). */
+/** Returns error 401 for a request with an invalid bearer token (RFC 6750, 3.1). */
 export function invalidToken(message: string): PlantStoreError {
   return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` } });
 }

@@ -16,8 +16,10 @@ interface Published {
 
 /**
  * Returns the published keys of an identity provider. jose fetches them when they are first needed, when they are an
- * hour old, and for an unknown key id at most every 30 s. If that fails, the lookup of a key throws 503, and the next
- * request tries again.
+ * hour old, and for an unknown key id at most every 30 s. If that fails, the next request tries again.
+ *
+ * @param issuer the provider's URL, as in the claim `iss`
+ * @throws 503 in the lookup of a key, if the provider fails or does not respond
  */
 export function providerKeys(issuer: string) {
   // The URL of the keys is known only after the metadata is fetched, so `customFetch` does not use the one it gets.

@@ -24,14 +24,20 @@ export interface StoredToken {
 export type AccessTokenItem = Record<'digest' | 'name', { S: string }> &
   Record<'createdAt' | 'expiresAt', { N: string }>;
 
-/** Creates a random token and its item, and does not store it. Times are in seconds since 1970. */
+/**
+ * Creates a random token and its item, and does not store it.
+ *
+ * @param name the token's name in the log
+ * @param createdAt in seconds since 1970
+ * @param expiresAt in seconds since 1970
+ */
 export function newToken(name: string, createdAt: number, expiresAt: number) {
   const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
   const token = TOKEN_PREFIX + characters.join('');
   return { token, item: toItem(token, name, createdAt, expiresAt) };
 }
 
-/** Returns the item of a token. Times are in seconds since 1970. */
+/** Returns the item of a token. The parameters are those of `newToken`. */
 export function toItem(token: string, name: string, createdAt: number, expiresAt: number): AccessTokenItem {
   return {
     ...keyOf(digestOf(token)),

@@ -20,6 +20,7 @@ export class TokensTable {
   /**
    * Returns the name of a valid token. Valid tokens are cached, so a revoked token stays valid for up to 60 s.
    *
+   * @param token of the form TOKEN_PATTERN
    * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.send`.
    */
   async verify(token: string, limit: TimeLimit): Promise<string> {

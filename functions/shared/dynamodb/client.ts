@@ -30,6 +30,7 @@ export class DynamoDb {
   /**
    * Sends an action, in up to three attempts, within the time limit.
    *
+   * @param action DynamoDB's name of it, such as `GetItem`
    * @throws 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not DynamoDB's; 504 if the
    * time is up; a DynamoDbError for any other error of DynamoDB, for example a condition that is not met.
    */

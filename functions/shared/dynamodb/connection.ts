@@ -20,7 +20,12 @@ export class Connection {
     sessionToken: optionalVariable('AWS_SESSION_TOKEN') ?? '',
   };
 
-  /** Sends an action once. Rejects if there is no complete response. */
+  /**
+   * Sends an action once.
+   *
+   * @param body the input as JSON
+   * @throws an Error of Node.js if there is no complete response
+   */
   send(action: string, body: string, signal: AbortSignal): Promise<HttpResponse> {
     const unsigned = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` };
     // Signs every attempt, because Lambda can freeze the environment between two attempts, and a signature expires.

@@ -5,7 +5,11 @@ export interface HttpResponse {
   text: string;
 }
 
-/** Returns the output of a response. Throws a DynamoDbError, or another error if DynamoDB did not send the response. */
+/**
+ * Returns the output of a response.
+ *
+ * @throws a DynamoDbError, or another error if DynamoDB did not send the response
+ */
 export function parseResponse({ status, text }: HttpResponse): object {
   const { ConsumedCapacity, __type, message, Message = message, ...others } = parseObject(text);
   // Only DynamoDB returns ConsumedCapacity. A proxy's empty 200 would otherwise mean "stored" or "no such token".

@@ -21,6 +21,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Parses the body. Each number that must be an int64 becomes a bigint or an UnconvertedNumber, which the validator
  * rejects.
  *
+ * @param int64Paths the paths of these numbers from the body
  * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
  * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, or has the member
  * `__proto__` or `constructor.prototype`.

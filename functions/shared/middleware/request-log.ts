@@ -24,7 +24,11 @@ export type LoggedError =
   | string
   | undefined;
 
-/** Logs a RequestLine for each request. It never contains a token, a digest or a body. */
+/**
+ * Logs a RequestLine for each request. It never contains a token, a digest or a body.
+ *
+ * @param operation the `operationId` of the contract
+ */
 export function requestLog(operation: string): Middleware {
   return {
     before: ({ internal }) => {
