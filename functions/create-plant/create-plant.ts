@@ -22,13 +22,13 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
     // which is another error ("Constraints in Amazon DynamoDB").
     const bytes = plantMemberNames.reduce((sum, member) => sum + Buffer.byteLength(String(plant[member] ?? '')), 0);
     if (bytes > MAX_ITEM_BYTES) throw tooLarge();
-    await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
-      if (!(error instanceof DynamoDbError)) throw error;
-      if (error.name === 'ConditionalCheckFailedException') {
+    await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((thrown) => {
+      if (!(thrown instanceof DynamoDbError)) throw thrown;
+      if (thrown.name === 'ConditionalCheckFailedException') {
         throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; use another id.`);
       }
       // DynamoDB reports a too large item as a ValidationException; only its message differs.
-      throw /item size/i.test(error.message) ? tooLarge() : error;
+      throw /item size/i.test(thrown.message) ? tooLarge() : thrown;
     });
     return successResponse<Plant>(pick(plant, plantMemberNames));
   };
@@ -68,5 +68,5 @@ function putInput(plant: NewPlant, tableName: string): Input<'PutItem'> {
 }
 
 function tooLarge(): PlantStoreError {
-  return new PlantStoreError(413, 'The plant is too large; it must fit into an item of 400 KB.');
+  return new PlantStoreError(413, `The plant is too large; it must fit into an item of ${MAX_ITEM_BYTES / 1024} KB.`);
 }

@@ -45,8 +45,8 @@ async function isRollback(deploymentId: string): Promise<boolean> {
     const creator = deploymentInfo?.creator ?? '';
     console.info({ deploymentId, creator });
     return ROLLBACKS.includes(creator);
-  } catch (error) {
-    console.error({ message: 'The deployment cannot be read, so the version is checked.', problem: String(error) });
+  } catch (thrown) {
+    console.error({ message: 'The deployment cannot be read, so the version is checked.', problem: String(thrown) });
     return false;
   }
 }

@@ -46,8 +46,8 @@ export function providerKeys(issuer: string) {
 async function discoverKeysUrl(issuer: string, signal: AbortSignal): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
-  const metadata = await fetchJson(`${origin}${path}/.well-known/openid-configuration`, signal).catch((error) =>
-    fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal).catch(() => Promise.reject(error)),
+  const metadata = await fetchJson(`${origin}${path}/.well-known/openid-configuration`, signal).catch((first) =>
+    fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal).catch(() => Promise.reject(first)),
   );
   const { issuer: actual, jwks_uri: keysUrl } = metadata;
   if (actual !== issuer) throw new Error(`The issuer was ${JSON.stringify(actual)}; it must be "${issuer}".`);
@@ -59,7 +59,7 @@ async function discoverKeysUrl(issuer: string, signal: AbortSignal): Promise<str
 function fetchJson(url: string, signal: AbortSignal): Promise<Published> {
   return new Promise((resolve, reject) => {
     // The reason is the timeout; node:https would say only "aborted".
-    const fail = (error: unknown) => reject(signal.reason ?? error);
+    const fail = (thrown: unknown) => reject(signal.reason ?? thrown);
     get(url, { signal }, (response) => {
       if (response.statusCode === 200) json(response).then((document) => resolve(document ?? {}), fail);
       else fail(new Error(`${url} responded with status ${response.statusCode}, not 200.`));

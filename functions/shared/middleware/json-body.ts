@@ -14,6 +14,7 @@ import { truncate } from './validation-message.ts';
 const MAX_BODY_BYTES = 2_500_000;
 /** A body has few members. A million values, which fit into 2.5 MB, would take seconds. Also limits the depth. */
 const MAX_VALUES = 1000;
+const grouped = (count: number) => count.toLocaleString('en-US');
 /** Throws for invalid bytes, which `toString` would silently replace with U+FFFD. Keeps a byte order mark. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -34,7 +35,7 @@ export function jsonBody(int64Paths: readonly Int64Path[]): Middleware {
       requireJson(event.headers?.['content-type']);
       const text = decodeBody(event);
       if (hasTooManyValues(text)) {
-        throw new PlantStoreError(413, 'The body has too many values; it must have at most 1,000.');
+        throw new PlantStoreError(413, `The body has too many values; it must have at most ${grouped(MAX_VALUES)}.`);
       }
       event.body = parseJson(parser, request, text);
       const exactBody = parseExactly(text);
@@ -53,7 +54,7 @@ function decodeBody({ body, isBase64Encoded }: ApiEvent): string {
   if (typeof body !== 'string' || body === '')
     throw new PlantStoreError(400, 'The body is missing; it must be a JSON object.');
   if (Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8') > MAX_BODY_BYTES) {
-    throw new PlantStoreError(413, 'The body is too large; it must have at most 2,500,000 bytes.');
+    throw new PlantStoreError(413, `The body is too large; it must have at most ${grouped(MAX_BODY_BYTES)} bytes.`);
   }
   if (!isBase64Encoded) return body;
   try {
@@ -83,8 +84,8 @@ function parseJson({ before }: ReturnType<typeof httpJsonBodyParser>, request: R
   try {
     before?.({ ...request, event });
     return event.body;
-  } catch (error) {
-    const { data, message } = (error as { cause: { data?: unknown; message?: string } }).cause;
+  } catch (thrown) {
+    const { data, message } = (thrown as { cause: { data?: unknown; message?: string } }).cause;
     const member = data === 'constructor' ? 'constructor.prototype' : data;
     const reason =
       message === undefined
