@@ -81,9 +81,9 @@ export class OperationFunction extends LoggedFunction {
       entry: `functions/${operation.folder}/index.ts`,
       timeout: Duration.millis(FUNCTION_TIMEOUT_MS),
       environment: {
-        ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
+        ...(allowOrigins.length > 0 && ({ ALLOW_ORIGINS: allowOrigins.join() } satisfies Variables)),
         ...tokenVariables(props),
-      } satisfies Variables,
+      },
       bundling: {
         // Without an identity provider, esbuild omits its code (functions/shared/init.ts).
         define: tokenIssuer === undefined ? { 'process.env.TOKEN_ISSUER': 'undefined' } : {},
@@ -103,10 +103,10 @@ export class OperationFunction extends LoggedFunction {
 }
 
 /** The settings of the identity provider, as environment variables. */
-export function tokenVariables({ tokenIssuer, tokenAudience, tokenScope }: StackSettings): Variables {
+export function tokenVariables({ tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
   return {
-    ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),
-    ...(tokenAudience !== undefined && { TOKEN_AUDIENCE: tokenAudience }),
-    ...(tokenScope !== undefined && { TOKEN_SCOPE: tokenScope }),
+    ...(tokenIssuer !== undefined && ({ TOKEN_ISSUER: tokenIssuer } satisfies Variables)),
+    ...(tokenAudience !== undefined && ({ TOKEN_AUDIENCE: tokenAudience } satisfies Variables)),
+    ...(tokenScope !== undefined && ({ TOKEN_SCOPE: tokenScope } satisfies Variables)),
   };
 }

@@ -18,7 +18,7 @@ export type TableName = 'plants' | 'accessTokens';
 export const tableKeys: Record<TableName, TableKeys> = {
   // Other attributes: `name` and, if the plant has one, `tag`.
   plants: withKey('id', 'N'),
-  // Other attributes: `name`, `createdAt` and `expiresAt`.
+  // Other attributes: those of AccessTokenItem (functions/shared/access-tokens/token.ts).
   accessTokens: withKey('digest', 'S'),
 };
 

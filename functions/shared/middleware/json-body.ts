@@ -14,7 +14,6 @@ import { truncate } from './validation-message.ts';
 const MAX_BODY_BYTES = 2_500_000;
 /** A body has few members. A million values, which fit into 2.5 MB, would take seconds. Also limits the depth. */
 const MAX_VALUES = 1000;
-const grouped = (count: number) => count.toLocaleString('en-US');
 /** Throws for invalid bytes, which `toString` would silently replace with U+FFFD. Keeps a byte order mark. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -43,6 +42,9 @@ export function jsonBody(int64Paths: readonly Int64Path[]): Middleware {
     },
   };
 }
+
+/** Writes a number as in 2,500,000. */
+const grouped = (count: number) => count.toLocaleString('en-US');
 
 function requireJson(contentType: string | undefined): void {
   if (contentType?.replace(/;.*/s, '').trim().toLowerCase() === 'application/json') return;
