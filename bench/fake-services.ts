@@ -2,13 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { digestOf } from '../functions/shared/access-tokens/token.ts';
+import { toItem } from '../functions/shared/access-tokens/token.ts';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { localVariables } from '../tools/local/environment.ts';
 
-const TOKEN_DIGEST = digestOf(DEVELOPMENT_TOKEN);
-const ITEM = { name: { S: 'bench' }, expiresAt: { N: '9999999999' } };
+const ITEM = toItem(DEVELOPMENT_TOKEN, 'bench', 0, 9_999_999_999);
 
 /** Starts a server that is an identity provider and a fake DynamoDB, which has one token and accepts every plant. */
 export async function startFakeServices() {
@@ -21,7 +20,7 @@ export async function startFakeServices() {
     const { Key, ReturnConsumedCapacity } = JSON.parse(await text(request));
     const output = {
       ConsumedCapacity: ReturnConsumedCapacity && { CapacityUnits: 1 },
-      Item: Key?.digest.S === TOKEN_DIGEST ? ITEM : undefined,
+      Item: Key?.digest.S === ITEM.digest.S ? ITEM : undefined,
     };
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(output));
   });

@@ -1,5 +1,5 @@
 /** The contract's Error. A program decides by `error`, because each failure has the status 400. */
-export class PlantStoreError extends Error {
+export class ApiError extends Error {
   readonly error: number;
 
   constructor({ error, message }: { error: number; message: string }) {
@@ -23,7 +23,11 @@ const { parse, rawJSON } = JSON as unknown as ExactJson;
 const toBigint: Reviver = (member, value, { source }) => (INT64_MEMBERS.includes(member) ? BigInt(source) : value);
 const toDigits = (_: string, value: unknown) => (typeof value === 'bigint' ? rawJSON(String(value)) : value);
 
-/** Returns a function that sends a request and returns the body of a 200. Otherwise, that function throws. */
+/**
+ * Returns a function that sends a request and returns the body of a 200.
+ *
+ * @throws in that function, an ApiError for a 400; the error of `fetch` if there is no response within 30 s
+ */
 export function plantStore(baseUrl: string, token: string) {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   return async <Body>(method: string, path: string, content?: object): Promise<Body> => {
@@ -34,10 +38,10 @@ export function plantStore(baseUrl: string, token: string) {
         const response = await fetch(baseUrl + path, { method, headers, body, signal: AbortSignal.timeout(30_000) });
         if (response.ok) return parse<Body>(await response.text(), toBigint);
         seconds = Number(response.headers.get('Retry-After')) || seconds;
-        throw new PlantStoreError(parse(await response.text(), toBigint));
-      } catch (error) {
-        const isFinal = error instanceof PlantStoreError && !REPEATED_ERRORS.includes(error.error);
-        if (isFinal || attempt === MAX_ATTEMPTS) throw error;
+        throw new ApiError(parse(await response.text(), toBigint));
+      } catch (thrown) {
+        const isFinal = thrown instanceof ApiError && !REPEATED_ERRORS.includes(thrown.error);
+        if (isFinal || attempt === MAX_ATTEMPTS) throw thrown;
       }
       await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     }

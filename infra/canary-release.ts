@@ -5,6 +5,8 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias, type CfnFunction, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { Variables } from '../functions/shared/environment.ts';
+import { HOOK_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
 import { type GrantedOperation, LoggedFunction, type OperationFunction, tokenVariables } from './functions.ts';
 import { addMetric, MINUTE, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
@@ -35,7 +37,7 @@ export class CanaryRelease extends Construct {
     const { currentVersion, functionName } = lambda;
     this.operation = operation;
     const { version } = currentVersion;
-    const dimensions = { operation: '$.message.operation', version: '$.message.version' };
+    const dimensions = { operation: '$.message.operation', version: '$.message.version' } as const;
     addMetric(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
     const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions").
@@ -84,14 +86,14 @@ export class CanaryRelease extends Construct {
     const hook = new LoggedFunction(this, 'PreTrafficHook', {
       description: `Checks a new version of ${operation.method} ${operation.path} before it receives traffic`,
       entry: 'functions/pre-traffic-hook/index.ts',
-      timeout: Duration.minutes(1),
+      timeout: Duration.millis(HOOK_TIMEOUT_MS),
       environment: {
         // As in "Create a file for your BeforeAllowTraffic Lambda function", CodeDeploy User Guide.
         NEW_VERSION_ARN: lambda.currentVersion.functionArn,
         METHOD: operation.method,
         RESOURCE: operation.path,
         ...tokenVariables(settings),
-      },
+      } satisfies Variables,
     });
     // Allows published versions only. The ARN without ":*" would be $LATEST.
     const resources = [`${lambda.functionArn}:*`];

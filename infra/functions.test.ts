@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
+import type { Action } from '../functions/shared/dynamodb/actions.ts';
 import { permissionsOf } from '../test/support/permissions.ts';
 import { functionOf, propertiesOf, templateWith, twoOperations, waterPlant } from '../test/support/stack.ts';
 import type { GrantedOperation } from './functions.ts';

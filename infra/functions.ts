@@ -5,7 +5,9 @@ import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Action } from '../functions/shared/dynamodb/dynamodb.ts';
+import type { Action } from '../functions/shared/dynamodb/actions.ts';
+import type { Variables } from '../functions/shared/environment.ts';
+import { FUNCTION_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
 import type { Operation } from './contract.ts';
 import { projectRoot } from './project-root.ts';
 import type { StackSettings } from './settings.ts';
@@ -74,7 +76,7 @@ interface OperationFunctionProps extends StackSettings {
 }
 
 /**
- * The function of an operation, with a timeout of 10 s. Its role allows the actions in infra/grants.ts and its own log.
+ * The function of an operation. Its role allows the actions in infra/grants.ts and its own log.
  * Environment variables such as `PLANTS_TABLE_NAME` contain the table names.
  */
 export class OperationFunction extends LoggedFunction {
@@ -85,10 +87,9 @@ export class OperationFunction extends LoggedFunction {
     super(scope, id, {
       description: `${operation.method} ${operation.path}`,
       entry: `functions/${operation.folder}/index.ts`,
-      // Calls to DynamoDB end 4 s earlier. API Gateway waits for 29 s.
-      timeout: Duration.seconds(10),
+      timeout: Duration.millis(FUNCTION_TIMEOUT_MS),
       environment: {
-        ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
+        ...(allowOrigins.length > 0 && ({ ALLOW_ORIGINS: allowOrigins.join() } satisfies Variables)),
         ...tokenVariables(props),
       },
       bundling: {
@@ -112,8 +113,8 @@ export class OperationFunction extends LoggedFunction {
 /** The settings of the identity provider, as environment variables. */
 export function tokenVariables({ tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
   return {
-    ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),
-    ...(tokenAudience !== undefined && { TOKEN_AUDIENCE: tokenAudience }),
-    ...(tokenScope !== undefined && { TOKEN_SCOPE: tokenScope }),
+    ...(tokenIssuer !== undefined && ({ TOKEN_ISSUER: tokenIssuer } satisfies Variables)),
+    ...(tokenAudience !== undefined && ({ TOKEN_AUDIENCE: tokenAudience } satisfies Variables)),
+    ...(tokenScope !== undefined && ({ TOKEN_SCOPE: tokenScope } satisfies Variables)),
   };
 }

@@ -1,3 +1,5 @@
+import type { TableVariable } from '../functions/shared/environment.ts';
+
 /** The keys and indexes of a table, as in CreateTable ("Amazon DynamoDB API Reference") and in a template. */
 interface TableKeys {
   AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' }[];
@@ -17,7 +19,7 @@ export type TableId = 'plants' | 'accessTokens';
 export const tableKeys: Record<TableId, TableKeys> = {
   // Other attributes: `name` and, if the plant has one, `tag`.
   plants: withKey('id', 'N'),
-  // Other attributes: `name`, `createdAt` and `expiresAt`.
+  // Other attributes: those of AccessTokenItem (functions/shared/access-tokens/token.ts).
   accessTokens: withKey('digest', 'S'),
 };
 
@@ -36,7 +38,7 @@ export function tableLogicalId(id: TableId): string {
 }
 
 /** Returns the environment variable that contains a table's physical name: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens`. */
-export function tableVariable(id: TableId): string {
+export function tableVariable(id: TableId): TableVariable {
   return `${id.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}_TABLE_NAME`;
 }
 

@@ -7,6 +7,7 @@ import {
   type TableProps,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
+import type { AccessTokenItem } from '../functions/shared/access-tokens/token.ts';
 import { type KeySchema, type TableId, tableKeys, tableLogicalId } from './table-keys.ts';
 
 export type Tables = Record<TableId, Table>;
@@ -33,7 +34,7 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
   }
   return {
     plants: addTable('plants'),
-    accessTokens: addTable('accessTokens', { timeToLiveAttribute: 'expiresAt' }),
+    accessTokens: addTable('accessTokens', { timeToLiveAttribute: 'expiresAt' satisfies keyof AccessTokenItem }),
   };
 }
 

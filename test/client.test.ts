@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { PlantStoreError, plantStore } from '../examples/client.ts';
+import { ApiError, plantStore } from '../examples/client.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { type FakeResponse, startFakeService } from './support/fake-service.ts';
 import { plantWith } from './support/plant.ts';
@@ -37,7 +37,7 @@ test('reads each id as a bigint with all its digits, and other numbers as number
 test('throws the Error of the contract', async () => {
   const id = 9223372036854775808n;
   const error = await send('POST', '/plants', { id, ...plantWith() }).catch((error) => error);
-  expect(error).toBeInstanceOf(PlantStoreError);
+  expect(error).toBeInstanceOf(ApiError);
   expect(error).toMatchObject({ error: 400, message: expect.stringContaining(`The member id was ${id}`) });
 });
 

@@ -4,13 +4,13 @@ import { operationObject, parseContract } from '../infra/contract.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract-body.ts';
 import { startEngine } from './support/engine.ts';
-import { contextWith, eventWith, handlerOf, sampleEvent, sampleNames } from './support/event.ts';
+import { contextWith, eventWith, sampleEvent, sampleNames } from './support/event.ts';
 import { bodyOf, plantWith } from './support/plant.ts';
 
 /* The requests that people send first: the sample events, and the examples of errors in openapi.yaml. */
 
 closedAtEnd(await startEngine());
-const handler = handlerOf(await import('../functions/create-plant/index.ts'));
+const { handler } = await import('../functions/create-plant/index.ts');
 vi.spyOn(console, 'info').mockReturnValue();
 
 async function respond(event: object) {

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { readOperations } from '../infra/contract.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startEngine } from './support/engine.ts';
-import { contextWith, eventWith, handlerOf } from './support/event.ts';
+import { contextWith, eventWith, importHandler } from './support/event.ts';
 
 /* What each operation must have, and what to add if it does not. */
 
@@ -11,7 +11,7 @@ closedAtEnd(await startEngine());
 test.each(readOperations())('pages of the allowed origins can read an error of $operationId', async ({ folder }) => {
   vi.spyOn(console, 'info').mockReturnValue();
   vi.stubEnv('ALLOW_ORIGINS', 'https://a.example,https://b.example');
-  const handler = handlerOf(await import(`../functions/${folder}/index.ts`));
+  const handler = await importHandler(folder);
   const advice = `Add .use(cors()) to functions/${folder}/index.ts, before .use(errorResponse()).`;
   for (const [origin, allowed] of [
     ['https://a.example', 'https://a.example'],

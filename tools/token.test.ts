@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { ACCESS_TOKEN_PATTERN, digestOf } from '../functions/shared/access-tokens/token.ts';
+import { digestOf, TOKEN_PATTERN } from '../functions/shared/access-tokens/token.ts';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
@@ -28,7 +28,7 @@ test('prints only the new token to stdout, and stores only its digest', async ()
   setTime('2031-01-01T00:00:00Z');
   const { code, stdout, stderr } = await token('create', '--name', 'ci', '--expires', '1h');
   expect(code).toBe(0);
-  expect(stdout.trimEnd()).toMatch(ACCESS_TOKEN_PATTERN);
+  expect(stdout.trimEnd()).toMatch(TOKEN_PATTERN);
   expect(stderr).toBe('Token "ci" is valid until 2031-01-01T01:00:00Z. It is not shown again.\n');
   const createdAt = Date.parse('2031-01-01T00:00:00Z') / 1000;
   expect(await storedItems()).toEqual([

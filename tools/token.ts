@@ -1,5 +1,5 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
-import { type AccessTokenItem, newToken } from '../functions/shared/access-tokens/token.ts';
+import { fromItem, keyOf, newToken, type StoredToken } from '../functions/shared/access-tokens/token.ts';
 import { checked, command, UsageError } from './shared/command.ts';
 import { findTable, printTable, type Table } from './shared/table.ts';
 
@@ -48,16 +48,9 @@ async function createToken(table: Table, name: string, lifetimeSeconds: number):
 }
 
 /** Reads all tokens, sorted by name. Includes expired tokens until the table's time to live (TTL) deletes them. */
-async function readTokens({ client, tableName }: Table): Promise<AccessTokenItem[]> {
+async function readTokens({ client, tableName }: Table): Promise<StoredToken[]> {
   const pages = await Array.fromAsync(paginateScan({ client }, { TableName: tableName, ConsistentRead: true }));
-  return pages
-    .flatMap(({ Items = [] }) => Items)
-    .map((item) => {
-      const textOf = (name: string) => item[name]?.S ?? item[name]?.N ?? '';
-      const createdAt = Number(textOf('createdAt'));
-      return { digest: textOf('digest'), name: textOf('name'), createdAt, expiresAt: Number(textOf('expiresAt')) };
-    })
-    .toSorted((a, b) => a.name.localeCompare(b.name));
+  return pages.flatMap(({ Items = [] }) => Items.map(fromItem)).toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
 /** Deletes each token with this name; two commands at the same time can create two. Throws if there is none. */
@@ -65,12 +58,12 @@ async function revokeTokens(table: Table, name: string): Promise<void> {
   const tokens = (await readTokens(table)).filter((token) => token.name === name);
   if (tokens.length === 0) throw new Error(`There is no token named "${name}".`);
   for (const { digest } of tokens) {
-    await table.client.send(new DeleteItemCommand({ TableName: table.tableName, Key: { digest: { S: digest } } }));
+    await table.client.send(new DeleteItemCommand({ TableName: table.tableName, Key: keyOf(digest) }));
   }
   console.error(`Token "${name}" is revoked; it is rejected everywhere within 60 s.`);
 }
 
-function printTokens(tokens: AccessTokenItem[]): void {
+function printTokens(tokens: StoredToken[]): void {
   const rows = tokens.map(({ name, createdAt, expiresAt }) => {
     const expired = expiresAt * 1000 <= Date.now() ? ' (expired)' : '';
     return [name, isoTime(createdAt), isoTime(expiresAt) + expired];

@@ -2,12 +2,12 @@ import { expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
-import { contextWith, eventWith, handlerOf, sampleEvent } from '../../test/support/event.ts';
+import { contextWith, eventWith, sampleEvent } from '../../test/support/event.ts';
 import { bodyOf, plantWith } from '../../test/support/plant.ts';
 
 const engine = closedAtEnd(await startEngine());
-const create = handlerOf(await import('../create-plant/index.ts'));
-const handler = handlerOf(await import('./index.ts'));
+const { handler: create } = await import('../create-plant/index.ts');
+const { handler } = await import('./index.ts');
 vi.spyOn(console, 'info').mockReturnValue();
 
 /** Returns the body of the response to the sample event with another id, or with other changes. */

@@ -1,10 +1,15 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type DynamoDb, membersOf } from '../shared/dynamodb/dynamodb.ts';
+import { membersOf } from '../shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '../shared/dynamodb/client.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { successResponse } from '../shared/success-response.ts';
 import { type DeletePlantEvent, type DeletePlantResponse, plantMemberNames } from './contract.generated.js';
 
-/** Deletes the plant with an id and responds with it (openapi.yaml, `deletePlant`). Throws 404 if there is none. */
+/**
+ * Deletes the plant with an id and responds with it (openapi.yaml, `deletePlant`).
+ *
+ * @throws 404 if there is none; the errors of `DynamoDb.send`.
+ */
 export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ pathParameters }: DeletePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const { id } = pathParameters;

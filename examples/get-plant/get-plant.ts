@@ -1,10 +1,15 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type DynamoDb, membersOf } from '../shared/dynamodb/dynamodb.ts';
+import { membersOf } from '../shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '../shared/dynamodb/client.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { successResponse } from '../shared/success-response.ts';
 import { type GetPlantEvent, type GetPlantResponse, plantMemberNames } from './contract.generated.js';
 
-/** Responds with the plant with an id (openapi.yaml, `getPlant`). Throws 404 if there is none. */
+/**
+ * Responds with the plant with an id (openapi.yaml, `getPlant`).
+ *
+ * @throws 404 if there is none; the errors of `DynamoDb.send`.
+ */
 export function getPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ pathParameters }: GetPlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const { id } = pathParameters;

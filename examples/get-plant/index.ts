@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import validator from '@middy/validator';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { environmentVariable } from '../shared/environment-variable.ts';
+import { environmentVariable } from '../shared/environment.ts';
 import { accessTokens, dynamoDb } from '../shared/init.ts';
 import { bearerAuth } from '../shared/middleware/bearer-auth.ts';
 import { cors } from '../shared/middleware/cors.ts';
@@ -21,4 +21,4 @@ export const handler = middy<GetPlantEvent, APIGatewayProxyResult>()
   .use(bearerAuth(accessTokens))
   .use(typedParameters(parameters))
   .use(validator({ eventSchema: validateEvent }))
-  .handler(getPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
+  .handler<unknown, APIGatewayProxyResult>(getPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

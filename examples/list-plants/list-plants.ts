@@ -1,5 +1,6 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type DynamoDb, membersOf } from '../shared/dynamodb/dynamodb.ts';
+import { membersOf } from '../shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '../shared/dynamodb/client.ts';
 import { successResponse } from '../shared/success-response.ts';
 import { type ListPlantsEvent, type ListPlantsResponse, plantMemberNames } from './contract.generated.js';
 
@@ -11,9 +12,9 @@ export function listPlants(dynamoDb: DynamoDb, tableName: string) {
     const { limit = 20, cursor } = queryStringParameters;
     const start = cursor === undefined ? {} : { ExclusiveStartKey: { id: { N: String(cursor) } } };
     const read = { TableName: tableName, Limit: limit, ...start };
-    const { Items = [], LastEvaluatedKey } = await dynamoDb.send('Scan', read, context);
-    const plants = Items.map((item) => membersOf<ListedPlant>(item, ['id', ...plantMemberNames]));
-    const next = LastEvaluatedKey && { cursor: String(LastEvaluatedKey['id']?.N) };
+    const { Items: items = [], LastEvaluatedKey: lastKey } = await dynamoDb.send('Scan', read, context);
+    const plants = items.map((item) => membersOf<ListedPlant>(item, ['id', ...plantMemberNames]));
+    const next = lastKey && { cursor: String(lastKey['id']?.N) };
     return successResponse({ plants, ...next });
   };
 }

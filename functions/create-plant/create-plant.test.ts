@@ -4,7 +4,7 @@ import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { plantWith, untaggedPlantWith } from '../../test/support/plant.ts';
 import { fc, text } from '../../test/support/property.ts';
-import { DynamoDb } from '../shared/dynamodb/dynamodb.ts';
+import { DynamoDb } from '../shared/dynamodb/client.ts';
 import type { NewPlant } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 

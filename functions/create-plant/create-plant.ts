@@ -1,11 +1,8 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import {
-  type AttributeValue,
-  attributeValue,
-  type DynamoDb,
-  DynamoDbError,
-  type Input,
-} from '../shared/dynamodb/dynamodb.ts';
+import type { AttributeValue, Input } from '../shared/dynamodb/actions.ts';
+import { attributeValue } from '../shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '../shared/dynamodb/client.ts';
+import { DynamoDbError } from '../shared/dynamodb/response.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { pick, successResponse } from '../shared/success-response.ts';
 import { type CreatePlantEvent, type NewPlant, type Plant, plantMemberNames } from './contract.generated.js';
@@ -25,13 +22,13 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
     // which is another error ("Constraints in Amazon DynamoDB").
     const bytes = plantMemberNames.reduce((sum, member) => sum + Buffer.byteLength(String(plant[member] ?? '')), 0);
     if (bytes > MAX_ITEM_BYTES) throw tooLarge();
-    await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((error) => {
-      if (!(error instanceof DynamoDbError)) throw error;
-      if (error.name === 'ConditionalCheckFailedException') {
+    await dynamoDb.send('PutItem', putInput(plant, tableName), context).catch((thrown) => {
+      if (!(thrown instanceof DynamoDbError)) throw thrown;
+      if (thrown.name === 'ConditionalCheckFailedException') {
         throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; use another id.`);
       }
       // DynamoDB reports a too large item as a ValidationException; only its message differs.
-      throw /item size/i.test(error.message) ? tooLarge() : error;
+      throw /item size/i.test(thrown.message) ? tooLarge() : thrown;
     });
     return successResponse<Plant>(pick(plant, plantMemberNames));
   };
@@ -42,34 +39,34 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
  * after a lost response) therefore succeeds and changes nothing.
  */
 function putInput(plant: NewPlant, tableName: string): Input<'PutItem'> {
-  const Item: Record<string, AttributeValue> = { id: { N: String(plant.id) } };
-  const ExpressionAttributeNames: Record<string, string> = {};
-  const ExpressionAttributeValues: Record<string, AttributeValue> = {};
+  const item: Record<string, AttributeValue> = { id: attributeValue(plant.id) };
+  const names: Record<string, string> = {};
+  const values: Record<string, AttributeValue> = {};
   const sameMembers: string[] = [];
   for (const [index, member] of plantMemberNames.entries()) {
     // Numbered, because a member's name can contain characters that a placeholder must not.
     const [namePlaceholder, valuePlaceholder] = [`#name${index}`, `:value${index}`];
-    ExpressionAttributeNames[namePlaceholder] = member;
+    names[namePlaceholder] = member;
     const value = plant[member];
     if (value === undefined) {
       sameMembers.push(`attribute_not_exists(${namePlaceholder})`);
       continue;
     }
     const attribute = attributeValue(value);
-    Item[member] = attribute;
-    ExpressionAttributeValues[valuePlaceholder] = attribute;
+    item[member] = attribute;
+    values[valuePlaceholder] = attribute;
     sameMembers.push(`${namePlaceholder} = ${valuePlaceholder}`);
   }
   return {
     TableName: tableName,
-    Item,
+    Item: item,
     ConditionExpression: `attribute_not_exists(id) OR (${sameMembers.join(' AND ')})`,
-    ExpressionAttributeNames,
+    ExpressionAttributeNames: names,
     // DynamoDB rejects an empty object.
-    ...(Object.keys(ExpressionAttributeValues).length > 0 && { ExpressionAttributeValues }),
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
   };
 }
 
 function tooLarge(): PlantStoreError {
-  return new PlantStoreError(413, 'The plant is too large; it must fit into an item of 400 KB.');
+  return new PlantStoreError(413, `The plant is too large; it must fit into an item of ${MAX_ITEM_BYTES / 1024} KB.`);
 }

@@ -3,7 +3,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
-import { contextWith, eventWith, handlerOf } from '../../test/support/event.ts';
+import { contextWith, eventWith } from '../../test/support/event.ts';
 import { bodyOf, plantWith, untaggedPlantWith } from '../../test/support/plant.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
@@ -11,7 +11,7 @@ import { digestOf } from '../shared/access-tokens/token.ts';
 
 const engine = closedAtEnd(await startEngine());
 // The module reads its environment when it is loaded.
-const handler = handlerOf(await import('./index.ts'));
+const { handler } = await import('./index.ts');
 
 let log: string[] = [];
 beforeEach(() => {

@@ -2,7 +2,7 @@ import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import validator from '@middy/validator';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { environmentVariable } from '../shared/environment-variable.ts';
+import { environmentVariable } from '../shared/environment.ts';
 import { accessTokens, dynamoDb } from '../shared/init.ts';
 import { bearerAuth } from '../shared/middleware/bearer-auth.ts';
 import { cors } from '../shared/middleware/cors.ts';
@@ -13,8 +13,8 @@ import { type CreatePlantEvent, int64Paths, operationId, default as validateEven
 import { createPlant } from './create-plant.ts';
 
 /**
- * `POST /plants` (openapi.yaml, `createPlant`). Takes an API Gateway REST proxy event and returns a proxy response: 200
- * with a Plant, or 400 with an Error. After init, it never throws.
+ * `POST /plants` (openapi.yaml, `createPlant`). Takes an API Gateway REST proxy event, `unknown` until it is validated, and
+ * returns a proxy response: 200 with a Plant, or 400 with an Error. After init, it never throws.
  *
  * A request passes through the middleware from top to bottom, the response or an error from bottom to top: `errorResponse`
  * turns an error into a response, and `cors` adds its headers to that.
@@ -27,4 +27,4 @@ export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(bearerAuth(accessTokens))
   .use(jsonBody(int64Paths))
   .use(validator({ eventSchema: validateEvent }))
-  .handler(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
+  .handler<unknown, APIGatewayProxyResult>(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

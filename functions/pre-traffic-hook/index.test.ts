@@ -3,9 +3,10 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
-import { contextWith, handlerOf } from '../../test/support/event.ts';
+import { contextWith } from '../../test/support/event.ts';
 import { type FakeResponse, startFakeService } from '../../test/support/fake-service.ts';
 import { startIssuer } from '../../test/support/issuer.ts';
+import { HOOK_REPORT_MS } from '../shared/time-limits.ts';
 
 vi.mock('node:timers/promises', { spy: true });
 
@@ -13,7 +14,7 @@ closedAtEnd(await startEngine());
 const issuer = closedAtEnd(await startIssuer());
 const PROVIDER = { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants,seeds', TOKEN_SCOPE: 'plants/write' };
 Object.assign(process.env, PROVIDER);
-const createPlant = handlerOf(await import('../create-plant/index.ts'));
+const { handler: createPlant } = await import('../create-plant/index.ts');
 const correct = (event: APIGatewayProxyEvent) => createPlant(event, contextWith());
 
 afterEach(() => {
@@ -46,7 +47,7 @@ interface Setup {
 }
 
 /** Runs the hook. Returns the status that it reported, its log, and the Authorization header of each event. */
-async function runHook({ version = correct, isThrottled, denied, creator = 'user', remainingMs = 60_000 }: Setup = {}) {
+async function runHook({ version = correct, isThrottled, denied, creator = 'user', remainingMs }: Setup = {}) {
   const reports: object[] = [];
   const sent: unknown[] = [];
   const aws = await startFakeService(async ({ path, headers, body }) => {
@@ -146,7 +147,7 @@ test.each<[string, Setup]>([
 
 test('reports a failure in time if the version does not respond', async () => {
   const version = () => new Promise(() => {});
-  expect(await runHook({ version, remainingMs: 15_500 })).toMatchObject({ status: 'Failed' });
+  expect(await runHook({ version, remainingMs: HOOK_REPORT_MS + 500 })).toMatchObject({ status: 'Failed' });
 });
 
 test.each(['codeDeployRollback', 'CloudFormationRollback'])('does not check a deployment of %s', async (creator) => {

@@ -7,14 +7,13 @@ import {
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Context } from 'aws-lambda';
 import { UNKNOWN_TOKEN } from '../shared/access-tokens/token.ts';
+import { environmentVariable, optionalVariable } from '../shared/environment.ts';
+import { HOOK_REPEAT_MS, HOOK_REPORT_MS } from '../shared/time-limits.ts';
 
 /** Source: "AppSpec 'hooks' section for an AWS Lambda deployment". */
 type LifecycleEvent = Record<'DeploymentId' | 'LifecycleEventHookExecutionId', string>;
 
-/** Milliseconds reserved at the end of the invocation to report. */
-const REPORT_MS = 15_000;
-/** A temporary failure is repeated for this time: throttling, a restarting database, a role that is not yet known. */
-const REPEAT_MS = 20_000;
+/** Throttling, a restarting database, a role that is not yet known. */
 const TEMPORARY_ERRORS = [429, 503, 504];
 /** `creator` of a deployment that restores the previous version ("DeploymentInfo", CodeDeploy API Reference). */
 const ROLLBACKS = ['codeDeployRollback', 'CloudFormationRollback'];
@@ -31,7 +30,7 @@ const codeDeploy = new CodeDeployClient({
  */
 export async function handler(event: LifecycleEvent, context: Context): Promise<void> {
   const { DeploymentId: deploymentId, LifecycleEventHookExecutionId: lifecycleEventHookExecutionId } = event;
-  const deadline = AbortSignal.timeout(context.getRemainingTimeInMillis() - REPORT_MS);
+  const deadline = AbortSignal.timeout(context.getRemainingTimeInMillis() - HOOK_REPORT_MS);
   const passed = (await isRollback(deploymentId)) || (await rejectsAll(deadline));
   const status = passed ? 'Succeeded' : 'Failed';
   await codeDeploy.send(
@@ -46,16 +45,16 @@ async function isRollback(deploymentId: string): Promise<boolean> {
     const creator = deploymentInfo?.creator ?? '';
     console.info({ deploymentId, creator });
     return ROLLBACKS.includes(creator);
-  } catch (error) {
-    console.error({ message: 'The deployment cannot be read, so the version is checked.', problem: String(error) });
+  } catch (thrown) {
+    console.error({ message: 'The deployment cannot be read, so the version is checked.', problem: String(thrown) });
     return false;
   }
 }
 
 /** Sends the requests one after the other. Logs the first that the version does not reject as it must. */
 async function rejectsAll(abortSignal: AbortSignal): Promise<boolean> {
-  const repeatUntil = Date.now() + REPEAT_MS;
-  const { TOKEN_ISSUER: issuer } = process.env;
+  const repeatUntil = Date.now() + HOOK_REPEAT_MS;
+  const issuer = optionalVariable('TOKEN_ISSUER');
   const requests = {
     'without a token': {},
     'with an unknown token': { Authorization: `Bearer ${UNKNOWN_TOKEN}` },
@@ -78,11 +77,12 @@ async function rejectsAll(abortSignal: AbortSignal): Promise<boolean> {
 
 /** Invokes the new version. Returns undefined if it rejects the request, or else the problem, without the response. */
 async function send(headers: Record<string, string>, abortSignal: AbortSignal) {
-  const { NEW_VERSION_ARN: FunctionName, METHOD: httpMethod, RESOURCE: resource } = process.env;
-  const requestContext = { extendedRequestId: 'pre-traffic-hook' };
-  const Payload = JSON.stringify({ httpMethod, resource, path: resource, headers, requestContext, body: null });
   try {
-    const result = await lambda.send(new InvokeCommand({ FunctionName, Payload }), { abortSignal });
+    const [httpMethod, resource] = [environmentVariable('METHOD'), environmentVariable('RESOURCE')];
+    const requestContext = { extendedRequestId: 'pre-traffic-hook' };
+    const Payload = JSON.stringify({ httpMethod, resource, path: resource, headers, requestContext, body: null });
+    const invocation = new InvokeCommand({ FunctionName: environmentVariable('NEW_VERSION_ARN'), Payload });
+    const result = await lambda.send(invocation, { abortSignal });
     if (result.FunctionError) return { problem: 'the function failed; its own log says why', isTemporary: true };
     const response: Record<string, unknown> = JSON.parse(Buffer.from(result.Payload ?? []).toString());
     const { error }: { error?: unknown } = JSON.parse(String(response['body']));
@@ -90,18 +90,19 @@ async function send(headers: Record<string, string>, abortSignal: AbortSignal) {
     if (response['statusCode'] === 400 && error === 401 && /^Bearer /.test(challenge)) return undefined;
     const problem = `status ${Number(response['statusCode'])}, error ${Number(error)}; it must be 400, 401 and a challenge`;
     return { problem, isTemporary: TEMPORARY_ERRORS.includes(Number(error)) };
-  } catch (error) {
+  } catch (thrown) {
     // The message of a SyntaxError contains a part of the response.
-    const problem = error instanceof SyntaxError ? 'the response is not JSON' : String(error);
-    return { problem, isTemporary: (error as Error).name === 'TooManyRequestsException' };
+    const problem = thrown instanceof SyntaxError ? 'the response is not JSON' : String(thrown);
+    return { problem, isTemporary: (thrown as Error).name === 'TooManyRequestsException' };
   }
 }
 
 /** Returns a JWT whose claims the new version accepts, and whose algorithm is `none` (RFC 8725, 2.1). */
 function unsignedJwt(iss: string): string {
-  const { TOKEN_AUDIENCE: audiences, TOKEN_SCOPE: scope } = process.env;
+  const [aud] = optionalVariable('TOKEN_AUDIENCE')?.split(',') ?? [];
+  const scope = optionalVariable('TOKEN_SCOPE');
   const exp = Math.floor(Date.now() / 1000) + 300;
-  const claims = { iss, aud: audiences?.split(',')[0], scope, sub: 'pre-traffic-hook', exp };
+  const claims = { iss, aud, scope, sub: 'pre-traffic-hook', exp };
   const parts = [{ alg: 'none', typ: 'at+jwt' }, claims].map((part) => Buffer.from(JSON.stringify(part)));
   return `${parts.map((part) => part.toString('base64url')).join('.')}.`;
 }

@@ -2,6 +2,9 @@
 export const ERROR_NUMBERS = [400, 401, 404, 409, 413, 415, 429, 500, 503, 504] as const;
 export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 
+/** The message of error 500. It says nothing about the inside; the log does. */
+export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Repeating it is safe.';
+
 /** The value of WWW-Authenticate (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="plant-store"';
 
@@ -27,7 +30,10 @@ export class PlantStoreError extends Error {
   readonly error: ErrorNumber;
   readonly headers: Record<string, string>;
 
-  /** @param options `headers` replace the default headers of the error number. */
+  /**
+   * @param message a sentence for the client
+   * @param options `headers` replace the default headers of the error number
+   */
   constructor(error: ErrorNumber, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
     super(message, options);
     this.error = error;
@@ -35,7 +41,7 @@ export class PlantStoreError extends Error {
   }
 }
 
-/** The error for a request with an invalid bearer token (RFC 6750, 3.1). */
+/** Returns error 401 for a request with an invalid bearer token (RFC 6750, 3.1). */
 export function invalidToken(message: string): PlantStoreError {
   return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` } });
 }

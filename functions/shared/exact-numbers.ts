@@ -27,7 +27,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Parses JSON. An integer becomes a bigint. A fraction, or a form such as 1e18 beyond 2^53, becomes an UnconvertedNumber. */
+/**
+ * Parses JSON. An integer becomes a bigint. A fraction, or a form such as 1e18 beyond 2^53, becomes an UnconvertedNumber.
+ *
+ * @throws SyntaxError if the text is not JSON
+ */
 export function parseExactly(text: string): unknown {
   return parseWithSource(text, (_, value, { source }) =>
     typeof value === 'number' ? exactNumber(value, source) : value,

@@ -1,6 +1,6 @@
 import { TokensTable } from './access-tokens/tokens-table.ts';
-import { DynamoDb } from './dynamodb/dynamodb.ts';
-import { environmentVariable } from './environment-variable.ts';
+import { DynamoDb } from './dynamodb/client.ts';
+import { environmentVariable, optionalVariable } from './environment.ts';
 
 /* What each function creates once, before its first request. */
 
@@ -8,12 +8,12 @@ export const dynamoDb = new DynamoDb();
 
 export const accessTokens = {
   table: new TokensTable(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME')),
-  // Without a provider, infra/functions.ts sets the variable to undefined in the bundle, and esbuild omits this code.
+  // Without a provider, infra/functions.ts replaces this expression in the bundle by undefined, and esbuild omits the code.
   jwtVerifier: process.env['TOKEN_ISSUER']
     ? new (await import('./access-tokens/jwt-verifier.ts')).JwtVerifier({
         issuer: environmentVariable('TOKEN_ISSUER'),
         audiences: environmentVariable('TOKEN_AUDIENCE').split(','),
-        scope: process.env['TOKEN_SCOPE'],
+        scope: optionalVariable('TOKEN_SCOPE'),
       })
     : undefined,
 };

@@ -9,8 +9,15 @@ type RequestState = {
   tokenName?: string;
 };
 
+/** An event of API Gateway. Middleware replaces its texts by parsed values; what they are is known after the validator. */
+export interface ApiEvent extends Omit<APIGatewayProxyEvent, 'body' | 'pathParameters' | 'queryStringParameters'> {
+  body: unknown;
+  pathParameters: Record<string, unknown> | null;
+  queryStringParameters: Record<string, unknown> | null;
+}
+
 /** A request in the Middy stack. */
-export type Request = middy.Request<APIGatewayProxyEvent, APIGatewayProxyResult, Error, Context, RequestState>;
+export type Request = middy.Request<ApiEvent, APIGatewayProxyResult, Error, Context, RequestState>;
 
 /** A Middy middleware. Its hooks return nothing: a returned value would end the stack early. */
 export interface Middleware {

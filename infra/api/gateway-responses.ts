@@ -1,4 +1,4 @@
-import { type ErrorNumber, errorHeaders } from '../../functions/shared/errors.ts';
+import { type ErrorNumber, errorHeaders, INTERNAL_ERROR_MESSAGE } from '../../functions/shared/errors.ts';
 
 interface ErrorBody {
   error: ErrorNumber;
@@ -14,10 +14,7 @@ const THROTTLED: ErrorBody = {
   error: 429,
   message: 'There are too many requests. Repeating the request a little later is safe.',
 };
-const INTERNAL_ERROR: ErrorBody = {
-  error: 500,
-  message: 'The request failed because of an internal error. Repeating it is safe.',
-};
+const INTERNAL_ERROR: ErrorBody = { error: 500, message: INTERNAL_ERROR_MESSAGE };
 
 /**
  * The body of each gateway response type ("Gateway response types for API Gateway"). Messages have no variables, because

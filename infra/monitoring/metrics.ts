@@ -3,6 +3,7 @@ import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { ErrorNumber } from '../../functions/shared/errors.ts';
+import type { RequestLine } from '../../functions/shared/middleware/request-log.ts';
 import type { Api } from '../api/api.ts';
 import { gatewayResponses } from '../api/gateway-responses.ts';
 import type { OperationFunction } from '../functions.ts';
@@ -20,7 +21,10 @@ export interface MonitoredResources {
 export const MINUTE = Duration.minutes(1);
 
 type RequestMetric = 'Succeeded' | 'Errors' | 'InternalErrors' | 'Faults' | 'Throttled' | 'Unauthorized';
-type Dimensions = Record<string, string>;
+/** A field of the functions' log. The compiler compares its name with the field that functions log. */
+type Field<Name extends keyof RequestLine = keyof RequestLine> = `$.message.${Name}`;
+type Pattern = `${Field} ${'=' | '>' | '>='} ${string}` | `$.gatewayResponse = ${string}`;
+type Dimensions = { [Name in keyof RequestLine]?: Field<Name> };
 
 /** The gateway response types with error 500 or above. */
 export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
@@ -32,7 +36,7 @@ export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
  * Aggregation).
  */
 export function addRequestMetrics({ functions, api }: MonitoredResources): void {
-  const operation = '$.message.operation';
+  const operation = '$.message.operation' as const;
   for (const { logGroup } of functions) {
     addMetric(logGroup, 'Succeeded', '$.message.outcome = "succeeded"', { operation });
     addMetric(logGroup, 'Errors', '$.message.error > 0', { operation, error: '$.message.error' });
@@ -40,7 +44,7 @@ export function addRequestMetrics({ functions, api }: MonitoredResources): void 
     addMetric(logGroup, 'Throttled', '$.message.error = 429');
     addMetric(logGroup, 'Unauthorized', '$.message.error = 401');
   }
-  const isOneOf = (types: string[]) => types.map((type) => `$.gatewayResponse = "${type}"`).join(' || ');
+  const isOneOf = (types: string[]): Pattern => `$.gatewayResponse = "${types.join('" || $.gatewayResponse = "')}"`;
   addMetric(api.accessLog, 'Faults', isOneOf(gatewayFaults));
   addMetric(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
 }
@@ -51,7 +55,7 @@ export function addRequestMetrics({ functions, api }: MonitoredResources): void 
  * @param pattern the condition for a line, such as `$.message.error >= 500`
  * @param dimensions by name, the member of the line that has the value; default: none
  */
-export function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern: string, dimensions?: Dimensions) {
+export function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern: Pattern, dimensions?: Dimensions) {
   logGroup.addMetricFilter(metricName, {
     filterPattern: FilterPattern.literal(`{ ${pattern} }`),
     metricNamespace: Stack.of(logGroup).stackName,
@@ -63,7 +67,11 @@ export function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern
 }
 
 /** A metric that `addMetric` adds, as a sum per minute. */
-export function requestMetric(scope: Construct, metricName: RequestMetric, dimensionsMap: Dimensions = {}): Metric {
+export function requestMetric(
+  scope: Construct,
+  metricName: RequestMetric,
+  dimensionsMap: Partial<Record<keyof RequestLine, string>> = {},
+): Metric {
   const namespace = Stack.of(scope).stackName;
   return new Metric({ namespace, metricName, dimensionsMap, statistic: Stats.SUM, period: MINUTE });
 }

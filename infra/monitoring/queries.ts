@@ -1,10 +1,14 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import type { RequestLine } from '../../functions/shared/middleware/request-log.ts';
 import { gatewayFaults, type MonitoredResources } from './metrics.ts';
 
+/** A field of a request in the functions' log. */
+const field = (name: keyof RequestLine) => `message.${name}`;
+
 /** The extended request id, in function logs and the access log. Clients cannot choose it ("Access logging for REST APIs"). */
-const REQUEST_ID_FIELD = 'coalesce(message.extendedRequestId, extendedRequestId)';
+const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedRequestId)`;
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
 export function addSavedQueries(scope: Construct, { functions, releases, api }: MonitoredResources): void {
@@ -19,8 +23,8 @@ export function addSavedQueries(scope: Construct, { functions, releases, api }: 
   save(
     'faults',
     allLogs,
-    `fields @timestamp, message.operation, message.error, gatewayResponse, ${REQUEST_ID_FIELD} as id, message.cause.name, message.cause.message, message.cause.cause.message, message.errorType, message.errorMessage`,
-    `filter message.error >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}`,
+    `fields @timestamp, ${field('operation')}, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${field('cause')}.name, ${field('cause')}.message, ${field('cause')}.cause.message, message.errorType, message.errorMessage`,
+    `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}`,
     'sort @timestamp desc',
     'limit 100',
   );
@@ -30,7 +34,7 @@ export function addSavedQueries(scope: Construct, { functions, releases, api }: 
     allLogs,
     `fields ${REQUEST_ID_FIELD} as id`,
     'filter ispresent(id)',
-    'stats sortsLast(sourceIp) as address, sortsLast(message.tokenName) as token, max(message.error) as error, sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id',
+    `stats sortsLast(sourceIp) as address, sortsLast(${field('tokenName')}) as token, max(${field('error')}) as error, sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id`,
     'stats count(*) as requests by address, token, error, fromGateway, path',
     'sort requests desc',
     'limit 100',

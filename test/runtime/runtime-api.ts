@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { FUNCTION_TIMEOUT_MS } from '../../functions/shared/time-limits.ts';
 import { listen } from '../support/listen.ts';
 
 const CLIENT = join(import.meta.dirname, '../node_modules/aws-lambda-ric/index.mjs');
@@ -64,7 +65,7 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
     ready: () => Promise.race([next.promise, ended]),
 
     /** Returns the response to an event as JSON. Throws the function's error. */
-    async invoke(event: unknown, timeoutMs = 10_000): Promise<string> {
+    async invoke(event: unknown, timeoutMs = FUNCTION_TIMEOUT_MS): Promise<string> {
       const response = await Promise.race([next.promise, ended]);
       next = Promise.withResolvers();
       result = Promise.withResolvers();

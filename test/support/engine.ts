@@ -12,10 +12,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
-import { digestOf } from '../../functions/shared/access-tokens/token.ts';
+import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { tableLogicalId } from '../../infra/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
+import type { Item } from '../../tools/shared/table.ts';
 import { listen } from './listen.ts';
 
 declare module 'vitest' {
@@ -23,8 +24,6 @@ declare module 'vitest' {
     engine: 'dynalite' | 'DynamoDB Local';
   }
 }
-
-type Item = Record<string, AttributeValue>;
 
 /** A stored plant. The id is in decimal digits. */
 type StoredPlant = Plant & { id: string };
@@ -55,8 +54,8 @@ export async function startEngine() {
     },
 
     /** Stores an item. */
-    async put(TableName: string, Item: Item): Promise<void> {
-      await client.send(new PutItemCommand({ TableName, Item }));
+    async put(TableName: string, item: Item): Promise<void> {
+      await client.send(new PutItemCommand({ TableName, Item: item }));
     },
 
     /** Deletes all items of a table. */
@@ -77,8 +76,7 @@ export async function startEngine() {
 
     /** Stores an access token. `expiresAt` is in seconds since 1970. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
-      const item = { digest: { S: digestOf(token) }, name: { S: name }, expiresAt: { N: String(expiresAt) } };
-      await this.put(accessTokensTable, item);
+      await this.put(accessTokensTable, toItem(token, name, 0, expiresAt));
     },
 
     async close(): Promise<void> {

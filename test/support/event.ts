@@ -27,14 +27,11 @@ export function contextWith(remainingMs = 60_000): Context {
   } as Context;
 }
 
-/** The handler of an operation's index.ts, with a type that accepts any event: its own type is that of a parsed event. */
-export function handlerOf({ handler }: { handler: unknown }) {
-  return handler as (event: unknown, context: Context) => Promise<APIGatewayProxyResult>;
-}
+type Handler = (event: unknown, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** Imports an operation again, with the DynamoDB at this endpoint: a module reads its environment when it is loaded. */
-export async function importHandler(folder: string, endpoint: string) {
+/** Imports an operation again, perhaps with another DynamoDB: a module reads its environment when it is loaded. */
+export async function importHandler(folder: string, endpoint?: string): Promise<Handler> {
   vi.resetModules();
-  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
-  return handlerOf(await import(`../../functions/${folder}/index.ts`));
+  if (endpoint !== undefined) process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
+  return (await import(`../../functions/${folder}/index.ts`)).handler;
 }

@@ -162,6 +162,7 @@ test.each([
     'properties: { name: {}, spots',
     'have the member name;',
   ],
+  ['an undeclared required name', 'required: [at]', 'required: [at, to]', 'body.spots.* requires to; a required'],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
   ['a keyword beside a $ref', 'Spot" } }', 'Spot", minProperties: 1 } }', 'schemas/Spot" has minProperties beside it'],
   ['a recursive schema', 'wet: { type: boolean', 'wet: { $ref: "#/components/schemas/Spot"', 'Spot contains itself;'],

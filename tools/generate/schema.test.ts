@@ -27,13 +27,13 @@ const INT64S = [-(2n ** 63n), 0n, 2n ** 63n - 1n];
 
 const TYPES: TypeCase[] = [
   {
-    schema: { type: 'object' },
+    schema: { type: 'object', properties: { a: { type: 'number' } } },
     keywords: {
       properties: [{ a: { type: 'boolean' } }, { a: true }, { a: 1 }],
-      required: [['a'], { a: 1 }, { b: 1 }],
+      required: [['a'], { a: 1 }, {}],
     },
     values: [{}],
-    type: '{  }',
+    type: '{ "a"?: number }',
   },
   {
     schema: { type: 'array' },

@@ -83,6 +83,11 @@ export function validatorSchema(schema: Schema, place: string): Schema {
     const supported = type.keywords.join(', ') || 'none';
     throw new Error(`${place} has the keyword ${unsupported}; its type supports only these keywords: ${supported}.`);
   }
+  const { required = [], properties: declared = {} } = schema;
+  const undeclared = required.find((name) => !Object.hasOwn(declared, name));
+  if (undeclared !== undefined) {
+    throw new Error(`${place} requires ${undeclared}; a required name must be one of its properties.`);
+  }
   // `base` has the type, and replaces the format of an integer.
   const { type: _type, format: _format, properties, items, ...keywords } = schema;
   for (const annotation of ANNOTATIONS) delete keywords[annotation];

@@ -9,7 +9,8 @@ import {
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { digestOf } from '../../functions/shared/access-tokens/token.ts';
+import { toItem } from '../../functions/shared/access-tokens/token.ts';
+import { optionalVariable } from '../../functions/shared/environment.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
@@ -62,7 +63,7 @@ function deleteData(path: string): void {
  * @throws if it is not on this machine, because the public development token would be stored in a real table
  */
 function loopbackEndpoint(): string | undefined {
-  const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+  const value = optionalVariable('AWS_ENDPOINT_URL_DYNAMODB');
   if (!value) return undefined;
   if (isLoopback(value)) return value;
   throw new Error(
@@ -97,13 +98,8 @@ export async function createTables(endpoint: string): Promise<void> {
       await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, table);
     }
     const now = Math.floor(Date.now() / 1000);
-    const Item = {
-      digest: { S: digestOf(DEVELOPMENT_TOKEN) },
-      name: { S: 'development' },
-      createdAt: { N: String(now) },
-      expiresAt: { N: String(now + 365 * 24 * 60 * 60) },
-    };
-    await client.send(new PutItemCommand({ TableName: tableLogicalId('accessTokens'), Item }));
+    const item = toItem(DEVELOPMENT_TOKEN, 'development', now, now + 365 * 24 * 60 * 60);
+    await client.send(new PutItemCommand({ TableName: tableLogicalId('accessTokens'), Item: item }));
   } catch (error) {
     throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`);
   } finally {

@@ -1,18 +1,22 @@
+import type { Variables } from '../../functions/shared/environment.ts';
 import { tableIds, tableLogicalId, tableVariable } from '../../infra/table-keys.ts';
 import { isLoopback, LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
 
 /** Returns the environment variables that the stack and Lambda set, and those that keep the AWS SDK on this machine. */
 export function localVariables(endpoint: string): Record<string, string> {
-  return {
+  const ofFunctions: Variables = {
+    ...Object.fromEntries(tableIds.map((id) => [tableVariable(id), tableLogicalId(id)])),
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     AWS_REGION: LOCAL_REGION,
     AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
+  };
+  return {
+    ...ofFunctions,
     // Otherwise the SDK would read the person's profiles.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     TZ: ':UTC',
-    ...Object.fromEntries(tableIds.map((id) => [tableVariable(id), tableLogicalId(id)])),
   };
 }
 

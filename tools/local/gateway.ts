@@ -1,7 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
+import { optionalVariable } from '../../functions/shared/environment.ts';
 import { errorHeaders } from '../../functions/shared/errors.ts';
+import { FUNCTION_TIMEOUT_MS } from '../../functions/shared/time-limits.ts';
 import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
 import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
 import { type Operation, readOperations } from '../../infra/contract.ts';
@@ -41,11 +43,11 @@ export async function importRoutes(): Promise<Route[]> {
   );
 }
 
-/** Invokes a handler with the members of Lambda's context that functions use. The remaining time is always 10 s. */
+/** Invokes a handler with the members of Lambda's context that functions use. The remaining time is always that of the timeout. */
 export function invoke({ handler, operationId }: Route, event: APIGatewayProxyEvent): Promise<unknown> {
   const { requestId: awsRequestId } = event.requestContext;
   const context = { awsRequestId, functionName: operationId, functionVersion: '$LATEST' };
-  return handler(event, { ...context, getRemainingTimeInMillis: () => 10_000 } as Context);
+  return handler(event, { ...context, getRemainingTimeInMillis: () => FUNCTION_TIMEOUT_MS } as Context);
 }
 
 /**
@@ -104,7 +106,7 @@ async function respond(
   return { ...response, headers: { 'content-type': 'application/json', ...others, ...renamed } };
 }
 
-const allowOrigins = () => process.env['ALLOW_ORIGINS']?.split(',') ?? [];
+const allowOrigins = () => optionalVariable('ALLOW_ORIGINS')?.split(',') ?? [];
 
 function preflightResponse(method: string, routes: Route[]): RawResponse | undefined {
   const methods = routes.map((route) => route.method);

@@ -1,7 +1,7 @@
-/** The line that functions/shared/middleware/request-log.ts logs for each request. `cause` is a plain object. */
-interface RequestLine {
-  cause?: Error;
-}
+import type { LoggedError, RequestLine } from '../../functions/shared/middleware/request-log.ts';
+
+/** Some fields of a RequestLine, by which it is recognized. */
+const FIELDS: (keyof RequestLine)[] = ['operation', 'outcome', 'durationMs'];
 
 /** Makes `console` print only the stacks of the line's causes, the first cause first. The gateway prints a line for each response. */
 export function printOnlyCauses(): void {
@@ -16,11 +16,11 @@ export function printOnlyCauses(): void {
 }
 
 function isRequestLine(value: unknown): value is RequestLine {
-  return value instanceof Object && 'operation' in value && 'outcome' in value && 'durationMs' in value;
+  return value instanceof Object && FIELDS.every((field) => field in value);
 }
 
-function stacksOf({ stack, cause }: Error): string[] {
-  return [...(cause instanceof Object && 'stack' in cause ? stacksOf(cause as Error) : []), String(stack)];
+function stacksOf(error: LoggedError): string[] {
+  return typeof error === 'object' ? [...stacksOf(error.cause), String(error.stack)] : [];
 }
 
 /**

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { TOKEN_PREFIX } from '../../functions/shared/access-tokens/token.ts';
+import { parseObject } from '../../functions/shared/parse-object.ts';
+import { RESPONSE_MS } from '../../functions/shared/time-limits.ts';
 import type { RawResponse } from '../local/proxy-event.ts';
 import type { SmokeRequest } from './requests.ts';
 
-/** Maximum milliseconds until a response: 6 s for the database, and the init of a new environment. */
-const RESPONSE_WITHIN_MS = 8000;
 /** Errors of a correct service, for example while the database restarts. */
 const REPEATED_ERRORS: unknown[] = [429, 503, 504];
 const MAX_REPEATS = 3;
 const WAIT_MS = 2000;
 /** An opaque token, a JWT, and the value of an Authorization header. */
-const LIKE_A_TOKEN = /plantstore_\w*|eyJ[\w.-]*|Bearer [^"]*/gi;
+const LIKE_A_TOKEN = new RegExp(`${TOKEN_PREFIX}\\w*|eyJ[\\w.-]*|Bearer [^"]*`, 'gi');
 
 /**
  * Sends a request. Returns what is wrong with the response, and its beginning; undefined if it is as expected.
@@ -37,14 +38,14 @@ export async function check(baseUrl: string, request: SmokeRequest, token: strin
 /** Sends a request. Repeats it up to three times while the response is error 429, 503 or 504. */
 async function send(baseUrl: string, request: SmokeRequest, repeats = 0): Promise<RawResponse> {
   const { method, path, headers, body } = request;
-  const signal = AbortSignal.timeout(RESPONSE_WITHIN_MS);
+  const signal = AbortSignal.timeout(RESPONSE_MS);
   const sent = { method, headers, body: body.length > 0 ? body : null, redirect: 'manual', signal } as const;
   const response = await fetch(baseUrl + path, sent).catch(({ message, cause }: Error) => {
     // The message is often only "fetch failed"; the cause has the reason.
     throw new Error(`there was no response (${String(cause ?? message)})`);
   });
   const text = await response.text();
-  if (repeats === MAX_REPEATS || !REPEATED_ERRORS.includes(parse(text)['error'])) {
+  if (repeats === MAX_REPEATS || !REPEATED_ERRORS.includes(parseObject(text)['error'])) {
     return { status: response.status, headers: Object.fromEntries(response.headers), text };
   }
   await sleep(WAIT_MS);
@@ -53,7 +54,7 @@ async function send(baseUrl: string, request: SmokeRequest, repeats = 0): Promis
 
 /** Returns what is wrong with a response, without any of its text. */
 function problemOf({ status, headers, text }: RawResponse, sent: SmokeRequest): string | undefined {
-  const body = parse(text);
+  const body = parseObject(text);
   const actual = `the response was a ${status}${Number.isInteger(body['error']) ? ` with error ${body['error']}` : ''}`;
   if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
     return `${actual} with another Content-Type; it must be application/json`;
@@ -74,13 +75,4 @@ function problemOf({ status, headers, text }: RawResponse, sent: SmokeRequest): 
   return !id || id === sent.headers['x-amz-apigw-id']
     ? `${actual}; x-amz-apigw-id must be the gateway's own`
     : undefined;
-}
-
-/** Parses JSON. Returns an empty object for null, and for text that is not JSON. */
-function parse(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { UNKNOWN_TOKEN } from '../../functions/shared/access-tokens/token.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { DEVELOPMENT_TOKEN } from '../local/development-token.ts';
-import { projectRoot } from '../project-root.ts';
 import { operations } from './operations.generated.ts';
 
 /** A request, and the response that it must get: a 400 with `error`, or a 200 with exactly `plant`. */

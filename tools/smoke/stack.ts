@@ -21,8 +21,8 @@ export async function openStack(stack: string | undefined) {
   const tokenName = `smoke-${randomUUID()}`;
   const expired = newToken(`${tokenName}-expired`, now - 2 * TOKEN_SECONDS, now - TOKEN_SECONDS);
   const valid = newToken(tokenName, now, now + TOKEN_SECONDS);
-  for (const { item: Item } of [expired, valid]) {
-    await accessTokens.client.send(new PutItemCommand({ TableName: accessTokens.tableName, Item }));
+  for (const { item } of [expired, valid]) {
+    await accessTokens.client.send(new PutItemCommand({ TableName: accessTokens.tableName, Item: item }));
   }
 
   return {

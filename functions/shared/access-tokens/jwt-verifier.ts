@@ -53,11 +53,11 @@ export class JwtVerifier {
       algorithms: ALGORITHMS,
       requiredClaims: ['exp'],
       clockTolerance: CLOCK_TOLERANCE_S,
-    }).catch((error) => {
-      if (error instanceof PlantStoreError) throw error;
+    }).catch((thrown) => {
+      if (thrown instanceof PlantStoreError) throw thrown;
       // For an unusable key, such as an RSA key of 1024 bits, jose and WebCrypto throw errors of other classes. Every
       // client can name that key in a token, so this must not be an internal error.
-      throw notValid(error instanceof errors.JOSEError ? error.message : 'its key is not usable');
+      throw notValid(thrown instanceof errors.JOSEError ? thrown.message : 'its key is not usable');
     });
     return this.#checkClaims(verified);
   }

@@ -2,9 +2,8 @@ import { get } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet } from 'jose';
 import { PlantStoreError } from '../errors.ts';
+import { PROVIDER_KEYS_MS } from '../time-limits.ts';
 
-/** Limits a fetch of the metadata and the keys together. */
-const TIMEOUT_MS = 1500;
 /** The age up to which keys are used. A key that the provider removes can be valid that long. */
 const MAX_AGE_MS = 3_600_000;
 
@@ -17,13 +16,15 @@ interface Published {
 
 /**
  * Returns the published keys of an identity provider. jose fetches them when they are first needed, when they are an
- * hour old, and for an unknown key id at most every 30 s. If that fails, the lookup of a key throws 503, and the next
- * request tries again.
+ * hour old, and for an unknown key id at most every 30 s. If that fails, the next request tries again.
+ *
+ * @param issuer the provider's URL, as in the claim `iss`
+ * @throws 503 in the lookup of a key, if the provider fails or does not respond
  */
 export function providerKeys(issuer: string) {
   // The URL of the keys is known only after the metadata is fetched, so `customFetch` does not use the one it gets.
   return createRemoteJWKSet(new URL(issuer), {
-    timeoutDuration: TIMEOUT_MS,
+    timeoutDuration: PROVIDER_KEYS_MS,
     cacheMaxAge: MAX_AGE_MS,
     [customFetch]: async (_, { signal }) => {
       try {
@@ -31,7 +32,7 @@ export function providerKeys(issuer: string) {
         // Throws if it is not a key set.
         createLocalJWKSet(keySet as JSONWebKeySet);
         // jose reads only these members. A real `Response`, or `fetch`, would load undici, which slows down a cold start.
-        return { status: 200, json: async () => keySet } as Response;
+        return { status: 200, json: async () => keySet } satisfies Pick<Response, 'status' | 'json'> as Response;
       } catch (cause) {
         // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
         const message = 'The identity provider failed or did not respond. Repeating the request is safe.';
@@ -45,8 +46,8 @@ export function providerKeys(issuer: string) {
 async function discoverKeysUrl(issuer: string, signal: AbortSignal): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
-  const metadata = await fetchJson(`${origin}${path}/.well-known/openid-configuration`, signal).catch((error) =>
-    fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal).catch(() => Promise.reject(error)),
+  const metadata = await fetchJson(`${origin}${path}/.well-known/openid-configuration`, signal).catch((first) =>
+    fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal).catch(() => Promise.reject(first)),
   );
   const { issuer: actual, jwks_uri: keysUrl } = metadata;
   if (actual !== issuer) throw new Error(`The issuer was ${JSON.stringify(actual)}; it must be "${issuer}".`);
@@ -58,7 +59,7 @@ async function discoverKeysUrl(issuer: string, signal: AbortSignal): Promise<str
 function fetchJson(url: string, signal: AbortSignal): Promise<Published> {
   return new Promise((resolve, reject) => {
     // The reason is the timeout; node:https would say only "aborted".
-    const fail = (error: unknown) => reject(signal.reason ?? error);
+    const fail = (thrown: unknown) => reject(signal.reason ?? thrown);
     get(url, { signal }, (response) => {
       if (response.statusCode === 200) json(response).then((document) => resolve(document ?? {}), fail);
       else fail(new Error(`${url} responded with status ${response.statusCode}, not 200.`));

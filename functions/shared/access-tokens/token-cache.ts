@@ -13,7 +13,11 @@ export class TokenCache {
     return undefined;
   }
 
-  /** Caches a name for 60 s, at most until the token expires. Evicts the oldest of 1,000 tokens. */
+  /**
+   * Caches a name for 60 s, at most until the token expires. Evicts the oldest of 1,000 tokens.
+   *
+   * @param expiresAtMs in milliseconds since 1970
+   */
   set(digest: string, name: string, expiresAtMs: number): void {
     for (const oldest of this.#tokens.keys()) {
       if (this.#tokens.size < MAX_TOKENS) break;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ACCESS_TOKEN_PATTERN, digestOf, newToken } from './token.ts';
+import { digestOf, fromItem, newToken, TOKEN_PATTERN } from './token.ts';
 
 test('creates an item with the digest of the token instead of the token', () => {
   const { token, item } = newToken('ci', 1, 2);
@@ -9,12 +9,13 @@ test('creates an item with the digest of the token instead of the token', () => 
     createdAt: { N: '1' },
     expiresAt: { N: '2' },
   });
+  expect(fromItem(item)).toEqual({ digest: digestOf(token), name: 'ci', createdAt: 1, expiresAt: 2 });
 });
 
 test('creates random tokens without repeats and with equally frequent characters', () => {
   const tokens = Array.from({ length: 3000 }, () => newToken('x', 0, 0).token);
   expect(new Set(tokens).size).toBe(3000);
-  expect(tokens.filter((token) => !ACCESS_TOKEN_PATTERN.test(token))).toEqual([]);
+  expect(tokens.filter((token) => !TOKEN_PATTERN.test(token))).toEqual([]);
 
   const random = tokens.map((token) => token.replace('plantstore_', ''));
   // Each of the 62 is expected 2081 times in 129,000 characters, with a standard deviation of 45. By chance, the

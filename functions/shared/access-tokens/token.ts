@@ -1,11 +1,16 @@
 import { hash, randomInt } from 'node:crypto';
 
-/** An access token is a prefix, for secret scanners, and 43 random letters or digits (256 bits). */
-const PREFIX = 'plantstore_';
-export const ACCESS_TOKEN_PATTERN = /^plantstore_[0-9A-Za-z]{43}$/;
+/** An opaque access token is this prefix, for secret scanners, and 43 random letters or digits (256 bits). */
+export const TOKEN_PREFIX = 'plantstore_';
+const RANDOM_CHARACTERS = 43;
+export const TOKEN_FORM = `"${TOKEN_PREFIX}" and ${RANDOM_CHARACTERS} letters or digits`;
+export const TOKEN_PATTERN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS}}$`);
+/** A token of the right form that is never issued. */
+export const UNKNOWN_TOKEN = TOKEN_PREFIX + '0'.repeat(RANDOM_CHARACTERS);
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** An item of the access token table. The token itself is not stored. */
-export interface AccessTokenItem {
+/** What is stored of a token, which does not include the token itself. */
+export interface StoredToken {
   /** SHA-256 of the token, 64 hex digits; the partition key. */
   digest: string;
   name: string;
@@ -15,24 +20,49 @@ export interface AccessTokenItem {
   expiresAt: number;
 }
 
-const RANDOM_CHARACTERS = 43;
-/** A token of the right form that is never issued. */
-export const UNKNOWN_TOKEN = PREFIX + '0'.repeat(RANDOM_CHARACTERS);
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** An item of the access token table: a StoredToken as DynamoDB attributes. */
+export type AccessTokenItem = Record<'digest' | 'name', { S: string }> &
+  Record<'createdAt' | 'expiresAt', { N: string }>;
 
-/** Creates a random token and its item, and does not store it. Times are in seconds since 1970. */
+/**
+ * Creates a random token and its item, and does not store it.
+ *
+ * @param name the token's name in the log
+ * @param createdAt in seconds since 1970
+ * @param expiresAt in seconds since 1970
+ */
 export function newToken(name: string, createdAt: number, expiresAt: number) {
   const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
-  const token = PREFIX + characters.join('');
-  const item = {
-    digest: { S: digestOf(token) },
+  const token = TOKEN_PREFIX + characters.join('');
+  return { token, item: toItem(token, name, createdAt, expiresAt) };
+}
+
+/** Returns the item of a token. The parameters are those of `newToken`. */
+export function toItem(token: string, name: string, createdAt: number, expiresAt: number): AccessTokenItem {
+  return {
+    ...keyOf(digestOf(token)),
     name: { S: name },
     createdAt: { N: String(createdAt) },
     expiresAt: { N: String(expiresAt) },
   };
-  return { token, item };
 }
 
-export function digestOf(token: string): AccessTokenItem['digest'] {
+/** Reads an item. What it does not have is an empty string, or 0. */
+export function fromItem(item: Partial<Record<keyof StoredToken, { S?: string; N?: string }>> = {}): StoredToken {
+  const { digest, name, createdAt, expiresAt } = item;
+  return {
+    digest: digest?.S ?? '',
+    name: name?.S ?? '',
+    createdAt: Number(createdAt?.N ?? 0),
+    expiresAt: Number(expiresAt?.N ?? 0),
+  };
+}
+
+/** Returns the key of an item. */
+export function keyOf(digest: string): Pick<AccessTokenItem, 'digest'> {
+  return { digest: { S: digest } };
+}
+
+export function digestOf(token: string): string {
   return hash('sha256', token);
 }

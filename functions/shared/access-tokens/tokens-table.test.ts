@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
-import { DynamoDb } from '../dynamodb/dynamodb.ts';
+import { DynamoDb } from '../dynamodb/client.ts';
 import { digestOf } from './token.ts';
 import { TokensTable } from './tokens-table.ts';
 

@@ -1,6 +1,6 @@
-import type { DynamoDb, Output, TimeLimit } from '../dynamodb/dynamodb.ts';
+import type { DynamoDb, TimeLimit } from '../dynamodb/client.ts';
 import { invalidToken } from '../errors.ts';
-import { digestOf } from './token.ts';
+import { digestOf, fromItem, keyOf, type StoredToken } from './token.ts';
 import { TokenCache } from './token-cache.ts';
 
 /** Time for the read in init, during which the database may be unavailable. */
@@ -20,6 +20,7 @@ export class TokensTable {
   /**
    * Returns the name of a valid token. Valid tokens are cached, so a revoked token stays valid for up to 60 s.
    *
+   * @param token of the form TOKEN_PATTERN
    * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.send`.
    */
   async verify(token: string, limit: TimeLimit): Promise<string> {
@@ -27,14 +28,12 @@ export class TokensTable {
     const now = Date.now();
     const cached = this.#cache.get(digest);
     if (cached !== undefined) return cached;
-    const item = await this.#read(digest, limit);
-    const name = item?.['name']?.S;
+    const { name, expiresAt } = await this.#read(digest, limit);
     // The table's TTL deletes an expired item only days later.
-    const expiresAtMs = Number(item?.['expiresAt']?.N ?? 0) * 1000;
-    if (name === undefined || expiresAtMs <= now) {
+    if (name === '' || expiresAt * 1000 <= now) {
       throw invalidToken('The access token is unknown, expired or revoked.');
     }
-    this.#cache.set(digest, name, expiresAtMs);
+    this.#cache.set(digest, name, expiresAt * 1000);
     return name;
   }
 
@@ -46,15 +45,9 @@ export class TokensTable {
     await this.#read('none', WARM_UP_MS).catch(() => {});
   }
 
-  async #read(digest: string, limit: TimeLimit): Promise<Output<'GetItem'>['Item']> {
-    const read = {
-      TableName: this.#tableName,
-      Key: { digest: { S: digest } },
-      ProjectionExpression: '#name, expiresAt',
-      ExpressionAttributeNames: { '#name': 'name' },
-      // An older replica could return a revoked token.
-      ConsistentRead: true,
-    };
-    return (await this.#dynamoDb.send('GetItem', read, limit)).Item;
+  async #read(digest: string, limit: TimeLimit): Promise<StoredToken> {
+    // An older replica could return a revoked token.
+    const read = { TableName: this.#tableName, Key: keyOf(digest), ConsistentRead: true };
+    return fromItem((await this.#dynamoDb.send('GetItem', read, limit)).Item);
   }
 }

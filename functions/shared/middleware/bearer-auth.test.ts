@@ -6,7 +6,7 @@ import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { DEVELOPMENT_TOKEN } from '../../../tools/local/development-token.ts';
 import { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
 import { TokensTable } from '../access-tokens/tokens-table.ts';
-import { DynamoDb } from '../dynamodb/dynamodb.ts';
+import { DynamoDb } from '../dynamodb/client.ts';
 import type { Middleware } from '../request.ts';
 import { bearerAuth } from './bearer-auth.ts';
 

@@ -1,5 +1,5 @@
 import type { JwtVerifier } from '../access-tokens/jwt-verifier.ts';
-import { ACCESS_TOKEN_PATTERN } from '../access-tokens/token.ts';
+import { TOKEN_FORM, TOKEN_PATTERN } from '../access-tokens/token.ts';
 import type { TokensTable } from '../access-tokens/tokens-table.ts';
 import { invalidToken, PlantStoreError } from '../errors.ts';
 import type { Middleware } from '../request.ts';
@@ -10,8 +10,6 @@ const BEARER_CREDENTIALS = /^bearer +(\S.*)$/i;
 const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Maximum accepted JWT length in characters. Longer tokens are rejected before the signature is checked. */
 const MAX_JWT_LENGTH = 8192;
-
-const OPAQUE_FORMAT = '"plantstore_" and 43 letters or digits';
 
 /** The verifiers of opaque tokens and of JWTs. Without an identity provider, JWTs are rejected. */
 interface AccessTokens {
@@ -28,7 +26,7 @@ interface AccessTokens {
  */
 export function bearerAuth({ table, jwtVerifier }: AccessTokens): Middleware {
   const jwtFormat = jwtVerifier ? `, or a JWT of at most ${MAX_JWT_LENGTH} characters` : '';
-  const malformed = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${OPAQUE_FORMAT}${jwtFormat}.`;
+  const malformed = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${TOKEN_FORM}${jwtFormat}.`;
   return {
     before: async ({ event, context, internal }) => {
       const authorization = event.headers?.['authorization']?.trim();
@@ -37,7 +35,7 @@ export function bearerAuth({ table, jwtVerifier }: AccessTokens): Middleware {
       }
       const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
       if (token === undefined) throw new PlantStoreError(401, malformed);
-      if (ACCESS_TOKEN_PATTERN.test(token)) {
+      if (TOKEN_PATTERN.test(token)) {
         internal.tokenName = await table.verify(token, context);
       } else if (jwtVerifier && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
         internal.tokenName = await jwtVerifier.verify(token);

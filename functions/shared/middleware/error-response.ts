@@ -1,4 +1,4 @@
-import { PlantStoreError } from '../errors.ts';
+import { INTERNAL_ERROR_MESSAGE, PlantStoreError } from '../errors.ts';
 import type { Middleware } from '../request.ts';
 import { type ValidationError, validationMessage } from './validation-message.ts';
 
@@ -17,15 +17,14 @@ export function errorResponse(): Middleware {
 }
 
 /** The error to send to the client: 400 for a validation error, 500 for any unexpected value. */
-export function toPlantStoreError(error: unknown): PlantStoreError {
-  if (error instanceof PlantStoreError) return error;
-  if (isValidationError(error)) return new PlantStoreError(400, validationMessage(error.cause.data));
-  const message = 'The request failed because of an internal error. Repeating it is safe.';
-  return new PlantStoreError(500, message, { cause: error });
+export function toPlantStoreError(thrown: unknown): PlantStoreError {
+  if (thrown instanceof PlantStoreError) return thrown;
+  if (isValidationError(thrown)) return new PlantStoreError(400, validationMessage(thrown.cause.data));
+  return new PlantStoreError(500, INTERNAL_ERROR_MESSAGE, { cause: thrown });
 }
 
 /** Recognizes an error of Middy's validator by its `cause`, because its class differs between Middy's versions. */
-function isValidationError(error: unknown): error is { cause: { data: ValidationError[] } } {
-  if (!(error instanceof Error && error.cause instanceof Object)) return false;
-  return 'package' in error.cause && error.cause.package === '@middy/validator';
+function isValidationError(thrown: unknown): thrown is { cause: { data: ValidationError[] } } {
+  if (!(thrown instanceof Error && thrown.cause instanceof Object)) return false;
+  return 'package' in thrown.cause && thrown.cause.package === '@middy/validator';
 }

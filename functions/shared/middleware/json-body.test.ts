@@ -8,7 +8,7 @@ import { jsonBody } from './json-body.ts';
 
 const stack = middy()
   .use(jsonBody([['id']]))
-  .handler(async ({ body }: APIGatewayProxyEvent): Promise<unknown> => body);
+  .handler(async ({ body }) => body);
 
 const HEADERS = { 'content-type': 'application/json' };
 

@@ -1,13 +1,18 @@
+/*
+ * Middy's parser only parses the JSON, and rejects members that would change a prototype. The rest is done here, because it
+ * rejects some valid media types, replaces bytes that are not UTF-8, and rounds an int64.
+ */
+
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { PlantStoreError } from '../errors.ts';
 import { type Int64Path, parseExactly, replaceInt64s } from '../exact-numbers.ts';
-import type { Middleware, Request } from '../request.ts';
+import type { ApiEvent, Middleware, Request } from '../request.ts';
 import { truncate } from './validation-message.ts';
 
-/** A plant of 400 KB (DynamoDB's limit) is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
+/** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
 const MAX_BODY_BYTES = 2_500_000;
-/** Many more than a plant needs. A million values, which fit into 2.5 MB, would take seconds. Also limits the depth. */
+/** A body has few members. A million values, which fit into 2.5 MB, would take seconds. Also limits the depth. */
 const MAX_VALUES = 1000;
 /** Throws for invalid bytes, which `toString` would silently replace with U+FFFD. Keeps a byte order mark. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -16,6 +21,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Parses the body. Each number that must be an int64 becomes a bigint or an UnconvertedNumber, which the validator
  * rejects.
  *
+ * @param int64Paths the paths of these numbers from the body
  * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
  * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, or has the member
  * `__proto__` or `constructor.prototype`.
@@ -28,15 +34,17 @@ export function jsonBody(int64Paths: readonly Int64Path[]): Middleware {
       requireJson(event.headers?.['content-type']);
       const text = decodeBody(event);
       if (hasTooManyValues(text)) {
-        throw new PlantStoreError(413, 'The body has too many values; it must have at most 1,000.');
+        throw new PlantStoreError(413, `The body has too many values; it must have at most ${grouped(MAX_VALUES)}.`);
       }
-      Object.assign(event, { body: text, isBase64Encoded: false });
-      parseJson(parser, request);
+      event.body = parseJson(parser, request, text);
       const exactBody = parseExactly(text);
       for (const path of int64Paths) replaceInt64s(path, event.body, exactBody);
     },
   };
 }
+
+/** Writes a number as in 2,500,000. */
+const grouped = (count: number) => count.toLocaleString('en-US');
 
 function requireJson(contentType: string | undefined): void {
   if (contentType?.replace(/;.*/s, '').trim().toLowerCase() === 'application/json') return;
@@ -44,10 +52,11 @@ function requireJson(contentType: string | undefined): void {
   throw new PlantStoreError(415, `The Content-Type ${problem}; it must be application/json.`);
 }
 
-function decodeBody({ body, isBase64Encoded }: APIGatewayProxyEvent): string {
-  if (!body) throw new PlantStoreError(400, 'The body is missing; it must be a JSON object.');
+function decodeBody({ body, isBase64Encoded }: ApiEvent): string {
+  if (typeof body !== 'string' || body === '')
+    throw new PlantStoreError(400, 'The body is missing; it must be a JSON object.');
   if (Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8') > MAX_BODY_BYTES) {
-    throw new PlantStoreError(413, 'The body is too large; it must have at most 2,500,000 bytes.');
+    throw new PlantStoreError(413, `The body is too large; it must have at most ${grouped(MAX_BODY_BYTES)} bytes.`);
   }
   if (!isBase64Encoded) return body;
   try {
@@ -70,12 +79,15 @@ function hasTooManyValues(json: string): boolean {
   return values > MAX_VALUES;
 }
 
-/** Runs Middy's parser, which also rejects members that would change a prototype. Throws 400 with its reason. */
-function parseJson({ before }: ReturnType<typeof httpJsonBodyParser>, request: Request): void {
+/** Runs Middy's parser on a copy of the event with this body. Throws 400 with its reason. */
+function parseJson({ before }: ReturnType<typeof httpJsonBodyParser>, request: Request, body: string): unknown {
+  const texts = { body, isBase64Encoded: false, pathParameters: null, queryStringParameters: null };
+  const event: APIGatewayProxyEvent = { ...request.event, ...texts };
   try {
-    before?.(request);
-  } catch (error) {
-    const { data, message } = (error as { cause: { data?: unknown; message?: string } }).cause;
+    before?.({ ...request, event });
+    return event.body;
+  } catch (thrown) {
+    const { data, message } = (thrown as { cause: { data?: unknown; message?: string } }).cause;
     const member = data === 'constructor' ? 'constructor.prototype' : data;
     const reason =
       message === undefined

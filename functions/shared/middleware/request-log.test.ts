@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import { afterEach, expect, test, vi } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
-import { DynamoDbError } from '../dynamodb/dynamodb.ts';
+import { DynamoDbError } from '../dynamodb/response.ts';
 import { PlantStoreError } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { requestLog } from './request-log.ts';

@@ -1,13 +1,33 @@
+import type { ErrorNumber } from '../errors.ts';
 import type { Middleware, Request } from '../request.ts';
 import { toPlantStoreError } from './error-response.ts';
 
+/** A line of the log. `infra/monitoring/` counts and queries its fields; the compiler compares their names. */
+export interface RequestLine {
+  operation: string;
+  /** The function's version. */
+  version: string | undefined;
+  /** `refused` for an `error` below 500. A line that is `failed` has the level ERROR. */
+  outcome: 'succeeded' | 'refused' | 'failed';
+  error?: ErrorNumber;
+  /** The gateway's, because a client cannot choose it ("Variables for access logging for API Gateway"). */
+  extendedRequestId: string | undefined;
+  tokenName: string | undefined;
+  durationMs: number;
+  /** The PlantStoreError, if it `failed` or has a cause, such as DynamoDB's throttling error. */
+  cause?: LoggedError;
+}
+
+/** An error with its causes, or what was thrown instead if it is a string. */
+export type LoggedError =
+  | { name: string; message: string; stack: string | undefined; cause: LoggedError }
+  | string
+  | undefined;
+
 /**
- * Logs one JSON line per request. It never contains a token, a digest or a body.
+ * Logs a RequestLine for each request. It never contains a token, a digest or a body.
  *
- * - `outcome`: `succeeded`, `refused` for an `error` below 500, or else `failed`, at level ERROR
- * - `cause`: the error with its causes and stacks, if it `failed` or has a cause, such as DynamoDB's throttling error
- * - `extendedRequestId`: the gateway's, because a client cannot choose it ("Variables for access logging for API Gateway")
- * - `operation`, the function's `version`, the `error` number, `tokenName`, and `durationMs`
+ * @param operation the `operationId` of the contract
  */
 export function requestLog(operation: string): Middleware {
   return {
@@ -15,34 +35,39 @@ export function requestLog(operation: string): Middleware {
       internal.startedAt = performance.now();
     },
     after: (request) => {
-      console.info(logLine(operation, request, 'succeeded'));
+      console.info(logLine(operation, request, { outcome: 'succeeded' }));
     },
     onError: (request) => {
       const failure = toPlantStoreError(request.error);
-      const { error } = failure;
-      const cause = toPlainObject(failure);
-      if (error >= 500) console.error({ ...logLine(operation, request, 'failed', error), cause });
-      else console.info({ ...logLine(operation, request, 'refused', error), cause: failure.cause && cause });
+      const isFault = failure.error >= 500;
+      const line = logLine(operation, request, {
+        outcome: isFault ? 'failed' : 'refused',
+        error: failure.error,
+        cause: isFault || failure.cause ? toLoggedError(failure) : undefined,
+      });
+      if (isFault) console.error(line);
+      else console.info(line);
     },
   };
 }
 
-function logLine(operation: string, { event, context, internal }: Request, outcome: string, error?: number) {
+type Result = Pick<RequestLine, 'outcome' | 'error' | 'cause'>;
+
+function logLine(operation: string, { event, context, internal }: Request, result: Result): RequestLine {
   return {
     operation,
     version: context?.functionVersion,
-    outcome,
-    error,
     extendedRequestId: event?.requestContext?.extendedRequestId,
     tokenName: internal.tokenName,
     durationMs: Math.round((performance.now() - (internal.startedAt ?? Number.NaN)) * 100) / 100,
+    ...result,
   };
 }
 
 /** Converts an Error to a plain object, because JSON omits `stack` and `cause`. Keeps a string, omits other values. */
-function toPlainObject(error: unknown, depth = 0): unknown {
-  if (!(error instanceof Error)) return typeof error === 'string' ? error : undefined;
-  const { name, message, stack } = error;
+function toLoggedError(thrown: unknown, depth = 0): LoggedError {
+  if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : undefined;
+  const { name, message, stack } = thrown;
   // The depth is limited because a chain of causes can be circular.
-  return { name, message, stack, cause: depth < 4 ? toPlainObject(error.cause, depth + 1) : undefined };
+  return { name, message, stack, cause: depth < 4 ? toLoggedError(thrown.cause, depth + 1) : undefined };
 }

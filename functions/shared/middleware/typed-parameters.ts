@@ -16,23 +16,21 @@ export interface ParameterTypes {
 export function typedParameters({ pathParameters, queryStringParameters }: ParameterTypes): Middleware {
   return {
     before: ({ event }) => {
-      Object.assign(event, {
-        pathParameters: convertAll(event.pathParameters, pathParameters),
-        queryStringParameters: convertAll(event.queryStringParameters, queryStringParameters),
-      });
+      event.pathParameters = convertAll(event.pathParameters, pathParameters);
+      event.queryStringParameters = convertAll(event.queryStringParameters, queryStringParameters);
     },
   };
 }
 
-function convertAll(texts: Record<string, string | undefined> | null, types: Record<string, ParameterType>) {
+function convertAll(texts: Record<string, unknown> | null, types: Record<string, ParameterType>) {
   return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, convert(texts?.[name], type)]));
 }
 
 /** RFC 8259, section 6. */
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-function convert(text: string | undefined, type: ParameterType): unknown {
-  if (text === undefined) return undefined;
+function convert(text: unknown, type: ParameterType): unknown {
+  if (typeof text !== 'string') return undefined;
   if (type === 'int64') return parseDigits(text) ?? text;
   if (type === 'int32' && parseDigits(text) !== undefined) return Number(text);
   if (type === 'number' && JSON_NUMBER.test(text)) return Number(text);

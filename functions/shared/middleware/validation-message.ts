@@ -8,8 +8,7 @@ interface Schema {
   int32?: true;
   minimum?: number;
   maximum?: number;
-  /** Present only for an object. */
-  properties: Record<string, Schema>;
+  properties?: Record<string, Schema>;
 }
 
 /** An error of an Ajv validator with the option `verbose`. */
@@ -27,7 +26,7 @@ const TYPE_KEYWORDS = ['type', 'int64', 'int32', 'storable', 'wellFormed'];
 function describeError({ keyword, instancePath, params, parentSchema, data, message }: ValidationError): string {
   if (keyword === 'required') {
     const missing = String(params['missingProperty']);
-    return `The ${nameOf(instancePath, missing)} is missing; it must be ${requirement(parentSchema.properties[missing])}.`;
+    return `The ${nameOf(instancePath, missing)} is missing; it must be ${requirement(parentSchema.properties?.[missing])}.`;
   }
   const name = nameOf(instancePath);
   const isParameter = name.startsWith('parameter');
@@ -52,12 +51,13 @@ function nameOf(path: string, ...missing: string[]): string {
 
 const REQUIREMENTS: Record<string, string> = {
   string: 'a string of well-formed Unicode',
+  // What DynamoDB can store (the keyword `storable` in tools/generate/generate.ts).
   number: 'a number: 0, or one with a magnitude from 1e-130 to 9.9e125',
   boolean: 'true or false',
   array: 'an array',
 };
 
-function requirement({ type = 'object', int64, int32, minimum, maximum }: Partial<Schema> = {}): string {
+function requirement({ type = 'object', int64, int32, minimum, maximum }: Schema = {}): string {
   if (int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
   if (int32) return `a whole number from ${minimum ?? -(2 ** 31)} to ${maximum ?? 2 ** 31 - 1}`;
   return REQUIREMENTS[type] ?? 'a JSON object';

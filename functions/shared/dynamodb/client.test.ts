@@ -7,7 +7,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { contextWith } from '../../../test/support/event.ts';
 import { listen } from '../../../test/support/listen.ts';
 import { character, fc, RUNS, text } from '../../../test/support/property.ts';
-import { DynamoDb, type Input } from './dynamodb.ts';
+import { FUNCTION_TIMEOUT_MS, RESERVED_MS } from '../time-limits.ts';
+import type { Action, Input } from './actions.ts';
+import { DynamoDb } from './client.ts';
 
 const CREDENTIALS = { accessKeyId: 'the-id', secretAccessKey: 'the-secret', sessionToken: 'the-session' };
 
@@ -44,7 +46,7 @@ function clientOf(endpoint: string): DynamoDb {
 const READ = { TableName: 'Plants', Key: { id: { N: '1' } } };
 
 /** Reads an item from a fake DynamoDB. Returns the result and the number of attempts. */
-async function readFrom(listener: RequestListener, remainingMs = 10_000) {
+async function readFrom(listener: RequestListener, remainingMs = FUNCTION_TIMEOUT_MS) {
   const { endpoint, attempts } = await startDatabase(listener);
   const result = await clientOf(endpoint)
     .send('GetItem', READ, contextWith(remainingMs))
@@ -142,20 +144,6 @@ test('throws without an environment variable of Lambda', () => {
   vi.stubEnv('AWS_REGION', '');
   expect(() => new DynamoDb()).toThrow('The environment variable AWS_REGION is missing: it must be set by the stack.');
 });
-
-test.each([
-  ['eu-west-1', {}, 'https://dynamodb.eu-west-1.amazonaws.com/'],
-  ['cn-north-1', {}, 'https://dynamodb.cn-north-1.amazonaws.com.cn/'],
-  ['eu-west-1', { AWS_ENDPOINT_URL: 'http://all.example:4566' }, 'http://all.example:4566/'],
-  ['eu-west-1', { AWS_ENDPOINT_URL: 'http://a.x', AWS_ENDPOINT_URL_DYNAMODB: 'https://own.x' }, 'https://own.x/'],
-])('in %s with %j, its endpoint is %s', (region, variables, expected) => {
-  for (const [name, value] of Object.entries({ AWS_REGION: region, AWS_ENDPOINT_URL_DYNAMODB: '', ...variables })) {
-    vi.stubEnv(name, value);
-  }
-  expect(new DynamoDb().endpoint.href).toBe(expected);
-});
-
-type Action = Parameters<DynamoDb['send']>[0];
 
 const nonEmpty = fc.string({ minLength: 1, unit: character });
 const number = fc.oneof(fc.bigInt().map(String), fc.double({ noNaN: true, noDefaultInfinity: true }).map(String));
@@ -314,7 +302,7 @@ describe.concurrent('when the time is up', () => {
     vi.spyOn(Math, 'random').mockReturnValue(20);
   });
 
-  test.each([4050, 100])('throws 504, with %i ms remaining', async (remainingMs) => {
+  test.each([RESERVED_MS + 50, 100])('throws 504, with %i ms remaining', async (remainingMs) => {
     const start = performance.now();
     const { result } = await readFrom(() => {}, remainingMs);
     expect(result).toMatchObject({
@@ -327,7 +315,7 @@ describe.concurrent('when the time is up', () => {
 
   test('ends the backoff, and makes no further attempt', async () => {
     const start = performance.now();
-    const { result, attempts } = await readFrom(failure(400, 'ThrottlingException'), 4300);
+    const { result, attempts } = await readFrom(failure(400, 'ThrottlingException'), RESERVED_MS + 300);
     const cause = { name: 'ThrottlingException' };
     expect({ result, attempts }).toMatchObject({ result: { error: 504, cause }, attempts: 1 });
     expect(performance.now() - start).toBeLessThan(9000);
@@ -342,7 +330,7 @@ describe.concurrent('when the time is up', () => {
       // Responds too late to cause another attempt.
       await sleep(100);
       failure(400, 'ThrottlingException')(request, response);
-    }, 4050);
+    }, RESERVED_MS + 50);
     expect(result).toMatchObject({ error: 504 });
     await sleep(100);
     expect(attempts).toBeLessThanOrEqual(1);

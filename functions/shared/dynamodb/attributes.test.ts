@@ -4,7 +4,8 @@ import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
 import { fc, int64 } from '../../../test/support/property.ts';
 import { successResponse } from '../success-response.ts';
-import { attributeValue, DynamoDb, type MemberValue, membersOf, memberValue } from './dynamodb.ts';
+import { attributeValue, type MemberValue, membersOf, memberValue } from './attributes.ts';
+import { DynamoDb } from './client.ts';
 
 const engine = closedAtEnd(await startEngine());
 const dynamoDb = new DynamoDb();

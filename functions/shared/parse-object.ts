@@ -1,0 +1,8 @@
+/** Parses a JSON object. Returns an empty one for other text. Never throws, because the error would quote the text. */
+export function parseObject(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
