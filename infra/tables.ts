@@ -1,11 +1,5 @@
-import {
-  AttributeType,
-  BillingMode,
-  type CfnTable,
-  Table,
-  TableEncryption,
-  type TableProps,
-} from 'aws-cdk-lib/aws-dynamodb';
+import type { CfnTable, TableProps } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { AccessTokenItem } from '../functions/shared/access-tokens/token.ts';
 import { type KeySchema, type TableId, tableKeys, tableLogicalId } from './table-keys.ts';

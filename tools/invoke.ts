@@ -2,7 +2,7 @@ import { Console } from 'node:console';
 import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { projectRoot } from '../infra/project-root.ts';
 import { command } from './shared/command.ts';
 
@@ -26,7 +26,7 @@ await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   const { httpMethod, resource } = event;
   const route = (await importRoutes()).find(({ method, path }) => method === httpMethod && path === resource);
   if (!route) throw new Error(`openapi.yaml has no operation ${httpMethod} ${resource}.`);
-  const response = (await invoke(route, event)) as APIGatewayProxyResult | undefined;
+  const response = (await invoke(route, event)) as { statusCode?: unknown } | null | undefined;
   process.stdout.write(`${JSON.stringify(response, null, 2)}\n`);
   if (response?.statusCode !== 200) process.exitCode = 1;
   await close();

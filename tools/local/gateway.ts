@@ -9,14 +9,8 @@ import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
 import { type Operation, readOperations } from '../../infra/contract.ts';
 import { docsPage } from './docs-page.ts';
 import { responseLine } from './log.ts';
-import {
-  type GatewayRequest,
-  matchPath,
-  newRequestIds,
-  proxyEvent,
-  proxyResponse,
-  type RawResponse,
-} from './proxy-event.ts';
+import type { GatewayRequest, RawResponse, RequestIds } from './proxy-event.ts';
+import { matchPath, newRequestIds, proxyEvent, proxyResponse } from './proxy-event.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -84,11 +78,7 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
 }
 
 /** Returns the response of the operation, or a gateway response if there is none or it fails. */
-async function respond(
-  routes: Route[],
-  request: Omit<GatewayRequest, 'resource'>,
-  ids: ReturnType<typeof newRequestIds>,
-) {
+async function respond(routes: Route[], request: Omit<GatewayRequest, 'resource'>, ids: RequestIds) {
   const { method, path, body } = request;
   if (body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
   // API Gateway chooses the path first. "{" comes after letters and digits, so a path without parameters comes first.

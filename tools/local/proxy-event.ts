@@ -45,6 +45,8 @@ export function newRequestIds() {
   return { requestId: randomUUID(), extendedRequestId: randomBytes(11).toString('base64') };
 }
 
+export type RequestIds = ReturnType<typeof newRequestIds>;
+
 /**
  * Returns the event that API Gateway makes of a request.
  *

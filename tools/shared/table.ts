@@ -80,11 +80,8 @@ export function idOf({ id }: Item): string {
 /** Prints rows of texts in aligned columns. */
 export function printTable(rows: string[][]): void {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  for (const row of rows)
-    console.log(
-      row
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join(' ')
-        .trimEnd(),
-    );
+  for (const row of rows) {
+    const cells = row.map((text, column) => text.padEnd(widths[column] ?? 0));
+    console.log(cells.join(' ').trimEnd());
+  }
 }
