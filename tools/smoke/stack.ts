@@ -71,6 +71,11 @@ export async function openStack(stack: string | undefined) {
 
 /** Not the code of the functions, because the smoke test checks what that stores. */
 function itemOf(id: bigint, plant: Plant): Item {
-  const members = Object.entries(plant).map(([name, value]) => [name, { S: value }]);
+  const members = Object.entries(plant).map(([name, value]) => [name, attributeOf(value)]);
   return { id: { N: String(id) }, ...Object.fromEntries(members) };
+}
+
+function attributeOf(value: unknown): AttributeValue {
+  if (typeof value === 'string') return { S: value };
+  return typeof value === 'boolean' ? { BOOL: value } : { N: String(value) };
 }
