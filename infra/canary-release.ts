@@ -8,7 +8,7 @@ import { Construct } from 'constructs';
 import type { Variables } from '../functions/shared/environment.ts';
 import { HOOK_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
 import { type GrantedOperation, LoggedFunction, type OperationFunction, tokenVariables } from './functions.ts';
-import { addMetric, MINUTE, requestMetric } from './monitoring/metrics.ts';
+import { MINUTE, requestMetric } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
 
 const ALIAS = 'live';
@@ -33,12 +33,10 @@ export class CanaryRelease extends Construct {
   constructor(scope: Construct, id: string, props: CanaryReleaseProps) {
     super(scope, id);
     const { operationFunction, ephemeral, skipReleaseChecks } = props;
-    const { lambda, logGroup, operation } = operationFunction;
+    const { lambda, operation } = operationFunction;
     const { currentVersion, functionName } = lambda;
     this.operation = operation;
     const { version } = currentVersion;
-    const dimensions = { operation: '$.message.operation', version: '$.message.version' } as const;
-    addMetric(logGroup, 'InternalErrors', '$.message.error = 500', dimensions);
     const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions").
     const crashes = lambda.metricErrors({
@@ -104,7 +102,7 @@ export class CanaryRelease extends Construct {
   /** One alarm per version: an updated alarm would keep the previous version's state. */
   #addAlarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failure: string): IAlarm {
     const alarm = new Alarm(this, id, {
-      alarmDescription: `The newest version of ${operation.operationId} ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail. More: docs/operations.md.`,
+      alarmDescription: `The newest version of ${operation.operationId} ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail.`,
       metric,
       threshold: 1,
       evaluationPeriods: 1,

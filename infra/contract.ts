@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, parseDocument } from 'yaml';
+import { parse } from 'yaml';
 import { projectRoot } from './project-root.ts';
 
 /** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
@@ -65,18 +65,6 @@ export interface Operation {
 /** Returns the text of openapi.yaml in the folder `root`. Default: this project. */
 export function contractText(root = projectRoot): string {
   return readFileSync(join(root, 'openapi.yaml'), 'utf8');
-}
-
-/**
- * Returns the contract's text with another server, and otherwise the same values.
- *
- * @param url the server's URL; it can be relative to the URL of the contract
- */
-export function contractTextWithServer(url: string): string {
-  // Without intAsBigInt, ids beyond 2^53 in an example would be rounded.
-  const document = parseDocument(contractText(), { intAsBigInt: true });
-  document.set('servers', [{ url }]);
-  return document.toString();
 }
 
 /**

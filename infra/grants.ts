@@ -5,11 +5,11 @@ import type { GrantedOperation } from './functions.ts';
  * The actions that each operation may use on the tables, and in `resources` its other AWS services. Each operation also
  * gets `GetItem` on the access tokens.
  */
-const GRANTS: Record<string, Uses> = {
+const GRANTS: Record<string, OperationGrants> = {
   createPlant: { plants: ['PutItem'] },
 };
 
-type Uses = GrantedOperation['grants'] & Pick<GrantedOperation, 'resources'>;
+type OperationGrants = GrantedOperation['grants'] & Pick<GrantedOperation, 'resources'>;
 
 /**
  * Returns the operations of the contract with their grants.

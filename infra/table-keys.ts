@@ -17,9 +17,7 @@ export type TableId = 'plants' | 'accessTokens';
 
 /** The tables. The CDK code and the local run both create them from this. */
 export const tableKeys: Record<TableId, TableKeys> = {
-  // Other attributes: `name` and, if the plant has one, `tag`.
   plants: withKey('id', 'N'),
-  // Other attributes: those of AccessTokenItem (functions/shared/access-tokens/token.ts).
   accessTokens: withKey('digest', 'S'),
 };
 

@@ -21,15 +21,18 @@ await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   // The functions print to stderr.
   globalThis.console = new Console(process.stderr);
   const { endpoint, close } = await openDynamoDb();
-  useLocalEnvironment(endpoint);
-  await createTables(endpoint);
-  const { httpMethod, resource } = event;
-  const route = (await importRoutes()).find(({ method, path }) => method === httpMethod && path === resource);
-  if (!route) throw new Error(`openapi.yaml has no operation ${httpMethod} ${resource}.`);
-  const response = (await invoke(route, event)) as { statusCode?: unknown } | null | undefined;
-  process.stdout.write(`${JSON.stringify(response, null, 2)}\n`);
-  if (response?.statusCode !== 200) process.exitCode = 1;
-  await close();
+  try {
+    useLocalEnvironment(endpoint);
+    await createTables(endpoint);
+    const { httpMethod, resource } = event;
+    const route = (await importRoutes()).find(({ method, path }) => method === httpMethod && path === resource);
+    if (!route) throw new Error(`openapi.yaml has no operation ${httpMethod} ${resource}.`);
+    const response = (await invoke(route, event)) as { statusCode?: unknown } | null | undefined;
+    process.stdout.write(`${JSON.stringify(response, null, 2)}\n`);
+    if (response?.statusCode !== 200) process.exitCode = 1;
+  } finally {
+    await close();
+  }
 });
 
 /** Reads an API Gateway event from a JSON file. Throws if the file is not a REST proxy event. */

@@ -59,7 +59,7 @@ await command({ usage: USAGE, options: OPTIONS, optionalArgs: ['BASE_URL'] }, as
       if (problems.length === 1 && problem !== undefined) break;
     }
     if (opened && problems.length > 1)
-      report('has stored exactly the plants of its responses', await opened.problem(plants));
+      report('has stored exactly the plants of its responses', await opened.compareStored(plants));
   } finally {
     const kept = await opened?.cleanUp(plants);
     for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, interrupt);

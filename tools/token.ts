@@ -1,5 +1,6 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { fromItem, keyOf, newToken, type StoredToken } from '../functions/shared/access-tokens/token.ts';
+import { CACHED_MS } from '../functions/shared/access-tokens/token-cache.ts';
 import { checked, command, UsageError } from './shared/command.ts';
 import { findTable, printTable, type Table } from './shared/table.ts';
 
@@ -60,7 +61,7 @@ async function revokeTokens(table: Table, name: string): Promise<void> {
   for (const { digest } of tokens) {
     await table.client.send(new DeleteItemCommand({ TableName: table.tableName, Key: keyOf(digest) }));
   }
-  console.error(`Token "${name}" is revoked; it is rejected everywhere within 60 s.`);
+  console.error(`Token "${name}" is revoked; it is rejected everywhere within ${CACHED_MS / 1000} s.`);
 }
 
 function printTokens(tokens: StoredToken[]): void {

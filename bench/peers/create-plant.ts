@@ -21,7 +21,7 @@ export async function createPlant(authorization: string | undefined, newPlant: R
     return errorResponse(400, 'The body is not a NewPlant.');
   }
   const created = await store(String(id), name, tag);
-  const outcome = created ? 'succeeded' : 'refused';
+  const outcome = created ? 'succeeded' : 'rejected';
   console.info({ operation: 'createPlant', outcome, tokenName: owner, durationMs: performance.now() - start });
   return created ? { status: 200, body: { name, tag } } : errorResponse(409, 'The id is in use by a different plant.');
 }

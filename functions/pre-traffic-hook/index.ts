@@ -8,13 +8,13 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { Context } from 'aws-lambda';
 import { UNKNOWN_TOKEN } from '../shared/access-tokens/token.ts';
 import { environmentVariable, optionalVariable } from '../shared/environment.ts';
+import { TEMPORARY_ERRORS } from '../shared/errors.ts';
 import { HOOK_REPEAT_MS, HOOK_REPORT_MS } from '../shared/time-limits.ts';
 
 /** Source: "AppSpec 'hooks' section for an AWS Lambda deployment". */
 type LifecycleEvent = Record<'DeploymentId' | 'LifecycleEventHookExecutionId', string>;
 
 /** Throttling, a restarting database, a role that is not yet known. */
-const TEMPORARY_ERRORS = [429, 503, 504];
 /** `creator` of a deployment that restores the previous version ("DeploymentInfo", CodeDeploy API Reference). */
 const ROLLBACKS = ['codeDeployRollback', 'CloudFormationRollback'];
 
@@ -89,7 +89,7 @@ async function send(headers: Record<string, string>, abortSignal: AbortSignal) {
     const { 'WWW-Authenticate': challenge } = Object(response['headers']);
     if (response['statusCode'] === 400 && error === 401 && /^Bearer /.test(challenge)) return undefined;
     const problem = `status ${Number(response['statusCode'])}, error ${Number(error)}; it must be 400, 401 and a challenge`;
-    return { problem, isTemporary: TEMPORARY_ERRORS.includes(Number(error)) };
+    return { problem, isTemporary: TEMPORARY_ERRORS.includes(error) };
   } catch (thrown) {
     // The message of a SyntaxError contains a part of the response.
     const problem = thrown instanceof SyntaxError ? 'the response is not JSON' : String(thrown);

@@ -1,7 +1,7 @@
 /*
- * Who waits for another waits longer: an attempt of the database or the fetch of a provider's keys, all calls to the
- * database (until RESERVED_MS before the function's timeout), the response, the function, API Gateway (29 s), the client.
- * A release's check repeats requests, waits for the last one, and reports.
+ * Each of these waits for the one before it, so its time is longer: an attempt to reach the database, or the provider's
+ * keys; all attempts together (they end RESERVED_MS before the function); the response; the function; API Gateway (29 s).
+ * The pre-traffic hook repeats requests, waits for the last response, and then reports.
  */
 
 /** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */

@@ -17,11 +17,11 @@ import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import type { StackSettings } from '../settings.ts';
 import { API_STAGE } from './api-stage.ts';
-import { apiDefinition, type OperationTarget, TLS_1_2_OR_NEWER } from './definition.ts';
+import { type ApiRoute, apiDefinition, TLS_1_2_OR_NEWER } from './definition.ts';
 
 interface ApiProps extends StackSettings {
   /** Each operation with the function or alias that API Gateway invokes for it. */
-  routes: OperationTarget[];
+  routes: ApiRoute[];
 }
 
 /**

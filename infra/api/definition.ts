@@ -12,7 +12,7 @@ export const TLS_1_2_OR_NEWER = {
 };
 
 /** An operation and the function or alias that API Gateway invokes for it. */
-export interface OperationTarget {
+export interface ApiRoute {
   operation: Operation;
   target: IFunction;
 }
@@ -24,7 +24,7 @@ export interface OperationTarget {
  * @param name the API's name in the console
  * @param allowOrigins the origins for CORS; without any, no response has CORS headers
  */
-export function apiDefinition(name: string, routes: OperationTarget[], allowOrigins: string[]) {
+export function apiDefinition(name: string, routes: ApiRoute[], allowOrigins: string[]) {
   const headers = corsHeaders(allowOrigins);
   const notFound = mockMethod(400, headers, JSON.stringify(NOT_FOUND));
   const pathItem = (path: string) => {

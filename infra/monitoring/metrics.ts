@@ -31,7 +31,7 @@ export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
 
 /**
  * Adds metric filters to the logs, because API Gateway's own metrics count every error as a 400: `Succeeded` by
- * `operation`; `Errors` by `operation` and `error`; `Faults` (error 500, 503 and 504), `Throttled` (429) and
+ * `operation`; `Errors` by `operation` and `error`; `InternalErrors` (500) by `operation` and `version`; `Faults` (error 500, 503 and 504), `Throttled` (429) and
  * `Unauthorized` (401) without dimensions. CloudWatch adds up filters with the same metric name ("CloudWatch concepts",
  * Aggregation).
  */
@@ -40,6 +40,7 @@ export function addRequestMetrics({ functions, api }: MonitoredResources): void 
   for (const { logGroup } of functions) {
     addMetric(logGroup, 'Succeeded', '$.message.outcome = "succeeded"', { operation });
     addMetric(logGroup, 'Errors', '$.message.error > 0', { operation, error: '$.message.error' });
+    addMetric(logGroup, 'InternalErrors', '$.message.error = 500', { operation, version: '$.message.version' });
     addMetric(logGroup, 'Faults', '$.message.error >= 500');
     addMetric(logGroup, 'Throttled', '$.message.error = 429');
     addMetric(logGroup, 'Unauthorized', '$.message.error = 401');
@@ -55,7 +56,7 @@ export function addRequestMetrics({ functions, api }: MonitoredResources): void 
  * @param pattern the condition for a line, such as `$.message.error >= 500`
  * @param dimensions by name, the member of the line that has the value; default: none
  */
-export function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern: Pattern, dimensions?: Dimensions) {
+function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern: Pattern, dimensions?: Dimensions) {
   logGroup.addMetricFilter(metricName, {
     filterPattern: FilterPattern.literal(`{ ${pattern} }`),
     metricNamespace: Stack.of(logGroup).stackName,

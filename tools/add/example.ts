@@ -8,7 +8,7 @@ import { generate, writeFiles } from '../generate/generate.ts';
 /** The first lines of the blocks at whose end `npm run add` inserts something. */
 const PATHS = 'paths:';
 const GRANTS_FILE = 'infra/grants.ts';
-const GRANTS = 'const GRANTS: Record<string, Uses> = {';
+const GRANTS = 'const GRANTS: Record<string, OperationGrants> = {';
 
 /**
  * Adds an example to the project in the folder `root`. Returns the paths of the changed and the new files, without those

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contractTextWithServer } from '../../infra/contract.ts';
+import { parseDocument } from 'yaml';
+import { contractText } from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import type { RawResponse } from './proxy-event.ts';
@@ -11,8 +12,7 @@ const read = (path: string) => readFileSync(path, 'utf8');
 /** The page's files: the media type and the text of each path. */
 const FILES: Record<string, [mediaType: string, text: () => string]> = {
   '/docs': ['text/html', htmlWithToken],
-  // This server, because the port can differ.
-  '/docs/openapi.yaml': ['application/yaml', () => contractTextWithServer('/')],
+  '/docs/openapi.yaml': ['application/yaml', contractOfThisServer],
   '/docs/swagger-ui.css': ['text/css', () => read(join(SWAGGER_UI, 'swagger-ui.css'))],
   '/docs/swagger-ui-bundle.js': ['text/javascript', () => read(join(SWAGGER_UI, 'swagger-ui-bundle.js'))],
 };
@@ -27,6 +27,14 @@ export function docsPage(path: string): RawResponse | undefined {
     'content-security-policy': "default-src 'self' 'unsafe-inline'; img-src data:",
   };
   return { status: 200, headers, text: text() };
+}
+
+/** Returns the contract with this server, because the port can differ. */
+function contractOfThisServer(): string {
+  // Without intAsBigInt, ids beyond 2^53 in an example would be rounded.
+  const document = parseDocument(contractText(), { intAsBigInt: true });
+  document.set('servers', [{ url: '/' }]);
+  return document.toString();
 }
 
 function htmlWithToken(): string {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SETTLE_MS = 50;
 
 /**
- * Watches the contract, the functions and the tables of a project. Returns a function that waits for the next change, or
+ * Watches the contract, `functions/` and `infra/` of a project. Returns a function that waits for the next change, or
  * returns immediately if there was one since its last call.
  *
  * It watches each folder by itself: on Linux, a watched file and a recursive watch lose a file that git or an editor

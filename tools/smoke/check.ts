@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { TOKEN_PREFIX } from '../../functions/shared/access-tokens/token.ts';
+import { TEMPORARY_ERRORS } from '../../functions/shared/errors.ts';
 import { parseObject } from '../../functions/shared/parse-object.ts';
 import { RESPONSE_MS } from '../../functions/shared/time-limits.ts';
 import type { RawResponse } from '../local/proxy-event.ts';
 import type { SmokeRequest } from './requests.ts';
 
-/** Errors of a correct service, for example while the database restarts. */
-const REPEATED_ERRORS: unknown[] = [429, 503, 504];
 const MAX_REPEATS = 3;
 const WAIT_MS = 2000;
 /** An opaque token, a JWT, and the value of an Authorization header. */
@@ -45,7 +44,7 @@ async function send(baseUrl: string, request: SmokeRequest, repeats = 0): Promis
     throw new Error(`there was no response (${String(cause ?? message)})`);
   });
   const text = await response.text();
-  if (repeats === MAX_REPEATS || !REPEATED_ERRORS.includes(parseObject(text)['error'])) {
+  if (repeats === MAX_REPEATS || !TEMPORARY_ERRORS.includes(parseObject(text)['error'])) {
     return { status: response.status, headers: Object.fromEntries(response.headers), text };
   }
   await sleep(WAIT_MS);

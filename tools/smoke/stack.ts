@@ -32,7 +32,7 @@ export async function openStack(stack: string | undefined) {
     expiredToken: expired.token,
 
     /** Returns what is wrong with the stored plants; undefined if they are exactly these. */
-    async problem(expected: Map<bigint, Plant>): Promise<string | undefined> {
+    async compareStored(expected: Map<bigint, Plant>): Promise<string | undefined> {
       const stored = await plantsById(plants, [...expected.keys()].map(String));
       const start = (item: Item | undefined) => JSON.stringify(item)?.slice(0, 100) ?? 'missing';
       const problems = [...expected].flatMap(([id, plant]) => {
@@ -42,7 +42,7 @@ export async function openStack(stack: string | undefined) {
       return problems.join('\n      ') || undefined;
     },
 
-    /** Deletes the tokens, and the plants if their members are these. Returns the ids of those with others. */
+    /** Deletes the tokens, and each plant that has these members. Returns the ids of the others. */
     async cleanUp(expected: Map<bigint, Plant>): Promise<string> {
       for (const { item } of [valid, expired]) {
         const Key = { digest: item.digest };
@@ -50,11 +50,11 @@ export async function openStack(stack: string | undefined) {
       }
       const kept: bigint[] = [];
       for (const [id, plant] of expected) {
-        const { id: key, ...members } = itemOf(id, plant);
+        const { id: _, ...members } = itemOf(id, plant);
         const same = Object.keys(members).map((name) => `#${name} = :${name}`);
         const request = {
           TableName: plants.tableName,
-          Key: { id: key as AttributeValue },
+          Key: { id: { N: String(id) } },
           ConditionExpression: `attribute_not_exists(id) OR (${same.join(' AND ')})`,
           ExpressionAttributeNames: Object.fromEntries(Object.keys(members).map((name) => [`#${name}`, name])),
           ExpressionAttributeValues: Object.fromEntries(Object.entries(members).map(([name, it]) => [`:${name}`, it])),

@@ -1,4 +1,5 @@
-const CACHED_MS = 60_000;
+/** A revoked token stays valid for this time. */
+export const CACHED_MS = 60_000;
 const MAX_TOKENS = 1000;
 
 /** Maps the digests of valid tokens to their names. Invalid tokens are not cached, so they cannot evict valid ones. */
@@ -14,7 +15,7 @@ export class TokenCache {
   }
 
   /**
-   * Caches a name for 60 s, at most until the token expires. Evicts the oldest of 1,000 tokens.
+   * Caches a name for CACHED_MS, at most until the token expires. Evicts the oldest of 1,000 tokens.
    *
    * @param expiresAtMs in milliseconds since 1970
    */

@@ -18,7 +18,7 @@ export class TokensTable {
   }
 
   /**
-   * Returns the name of a valid token. Valid tokens are cached, so a revoked token stays valid for up to 60 s.
+   * Returns the name of a valid token. Valid tokens are cached, so a revoked token stays valid for up to CACHED_MS.
    *
    * @param token of the form TOKEN_PATTERN
    * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.send`.
@@ -46,7 +46,7 @@ export class TokensTable {
   }
 
   async #read(digest: string, limit: TimeLimit): Promise<StoredToken> {
-    // An older replica could return a revoked token.
+    // Otherwise DynamoDB could return a token that was just revoked.
     const read = { TableName: this.#tableName, Key: keyOf(digest), ConsistentRead: true };
     return fromItem((await this.#dynamoDb.send('GetItem', read, limit)).Item);
   }

@@ -36,14 +36,14 @@ const LINE = {
 test('logs a line at INFO for a successful request, and with the error number for a client error', async () => {
   expect(await logged(succeed)).toEqual({ info: [{ ...LINE, outcome: 'succeeded' }], error: [] });
   const { info } = await logged(fail(new PlantStoreError(409, 'no')));
-  expect(info.at(-1)).toEqual({ ...LINE, outcome: 'refused', error: 409 });
+  expect(info.at(-1)).toEqual({ ...LINE, outcome: 'rejected', error: 409 });
 });
 
 test('logs the cause of a 429 at INFO', async () => {
   const throttled = new DynamoDbError('ThrottlingException', 'said', 400);
   const { info } = await logged(fail(new PlantStoreError(429, 'no', { cause: throttled })));
   const cause = { message: 'no', cause: { name: 'ThrottlingException', message: 'said' } };
-  expect(info).toMatchObject([{ ...LINE, outcome: 'refused', error: 429, cause }]);
+  expect(info).toMatchObject([{ ...LINE, outcome: 'rejected', error: 429, cause }]);
 });
 
 test.each([500, 503, 504] as const)('logs a line at ERROR with the cause and its stack for a %i', async (error) => {

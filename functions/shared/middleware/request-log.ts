@@ -7,8 +7,8 @@ export interface RequestLine {
   operation: string;
   /** The function's version. */
   version: string | undefined;
-  /** `refused` for an `error` below 500. A line that is `failed` has the level ERROR. */
-  outcome: 'succeeded' | 'refused' | 'failed';
+  /** `rejected` for an `error` below 500. A line that is `failed` has the level ERROR. */
+  outcome: 'succeeded' | 'rejected' | 'failed';
   error?: ErrorNumber;
   /** The gateway's, because a client cannot choose it ("Variables for access logging for API Gateway"). */
   extendedRequestId: string | undefined;
@@ -41,7 +41,7 @@ export function requestLog(operation: string): Middleware {
       const failure = toPlantStoreError(request.error);
       const isFault = failure.error >= 500;
       const line = logLine(operation, request, {
-        outcome: isFault ? 'failed' : 'refused',
+        outcome: isFault ? 'failed' : 'rejected',
         error: failure.error,
         cause: isFault || failure.cause ? toLoggedError(failure) : undefined,
       });
