@@ -20,7 +20,9 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
   let result = Promise.withResolvers<string>();
   let eventCount = 0;
 
-  const server = createServer(async (request, response) => {
+  // Lambda's Runtime API keeps connections open. A server with a keep-alive timeout that a long synchronous step delays
+  // would close one whose next request has arrived, and the client ends then.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const path = request.url ?? '';
     if (path.endsWith('/invocation/next')) return next.resolve(response);
     const body = await text(request);
