@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Grant, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -11,7 +11,7 @@ import { FUNCTION_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
 import type { Operation } from './contract.ts';
 import { projectRoot } from './project-root.ts';
 import type { StackSettings } from './settings.ts';
-import { type TableId, tableVariable } from './table-keys.ts';
+import { type TableId, tableKeys, tableVariable } from './table-keys.ts';
 import type { Tables } from './tables.ts';
 
 interface LoggedFunctionProps extends NodejsFunctionProps {
@@ -102,9 +102,12 @@ export class OperationFunction extends LoggedFunction {
     });
     this.operation = operation;
     for (const id of Object.keys(operation.grants) as TableId[]) {
-      const table = tables[id];
-      table.grant(this.role, ...(operation.grants[id] ?? []).map((action) => `dynamodb:${action}`));
-      this.lambda.addEnvironment(tableVariable(id), table.tableName);
+      const { tableArn, tableName } = tables[id];
+      const indexArns = Object.keys(tableKeys[id].indexes ?? {}).map((index) => `${tableArn}/index/${index}`);
+      const actions = (operation.grants[id] ?? []).map((action) => `dynamodb:${action}`);
+      // `table.grant` would allow every index, which cdk-nag rejects.
+      Grant.addToPrincipal({ grantee: this.role, actions, resourceArns: [tableArn, ...indexArns] });
+      this.lambda.addEnvironment(tableVariable(id), tableName);
     }
     operation.resources?.(this);
   }

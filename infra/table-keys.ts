@@ -1,32 +1,25 @@
 import type { TableVariable } from '../functions/shared/environment.ts';
 
-/** The keys and indexes of a table, as in CreateTable ("Amazon DynamoDB API Reference") and in a template. */
-interface TableKeys {
-  AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' }[];
-  KeySchema: KeySchema;
-  /** @default none */
-  GlobalSecondaryIndexes?: { IndexName: string; KeySchema: KeySchema; Projection: { ProjectionType: 'ALL' } }[];
+/** A partition key: an attribute that is a number (`N`) or a string (`S`). */
+export interface Key {
+  name: string;
+  type: 'N' | 'S';
 }
 
-type PartitionKey = { AttributeName: string; KeyType: 'HASH' };
-type SortKey = { AttributeName: string; KeyType: 'RANGE' };
-export type KeySchema = [PartitionKey] | [PartitionKey, SortKey];
+interface TableKeys {
+  key: Key;
+  /** The keys of its global secondary indexes, by the name of the index. @default none */
+  indexes?: Record<string, Key>;
+}
 
 /** The name of a table in the code. Its physical name, `tableName`, differs in each deployed stack. */
 export type TableId = 'plants' | 'accessTokens';
 
 /** The tables. The CDK code and the local run both create them from this. */
 export const tableKeys: Record<TableId, TableKeys> = {
-  plants: withKey('id', 'N'),
-  accessTokens: withKey('digest', 'S'),
+  plants: { key: { name: 'id', type: 'N' } },
+  accessTokens: { key: { name: 'digest', type: 'S' } },
 };
-
-function withKey(AttributeName: string, AttributeType: 'S' | 'N'): TableKeys {
-  return {
-    AttributeDefinitions: [{ AttributeName, AttributeType }],
-    KeySchema: [{ AttributeName, KeyType: 'HASH' }],
-  };
-}
 
 export const tableIds = Object.keys(tableKeys) as TableId[];
 

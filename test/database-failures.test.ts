@@ -95,7 +95,7 @@ describe.each(failingCalls)('while each $call fails $when,', { concurrent: true 
     IN_ORDER,
     async ([failure, error]) => {
       await service.reset({ call, failure, applied, times: Number.POSITIVE_INFINITY });
-      const message = expect.stringMatching(/[Rr]epeating the request .*is safe\.$/);
+      const message = expect.stringMatching(/ Try again( a little later)?\.$/);
       expect(await service.send()).toMatchObject({ error, message });
       expect(await service.plants()).toBe(applied ? 1 : 0);
       expect(service.lines()).toHaveLength(1);

@@ -1,6 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
-import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
+import { plantType } from '../functions/create-plant/contract.generated.js';
+import { memberValue } from '../functions/shared/dynamodb/attributes.ts';
+import { toJson } from '../functions/shared/success-response.ts';
+import type { ValueType } from '../functions/shared/value-type.ts';
 import { command } from './shared/command.ts';
 import { findTable, printTable } from './shared/table.ts';
 
@@ -12,7 +15,7 @@ plants are those of the local run.`;
 const OPTIONS = { stack: { type: 'string' } } as const;
 const PAGE_SIZE = 20;
 const MAX_CELL_LENGTH = 60;
-const COLUMNS = ['id', ...plantMemberNames];
+const COLUMNS = Object.entries<ValueType>({ id: 'int64', ...plantType });
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
   const { client, tableName } = await findTable(stack, 'plants');
@@ -20,8 +23,8 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
   const scan = paginateScan({ client, pageSize: PAGE_SIZE }, { TableName: tableName, ConsistentRead: true });
   for await (const { Items = [], LastEvaluatedKey } of scan) {
     if (Items.length > 0) {
-      const rows = Items.map((item) => COLUMNS.map((column) => cell(item[column])));
-      printTable([COLUMNS.map((column) => column.toUpperCase()), ...rows]);
+      const rows = Items.map((item) => COLUMNS.map(([name, type]) => cell(item[name], type)));
+      printTable([COLUMNS.map(([name]) => name.toUpperCase()), ...rows]);
     }
     count += Items.length;
     if (LastEvaluatedKey && process.stdin.isTTY && process.stdout.isTTY) await waitForEnter();
@@ -29,9 +32,10 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
   console.error(`Plants in ${tableName}: ${count}.`);
 });
 
-/** Shows a text in quotes and with escapes, so that an empty one differs from a missing one. Cuts a long one. */
-function cell({ S, N, BOOL }: Partial<AttributeValue> = {}): string {
-  const text = N ?? JSON.stringify(S ?? BOOL) ?? '-';
+/** Shows a value as JSON, so that an empty text differs from a missing one. Cuts a long one. */
+function cell(attribute: AttributeValue | undefined, type: ValueType): string {
+  const value = memberValue(attribute, type);
+  const text = value === undefined ? '-' : toJson(value);
   return text.length > MAX_CELL_LENGTH ? `${text.slice(0, MAX_CELL_LENGTH)}…` : text;
 }
 

@@ -1,11 +1,11 @@
 import { BatchWriteItemCommand, CreateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { tableKeys } from '../infra/table-keys.ts';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { type Handle, startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
+import { createTableInput } from './local/dynamodb.ts';
 
 const engine = closedAtEnd(await startEngine());
 const to = engine.plantsTable;
@@ -32,7 +32,7 @@ async function storePlants(table: string, plants: Plants): Promise<void> {
 async function startWith(backup: Plants, current: Plants): Promise<string> {
   const TableName = `backup-${crypto.randomUUID()}`;
   const { client } = engine;
-  await client.send(new CreateTableCommand({ TableName, BillingMode: 'PAY_PER_REQUEST', ...tableKeys.plants }));
+  await client.send(new CreateTableCommand({ ...createTableInput('plants'), TableName }));
   await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.01 }, { TableName });
   await storePlants(TableName, backup);
   await engine.clear(to);

@@ -1,9 +1,9 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { membersOf } from '../shared/dynamodb/attributes.ts';
+import { itemOf, membersOf } from '../shared/dynamodb/attributes.ts';
 import type { DynamoDb } from '../shared/dynamodb/client.ts';
 import { PlantStoreError } from '../shared/errors.ts';
 import { successResponse } from '../shared/success-response.ts';
-import { type DeletePlantEvent, type DeletePlantResponse, plantMemberNames } from './contract.generated.js';
+import { type DeletePlantEvent, type DeletePlantResponse, plantType } from './contract.generated.js';
 
 /**
  * Deletes the plant with an id and responds with it (openapi.yaml, `deletePlant`).
@@ -13,9 +13,9 @@ import { type DeletePlantEvent, type DeletePlantResponse, plantMemberNames } fro
 export function deletePlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ pathParameters }: DeletePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const { id } = pathParameters;
-    const deletion = { TableName: tableName, Key: { id: { N: String(id) } }, ReturnValues: 'ALL_OLD' as const };
+    const deletion = { TableName: tableName, Key: itemOf({ id }), ReturnValues: 'ALL_OLD' as const };
     const { Attributes: item } = await dynamoDb.send('DeleteItem', deletion, context);
     if (!item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
-    return successResponse(membersOf<DeletePlantResponse>(item, plantMemberNames));
+    return successResponse(membersOf<DeletePlantResponse>(item, plantType));
   };
 }

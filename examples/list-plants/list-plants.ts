@@ -1,8 +1,8 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { membersOf } from '../shared/dynamodb/attributes.ts';
+import { itemOf, membersOf } from '../shared/dynamodb/attributes.ts';
 import type { DynamoDb } from '../shared/dynamodb/client.ts';
 import { successResponse } from '../shared/success-response.ts';
-import { type ListPlantsEvent, type ListPlantsResponse, plantMemberNames } from './contract.generated.js';
+import { type ListPlantsEvent, type ListPlantsResponse, plantType } from './contract.generated.js';
 
 type ListedPlant = ListPlantsResponse['plants'][number];
 
@@ -10,10 +10,10 @@ type ListedPlant = ListPlantsResponse['plants'][number];
 export function listPlants(dynamoDb: DynamoDb, tableName: string) {
   return async ({ queryStringParameters }: ListPlantsEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const { limit = 20, cursor } = queryStringParameters;
-    const start = cursor === undefined ? {} : { ExclusiveStartKey: { id: { N: String(cursor) } } };
+    const start = cursor === undefined ? {} : { ExclusiveStartKey: itemOf({ id: cursor }) };
     const read = { TableName: tableName, Limit: limit, ...start };
     const { Items: items = [], LastEvaluatedKey: lastKey } = await dynamoDb.send('Scan', read, context);
-    const plants = items.map((item) => membersOf<ListedPlant>(item, ['id', ...plantMemberNames]));
+    const plants = items.map((item) => membersOf<ListedPlant>(item, { id: 'int64', ...plantType }));
     const next = lastKey && { cursor: String(lastKey['id']?.N) };
     return successResponse({ plants, ...next });
   };

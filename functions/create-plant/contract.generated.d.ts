@@ -7,11 +7,11 @@ export type CreatePlantEvent = { "body": { "id": bigint; "name": string; "tag"?:
 /** The body of a 200 response. */
 export type CreatePlantResponse = { "name": string; "tag"?: string };
 
-export declare const operationId: string;
-export declare const int64Paths: string[][];
-export declare const parameters: import('../shared/middleware/typed-parameters.ts').ParameterTypes;
-export declare const newPlantMemberNames: (keyof NewPlant)[];
-export declare const plantMemberNames: (keyof Plant)[];
+export declare const operationId: "createPlant";
+export declare const parameters: {"pathParameters":{},"queryStringParameters":{}};
+export declare const bodyType: {"id":"int64","name":"string","tag":"string"};
+export declare const newPlantType: {"id":"int64","name":"string","tag":"string"};
+export declare const plantType: {"name":"string","tag":"string"};
 /** Validates an event. The reasons for a failure are in `errors`. */
 declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;
 export default validate;

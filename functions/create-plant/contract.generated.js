@@ -1,13 +1,13 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 export const operationId = "createPlant";
-export const int64Paths = [["id"]];
 export const parameters = {"pathParameters":{},"queryStringParameters":{}};
-export const newPlantMemberNames = ["id","name","tag"];
-export const plantMemberNames = ["name","tag"];
+export const bodyType = {"id":"int64","name":"string","tag":"string"};
+export const newPlantType = {"id":"int64","name":"string","tag":"string"};
+export const plantType = {"name":"string","tag":"string"};
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["body"],"properties":{"body":{"type":"object","required":["id","name"],"properties":{"id":{"int64":true},"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}}}};
+const schema31 = {"type":"object","required":["body"],"properties":{"body":{"type":"object","additionalProperties":false,"required":["id","name"],"properties":{"id":{"int64":true},"name":{"type":"string","wellFormed":true},"tag":{"type":"string","wellFormed":true}}}}};
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -52,6 +52,11 @@ else {
 vErrors.push(err2);
 }
 errors++;
+}
+for(const key0 in data0){
+if(!(((key0 === "id") || (key0 === "name")) || (key0 === "tag"))){
+delete data0[key0];
+}
 }
 if(data0.id !== undefined){
 let data1 = data0.id;

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
@@ -79,13 +79,14 @@ test('stores a plant of the maximum item size', async () => {
 
 test.each([
   ['too large with its attribute names', 'x'.repeat(400 * 1024 - 3), ''],
-  ['too large in UTF-8 but not in UTF-16', '€'.repeat(140_000), ''],
-  ['megabytes too large', 'x'.repeat(5_000_000), 'y'.repeat(5_000_000)],
+  // dynalite counts characters instead of bytes.
+  ...(inject('engine') === 'dynalite' ? [] : [['too large in UTF-8 but not in UTF-16', '€'.repeat(140_000), '']]),
+  ['as large as a body can be', 'x'.repeat(1_200_000), 'y'.repeat(1_200_000)],
 ])('returns 413 for a plant that is %s', async (_, name, tag) => {
   const id = freeId();
   await expect(create({ id, ...plantWith({ name, tag }) })).rejects.toMatchObject({
     error: 413,
-    message: 'The plant is too large; it must fit into an item of 400 KB.',
+    message: 'What the request stores is too large; it must fit into an item of 400 KB.',
   });
   expect(await engine.stored(id)).toBeUndefined();
 });

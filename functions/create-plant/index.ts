@@ -9,7 +9,7 @@ import { cors } from '../shared/middleware/cors.ts';
 import { errorResponse } from '../shared/middleware/error-response.ts';
 import { jsonBody } from '../shared/middleware/json-body.ts';
 import { requestLog } from '../shared/middleware/request-log.ts';
-import { type CreatePlantEvent, int64Paths, operationId, default as validateEvent } from './contract.generated.js';
+import { bodyType, type CreatePlantEvent, operationId, default as validateEvent } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 
 /**
@@ -25,6 +25,6 @@ export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(errorResponse())
   .use(httpHeaderNormalizer())
   .use(bearerAuth(accessTokens))
-  .use(jsonBody(int64Paths))
+  .use(jsonBody(bodyType))
   .use(validator({ eventSchema: validateEvent }))
   .handler<unknown, APIGatewayProxyResult>(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

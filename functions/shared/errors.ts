@@ -5,7 +5,7 @@ export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 export const TEMPORARY_ERRORS: readonly unknown[] = [429, 503, 504];
 
 /** The message of error 500. It says nothing about the inside; the log does. */
-export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Repeating it is safe.';
+export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Try again.';
 
 /** The value of WWW-Authenticate (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="plant-store"';

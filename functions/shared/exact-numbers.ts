@@ -1,3 +1,5 @@
+import type { ValueType } from './value-type.ts';
+
 /** A number in the body that `parseExactly` does not convert to a bigint. `source` is its text in the body. */
 export class UnconvertedNumber {
   readonly source: string;
@@ -7,16 +9,18 @@ export class UnconvertedNumber {
   }
 }
 
-/** The member names that lead to an int64 of the schema; `*` means every item of an array. */
-export type Int64Path = readonly string[];
-
-/** Copies the numbers at a path from `exact`, the result of `parseExactly`. Keeps all other values. */
-export function replaceInt64s([member, ...rest]: Int64Path, value: unknown, exact: unknown): void {
-  if (!isRecord(value) || !isRecord(exact) || member === undefined) return;
-  for (const name of member === '*' ? Object.keys(value) : [member]) {
-    if (rest.length > 0) replaceInt64s(rest, value[name], exact[name]);
-    else if (typeof value[name] === 'number') value[name] = exact[name];
+/**
+ * Replaces each number that must be an int64 by its value in `exact`, the result of `parseExactly`, also inside of `value`.
+ * Returns the value.
+ */
+export function withExactInt64s(type: ValueType, value: unknown, exact: unknown): unknown {
+  if (type === 'int64' && typeof value === 'number') return exact;
+  if (typeof type === 'string' || !isRecord(value) || !isRecord(exact)) return value;
+  for (const name of Object.keys(value)) {
+    const inner = Array.isArray(type) ? type[0] : Object.hasOwn(type, name) && type[name];
+    if (inner) value[name] = withExactInt64s(inner, value[name], exact[name]);
   }
+  return value;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -5,11 +5,10 @@ const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
 /** A 200 response with a JSON body. Undefined members are omitted; a bigint keeps all its digits. */
 export function successResponse<Body extends object>(body: Body): APIGatewayProxyResult {
-  const text = JSON.stringify(body, (_, value) => (typeof value === 'bigint' ? rawJSON(String(value)) : value));
-  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: text };
+  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: toJson(body) };
 }
 
-/** Returns a copy of an object with only these members. */
-export function pick<From, Name extends keyof From>(object: From, names: Name[]): Pick<From, Name> {
-  return Object.fromEntries(names.map((name) => [name, object[name]])) as Pick<From, Name>;
+/** Converts a value to JSON. A bigint keeps all its digits. */
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? rawJSON(String(inner)) : inner));
 }

@@ -12,7 +12,7 @@ const BAD_REQUEST: ErrorBody = { error: 400, message: 'The request is malformed.
 const NOT_ALLOWED: ErrorBody = { error: 401, message: 'The request is not allowed.' };
 const THROTTLED: ErrorBody = {
   error: 429,
-  message: 'There are too many requests. Repeating the request a little later is safe.',
+  message: 'There are too many requests. Try again a little later.',
 };
 const INTERNAL_ERROR: ErrorBody = { error: 500, message: INTERNAL_ERROR_MESSAGE };
 
@@ -31,7 +31,7 @@ export const gatewayResponses = {
   DEFAULT_5XX: INTERNAL_ERROR,
   EXPIRED_TOKEN: NOT_ALLOWED,
   INTEGRATION_FAILURE: INTERNAL_ERROR,
-  INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Repeating it is safe.' },
+  INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Try again.' },
   INVALID_API_KEY: NOT_ALLOWED,
   // Without IAM authorization, this can only be a bearer token on an unknown path, which API Gateway took for an AWS
   // signature.

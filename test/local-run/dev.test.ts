@@ -43,7 +43,10 @@ const create = (name: string) => post(dev.url, bodyOf(Date.now(), plantWith({ na
 
 test('serves an edited function, and shows its type errors', async () => {
   const wrong = "export const wrong: number = 'x';\n";
-  edit(FUNCTION, (source) => source.replace('pick(plant, plantMemberNames)', "{ ...$&, name: 'edited' }") + wrong);
+  edit(
+    FUNCTION,
+    (source) => source.replace(/membersOf<CreatePlantResponse>.*?(?=\);)/, "{ ...$&, name: 'edited' }") + wrong,
+  );
   await expect.poll(() => create('x'), POLL).toEqual(plantWith({ name: 'edited' }));
   await expect.poll(dev.output, POLL).toMatch(/^functions\/create-plant\/create-plant\.ts\(\d+,14\): error TS2322: /m);
 });

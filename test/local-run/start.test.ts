@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { plantMemberNames } from '../../functions/create-plant/contract.generated.js';
+import { plantType } from '../../functions/create-plant/contract.generated.js';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { contractBody } from '../support/contract-body.ts';
 import { listen } from '../support/listen.ts';
@@ -35,7 +35,8 @@ test('prints a curl command that creates a plant, a line for its response, and a
   expect(JSON.parse((await promisify(exec)(curl)).stdout)).toEqual(plantWith());
   await expect.poll(run.output, POLL).toMatch(/^POST \/plants {2}200 {2}\d+ ms$/m);
   const { stdout } = await project.run(`${/npm run plants$/m.exec(run.output())}`);
-  const cells = plantMemberNames.map((member) => JSON.stringify(plantWith()[member]) ?? '-');
+  const plant = new Map(Object.entries(plantWith()));
+  const cells = Object.keys(plantType).map((member) => JSON.stringify(plant.get(member)) ?? '-');
   expect(stdout).toMatch(new RegExp(`^1 +${cells.join(' +')}$`, 'm'));
 });
 

@@ -70,8 +70,7 @@ export async function startEngine() {
     async stored(id: bigint, TableName = plantsTable): Promise<StoredPlant | undefined> {
       const read = { TableName, Key: { id: { N: String(id) } }, ConsistentRead: true };
       const { Item: { id: key, ...members } = {} } = await client.send(new GetItemCommand(read));
-      const values = Object.entries(members).map(([name, { S, BOOL, N }]) => [name, S ?? BOOL ?? Number(N)]);
-      return key && ({ id: key.N, ...Object.fromEntries(values) } as StoredPlant);
+      return key && ({ id: key.N, ...valuesOf(members) } as StoredPlant);
     },
 
     /** Stores an access token. `expiresAt` is in seconds since 1970. */
@@ -84,6 +83,15 @@ export async function startEngine() {
       await close();
     },
   };
+}
+
+/** Not the code of the functions, whose tests use this. Numbers are rounded. */
+function valuesOf(item: Item): object {
+  return Object.fromEntries(Object.entries(item).map(([name, attribute]) => [name, valueOfAttribute(attribute)]));
+}
+
+function valueOfAttribute({ S, BOOL, N, L, M }: AttributeValue): unknown {
+  return S ?? BOOL ?? L?.map(valueOfAttribute) ?? (M ? valuesOf(M) : Number(N));
 }
 
 interface DynamoDbLocal {

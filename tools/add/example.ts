@@ -71,10 +71,11 @@ function insertAtEnd(file: string, text: string, start: string, inserted: string
   return lines.toSpliced(last + 1, 0, inserted).join('\n');
 }
 
-/** Returns the sample event of an operation without a body: `sample` with the examples of the operation's parameters. */
+/** Returns the sample event of an operation: `sample` with the examples of the operation's parameters and body. */
 function sampleEvent(operation: Operation, example: string, sample: string): string {
   const { method, path: resource } = operation;
-  const { parameters } = operationObject(parseContract(example), operation);
+  const { parameters, requestBody } = operationObject(parseContract(example), operation);
+  const body = requestBody?.content?.['application/json']?.example;
   const valuesIn = (place: string): [string, string][] =>
     parameters
       .filter(({ in: of, example }) => of === place && example !== undefined)
@@ -97,7 +98,7 @@ function sampleEvent(operation: Operation, example: string, sample: string): str
       httpMethod: method,
       path: `/${API_STAGE}${path}`,
     },
-    body: null,
+    body: body === undefined ? null : JSON.stringify(body),
   };
   // As `npm run format` writes it: each array has one item.
   return `${JSON.stringify(changed, null, 2).replaceAll(/\[\s+(.+)\s+\]/g, '[$1]')}\n`;

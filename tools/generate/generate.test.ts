@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import { errorResponse } from '../../functions/shared/middleware/error-response.ts';
 import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
 import { type ParameterTypes, typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
+import type { ValueType } from '../../functions/shared/value-type.ts';
 import { contractText } from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
@@ -59,7 +60,7 @@ components:
 
 interface Generated {
   default: Ajv & ValidateFunction;
-  int64Paths: string[][];
+  bodyType: ValueType;
   parameters: ParameterTypes;
 }
 
@@ -69,9 +70,9 @@ const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/
 
 /** Sends an event through the middleware. Returns the event that the handler gets, or the message of error 400. */
 async function send(folder: string, event: Partial<APIGatewayProxyEvent>): Promise<unknown> {
-  const { default: validate, int64Paths, parameters } = await load(folder);
+  const { default: validate, bodyType, parameters } = await load(folder);
   const stack = middy().use(errorResponse()).use(typedParameters(parameters));
-  if (event.body) stack.use(jsonBody(int64Paths));
+  if (event.body) stack.use(jsonBody(bodyType));
   stack.use(validator({ eventSchema: validate }));
   stack.handler(async ({ pathParameters, queryStringParameters, body }) => ({
     parameters: { ...pathParameters, ...queryStringParameters },
@@ -112,6 +113,12 @@ test('makes each int64 in objects and arrays a bigint, and no other number', asy
   expect(await put(body)).toEqual({ parameters: { bed: 1n }, body: { name: 'fern', spots } });
 });
 
+test('removes unknown members at every level', async () => {
+  const body = '{"name":"fern","x":null,"spots":[{"at":[],"x":1e300,"a/b~1":{"~1":true,"x":"\\ud800","toString":[]}}]}';
+  const spots = [{ at: [], 'a/b~1': { '~1': true } }];
+  expect(await put(body)).toEqual({ parameters: { bed: 1n }, body: { name: 'fern', spots } });
+});
+
 test.each([
   ['{"name":"oak"}', 'The member name must be one of fern, moss.'],
   ['{"name":"fern","spots":7}', 'The member spots was 7; it must be an array.'],
@@ -148,7 +155,7 @@ test('generates the types of the schemas, the event and the response', () => {
   expect(types).toContain('export type PutBedEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
   // Unsupported keywords are allowed here, because the function does not validate its response.
   expect(types).toContain('export type Anything = unknown;');
-  expect(types).toContain('export declare const bedMemberNames: (keyof Bed)[];');
+  expect(types).toContain('export declare const bedType: {"name":"string","spots":[{"at":["int64"],');
 });
 
 test.each([
@@ -162,6 +169,8 @@ test.each([
     'properties: { name: {}, spots',
     'have the member name;',
   ],
+  ['an object without properties', '{ type: boolean }', '{ type: object }', 'has no properties; its type needs them.'],
+  ['a list without items', '{ type: boolean }', '{ type: array }', 'has no items; its type needs them.'],
   ['an undeclared required name', 'required: [at]', 'required: [at, to]', 'body.spots.* requires to; a required'],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
   ['a keyword beside a $ref', 'Spot" } }', 'Spot", minProperties: 1 } }', 'schemas/Spot" has minProperties beside it'],
@@ -169,7 +178,12 @@ test.each([
   ['a string in an allOf', '- { type: object, ', '- { type: string, ', 'A part of an allOf is of type string;'],
   ['a keyword in an allOf', '- { type: object, ', '- { minLength: 1, ', 'putBed.body has the keyword minLength;'],
   ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listSpots is in header;'],
-  ['a list as a parameter', '{ type: string, maxLength: 3 }', '{ type: array }', 'tag of listSpots is of type array;'],
+  [
+    'a list as a parameter',
+    '{ type: string, maxLength: 3 }',
+    '{ type: array, items: { type: number } }',
+    'tag of listSpots is of type array;',
+  ],
   ['an optional body', 'required: true\n', 'required: false\n', 'The request body of putBed must be required'],
   ['a body of another media type', /json(?=.*Bed)/, 'xml', 'The request body of putBed must be required'],
   ['another status', '"200":', '"204": {}\n        "200":', 'listSpots are 200 and 204 and 400; they must be 200 a'],

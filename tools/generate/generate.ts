@@ -5,7 +5,7 @@ import standaloneCode from 'ajv/dist/standalone/index.js';
 import type { Parameter, RequestOrResponse, Schema } from '../../infra/contract.ts';
 import { contractText, operationObject, parseContract, pascalCaseId, readOperations } from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
-import { int64Paths, mapValues, resolve, toTypeScript, validatorSchema, valueType } from './schema.ts';
+import { mapValues, resolve, toTypeScript, toValueType, validatorSchema, valueType } from './schema.ts';
 
 /*
  * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in its function's
@@ -32,7 +32,12 @@ const KEYWORDS: [keyword: string, types: ('number' | 'string')[], fails: Fails, 
 
 /** Creates a compiler for one file. It numbers its functions, so a shared one would change the files of other operations. */
 function createCompiler(): Ajv2020 {
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, code: { source: true, esm: true, lines: true } });
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    removeAdditional: true,
+    code: { source: true, esm: true, lines: true },
+  });
   for (const [keyword, type, fails, bound] of KEYWORDS) {
     const message = ({ schema }: { schema: number }) => str`must have ${bound} ${schema} characters`;
     const code = (context: KeywordCxt) => context.fail(fails(context.data, context.schema));
@@ -66,6 +71,8 @@ export function generate(text: string): Record<string, string> {
     }
     const request = mapValues(requestSchemas(operationId, parameters, requestBody), resolved);
     const event: Schema = { type: 'object', required: Object.keys(request), properties: request };
+    const properties = mapValues(request, (schema, part) => validatorSchema(schema, `${operationId}.${part}`));
+    const validator = { ...event, properties };
     const response = resolved(jsonSchema(responses['200']) ?? {});
     const names = referencedSchemaNames([requestBody, responses['200']]);
     const schemas = names.map((name) => ({ name, schema: resolved(allSchemas[name] ?? {}) }));
@@ -73,21 +80,19 @@ export function generate(text: string): Record<string, string> {
       mapValues(properties, (schema, name) => parameterType(schema, name, operationId));
     const constants = {
       operationId,
-      int64Paths: int64Paths(request['body'] ?? {}),
       parameters: {
         pathParameters: parameterTypes(request['pathParameters']),
         queryStringParameters: parameterTypes(request['queryStringParameters']),
       },
-      ...Object.fromEntries(
-        schemas.map(({ name, schema }) => [memberNamesOf(name), Object.keys(schema.properties ?? {})]),
-      ),
+      ...(request['body'] && { bodyType: toValueType(request['body']) }),
+      ...Object.fromEntries(schemas.map(({ name, schema }) => [typeConstant(name), toValueType(schema)])),
     };
     const compiler = createCompiler();
     const typeName = pascalCaseId(operation);
     files[`functions/${folder}/contract.generated.js`] = [
       HEADER,
       ...Object.entries(constants).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`),
-      standaloneCode.default(compiler, compiler.compile(validatorSchema(event, operationId))),
+      standaloneCode.default(compiler, compiler.compile(validator)),
       '\n',
     ].join('');
     files[`functions/${folder}/contract.generated.d.ts`] = [
@@ -97,10 +102,7 @@ export function generate(text: string): Record<string, string> {
       `export type ${typeName}Event = ${toTypeScript(event)};`,
       '/** The body of a 200 response. */',
       `export type ${typeName}Response = ${toTypeScript(response)};\n`,
-      'export declare const operationId: string;',
-      'export declare const int64Paths: string[][];',
-      "export declare const parameters: import('../shared/middleware/typed-parameters.ts').ParameterTypes;",
-      ...names.map((name) => `export declare const ${memberNamesOf(name)}: (keyof ${name})[];`),
+      ...Object.entries(constants).map(([name, value]) => `export declare const ${name}: ${JSON.stringify(value)};`),
       '/** Validates an event. The reasons for a failure are in `errors`. */',
       "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
       'export default validate;\n',
@@ -109,9 +111,9 @@ export function generate(text: string): Record<string, string> {
   return files;
 }
 
-/** Returns the name of the constant with a schema's member names, such as `newPlantMemberNames`. */
-function memberNamesOf(schemaName: string): string {
-  return `${schemaName.replace(/./, (letter) => letter.toLowerCase())}MemberNames`;
+/** Returns the name of the constant with a schema's type, such as `newPlantType`. */
+function typeConstant(schemaName: string): string {
+  return `${schemaName.replace(/./, (letter) => letter.toLowerCase())}Type`;
 }
 
 /** Returns the names of the schemas to which the parts of an operation refer directly. Each becomes a TypeScript type. */

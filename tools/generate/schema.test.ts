@@ -36,14 +36,14 @@ const TYPES: TypeCase[] = [
     type: '{ "a"?: number }',
   },
   {
-    schema: { type: 'array' },
+    schema: { type: 'array', items: { type: 'number' } },
     keywords: {
       items: [{ type: 'boolean' }, [true, false], [true, 1]],
       minItems: [2, [1, 2], [1]],
       maxItems: [2, [1, 2], [1, 2, 3]],
     },
     values: [[]],
-    type: '(unknown)[]',
+    type: '(number)[]',
   },
   {
     schema: { type: 'string' },
@@ -113,4 +113,13 @@ test.each(TYPES)('throws for any other keyword of $schema', ({ schema, keywords 
     );
   }
   expect(validatorSchema({ ...schema, ...ANNOTATIONS }, 'put.body')).toEqual(validatorSchema(schema, 'put.body'));
+});
+
+test.each(['items', 'properties'])('throws for more levels of %s than DynamoDB can store', (content) => {
+  const nested = (levels: number): Schema => {
+    const inner = levels > 1 ? nested(levels - 1) : { type: 'string' };
+    return content === 'items' ? { type: 'array', items: inner } : { type: 'object', properties: { a: inner } };
+  };
+  expect(() => validatorSchema(nested(32), 'put.body')).not.toThrow();
+  expect(() => validatorSchema(nested(33), 'put.body')).toThrow('is at level 33; the maximum is 32.');
 });

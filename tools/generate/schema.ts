@@ -1,3 +1,4 @@
+import type { ScalarType, ValueType } from '../../functions/shared/value-type.ts';
 import type { Schema } from '../../infra/contract.ts';
 
 /** Returns a record with the same keys and converted values. */
@@ -57,7 +58,8 @@ const ANNOTATIONS = ['description', 'title', 'example', 'examples', 'deprecated'
 const NUMBER_KEYWORDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 /** The supported keywords of each type, and the schema that every value of the type must match. */
 const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
-  object: { keywords: ['properties', 'required'], base: { type: 'object' } },
+  // Ajv removes other members.
+  object: { keywords: ['properties', 'required'], base: { type: 'object', additionalProperties: false } },
   array: { keywords: ['items', 'minItems', 'maxItems'], base: { type: 'array' } },
   string: { keywords: ['minLength', 'maxLength', 'pattern', 'enum'], base: { type: 'string', wellFormed: true } },
   number: { keywords: NUMBER_KEYWORDS, base: { type: 'number', storable: true } },
@@ -66,14 +68,18 @@ const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
   boolean: { keywords: [], base: { type: 'boolean' } },
 };
 
+/** "Constraints in Amazon DynamoDB", nested attributes. The item is the first level. */
+const MAX_LEVELS = 32;
+
 /**
  * Converts a resolved schema to the validator's: an int64 is a bigint, a string is well-formed, a number fits into
  * DynamoDB.
  *
  * @param place the schema's name in the error's message, such as `putBed.body`
- * @throws if the schema has a type or keyword that is not supported
+ * @param level the number of objects and arrays from the body to this schema
+ * @throws if the schema has a type or keyword that is not supported, or is nested too deeply
  */
-export function validatorSchema(schema: Schema, place: string): Schema {
+export function validatorSchema(schema: Schema, place: string, level = 1): Schema {
   const type = TYPES[valueType(schema)];
   if (!type) {
     throw new Error(`${place} is of type ${valueType(schema)}; it must be one of ${Object.keys(TYPES).join(', ')}.`);
@@ -88,10 +94,14 @@ export function validatorSchema(schema: Schema, place: string): Schema {
   if (undeclared !== undefined) {
     throw new Error(`${place} requires ${undeclared}; a required name must be one of its properties.`);
   }
+  const content = { object: 'properties', array: 'items' }[valueType(schema)];
+  // What is inside would be stored without validation.
+  if (content && !schema[content]) throw new Error(`${place} has no ${content}; its type needs them.`);
+  if (content && level > MAX_LEVELS) throw new Error(`${place} is at level ${level}; the maximum is ${MAX_LEVELS}.`);
   // `base` has the type, and replaces the format of an integer.
   const { type: _type, format: _format, properties, items, ...keywords } = schema;
   for (const annotation of ANNOTATIONS) delete keywords[annotation];
-  const convert = (child: Schema, name: string) => validatorSchema(child, `${place}.${name}`);
+  const convert = (child: Schema, name: string) => validatorSchema(child, `${place}.${name}`, level + 1);
   return {
     ...type.base,
     ...keywords,
@@ -104,11 +114,11 @@ function unsupportedKeyword(schema: Schema, supported: string[]): string | undef
   return Object.keys(schema).find((keyword) => !['type', ...ANNOTATIONS, ...supported].includes(keyword));
 }
 
-/** Returns the path to each int64 of a resolved schema: the member names, and `*` for the items of an array. */
-export function int64Paths(schema: Schema): string[][] {
-  if (valueType(schema) === 'int64') return [[]];
-  const members = Object.entries({ ...schema.properties, ...(schema.items && { '*': schema.items }) });
-  return members.flatMap(([name, member]) => int64Paths(member).map((path) => [name, ...path]));
+/** Converts a resolved schema to the type that the functions use. */
+export function toValueType(schema: Schema): ValueType {
+  const type = valueType(schema);
+  if (type === 'array') return [toValueType(schema.items ?? {})];
+  return type === 'object' ? mapValues(schema.properties ?? {}, toValueType) : (type as ScalarType);
 }
 
 /** Converts a resolved schema to a TypeScript type. */

@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import {
   CreateTableCommand,
+  type CreateTableInput,
   DynamoDBClient,
   PutItemCommand,
   ResourceInUseException,
@@ -12,8 +13,9 @@ import {
 import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { optionalVariable } from '../../functions/shared/environment.ts';
 import { projectRoot } from '../../infra/project-root.ts';
-import { tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
+import { type Key, type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
+import { addItemsToFailedWrites } from './failed-writes.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
 export const LOCAL_REGION = 'us-east-1';
@@ -40,6 +42,7 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
   const server = dynalite({ ...(path && { path }), createTableMs: 0 });
   // Without this, a client that disconnects while it sends its body would crash dynalite, and the local run.
   server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
+  addItemsToFailedWrites(server);
   await once(server.listen(port, '127.0.0.1'), 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -91,11 +94,11 @@ export async function createTables(endpoint: string): Promise<void> {
   const client = localClient(endpoint);
   try {
     for (const id of tableIds) {
-      const table = { TableName: tableLogicalId(id), BillingMode: 'PAY_PER_REQUEST' as const, ...tableKeys[id] };
-      await client.send(new CreateTableCommand(table)).catch((error) => {
+      await client.send(new CreateTableCommand(createTableInput(id))).catch((error) => {
         if (!(error instanceof ResourceInUseException)) throw error;
       });
-      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, table);
+      const wait = { client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 };
+      await waitUntilTableExists(wait, { TableName: tableLogicalId(id) });
     }
     const now = Math.floor(Date.now() / 1000);
     const item = toItem(DEVELOPMENT_TOKEN, 'development', now, now + 365 * 24 * 60 * 60);
@@ -105,6 +108,24 @@ export async function createTables(endpoint: string): Promise<void> {
   } finally {
     client.destroy();
   }
+}
+
+/** Returns what CreateTable needs to create a table of the local run. */
+export function createTableInput(id: TableId): CreateTableInput {
+  const { key, indexes = {} } = tableKeys[id];
+  const keySchema = ({ name }: Key) => [{ AttributeName: name, KeyType: 'HASH' as const }];
+  const keys = [key, ...Object.values(indexes)];
+  const globalIndexes = Object.entries(indexes).map(([IndexName, indexKey]) => {
+    return { IndexName, KeySchema: keySchema(indexKey), Projection: { ProjectionType: 'ALL' as const } };
+  });
+  return {
+    TableName: tableLogicalId(id),
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: keys.map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
+    KeySchema: keySchema(key),
+    // DynamoDB rejects an empty list.
+    ...(globalIndexes.length > 0 && { GlobalSecondaryIndexes: globalIndexes }),
+  };
 }
 
 interface LocalRun {

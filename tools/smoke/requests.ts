@@ -107,7 +107,7 @@ export function smokeRequests({ id, token, expiredToken, isDeployed }: Run): Smo
       body: bodyOf(id + 2n, { ...UNICODE, name: UNICODE.name.normalize() }),
       error: 409,
     },
-    { title: 'stores an empty name and an empty tag', id: id + 3n, plant: plantWith({ name: '', tag: '' }) },
+    { title: 'stores an empty name', id: id + 3n, plant: plantWith({ name: '' }) },
     { title: 'stores a name of 60,000 characters', id: id + 4n, plant: plantWith({ name: '0123456789'.repeat(6000) }) },
     { title: 'rejects text/plain', headers: withType('text/plain'), body: bodyOf(rejectedId, PLANT), error: 415 },
     {

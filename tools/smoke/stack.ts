@@ -71,11 +71,16 @@ export async function openStack(stack: string | undefined) {
 
 /** Not the code of the functions, because the smoke test checks what that stores. */
 function itemOf(id: bigint, plant: Plant): Item {
-  const members = Object.entries(plant).map(([name, value]) => [name, attributeOf(value)]);
-  return { id: { N: String(id) }, ...Object.fromEntries(members) };
+  return { id: { N: String(id) }, ...attributesOf(plant) };
+}
+
+function attributesOf(members: object): Item {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, attributeOf(value)]));
 }
 
 function attributeOf(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value };
-  return typeof value === 'boolean' ? { BOOL: value } : { N: String(value) };
+  if (typeof value === 'boolean') return { BOOL: value };
+  if (Array.isArray(value)) return { L: value.map(attributeOf) };
+  return typeof value === 'object' && value ? { M: attributesOf(value) } : { N: String(value) };
 }

@@ -189,7 +189,7 @@ test('throws 503 for any token while the keys cannot be fetched, and accepts val
   for (const jwt of [token(), signed(newKey(), claims())])
     await expect(verifier.verify(jwt)).rejects.toMatchObject({
       error: 503,
-      message: 'The identity provider failed or did not respond. Repeating the request is safe.',
+      message: 'The identity provider failed or did not respond. Try again.',
       headers: { 'Retry-After': '5' },
     });
   issuer.publish(key);

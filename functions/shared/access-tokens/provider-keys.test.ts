@@ -31,7 +31,7 @@ const FOUND = expect.objectContaining({ type: 'public' });
 const UNKNOWN = { code: 'ERR_JWKS_NO_MATCHING_KEY' };
 const unavailable = (reason: string) => ({
   error: 503,
-  message: 'The identity provider failed or did not respond. Repeating the request is safe.',
+  message: 'The identity provider failed or did not respond. Try again.',
   cause: { message: expect.stringContaining(reason) },
 });
 // Both metadata URLs fail; the error is that of the first one.

@@ -35,7 +35,7 @@ export function providerKeys(issuer: string) {
         return { status: 200, json: async () => keySet } satisfies Pick<Response, 'status' | 'json'> as Response;
       } catch (cause) {
         // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
-        const message = 'The identity provider failed or did not respond. Repeating the request is safe.';
+        const message = 'The identity provider failed or did not respond. Try again.';
         throw new PlantStoreError(503, message, { cause });
       }
     },

@@ -2,56 +2,88 @@ import { expect, expectTypeOf, test } from 'vitest';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { startEngine } from '../../../test/support/engine.ts';
 import { contextWith } from '../../../test/support/event.ts';
-import { fc, int64 } from '../../../test/support/property.ts';
+import { fc, int64, text } from '../../../test/support/property.ts';
 import { successResponse } from '../success-response.ts';
-import { attributeValue, type MemberValue, membersOf, memberValue } from './attributes.ts';
+import type { ValueType } from '../value-type.ts';
+import { attributeValue, type Item, type MemberValue, membersOf, memberValue } from './attributes.ts';
 import { DynamoDb } from './client.ts';
 
 const engine = closedAtEnd(await startEngine());
 const dynamoDb = new DynamoDb();
 
-/** Stores a member and returns the JSON of a response with it. */
-async function response(value: MemberValue): Promise<string> {
-  const Item = { id: { N: '1' }, member: attributeValue(value) };
-  const TableName = engine.plantsTable;
-  await dynamoDb.send('PutItem', { TableName, Item }, contextWith());
-  const { Item: stored } = await dynamoDb.send('GetItem', { TableName, Key: { id: { N: '1' } } }, contextWith());
-  return successResponse({ member: memberValue(stored?.['member']) }).body;
+/** Stores an attribute, and returns it as DynamoDB does. */
+async function stored(attribute: Item[string]) {
+  const table = { TableName: engine.plantsTable };
+  await dynamoDb.send('PutItem', { ...table, Item: { id: { N: '1' }, member: attribute } }, contextWith());
+  const { Item: item } = await dynamoDb.send('GetItem', { ...table, Key: { id: { N: '1' } } }, contextWith());
+  return item?.['member'];
 }
 
-test('preserves every digit of an int64', async () => {
+/** Without -0, which DynamoDB stores as 0. */
+const storable = fc
+  .double({ noNaN: true, noDefaultInfinity: true })
+  .filter((value) => value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) < 1e126))
+  .map((value) => value + 0);
+const scalars = { string: text, boolean: fc.boolean(), number: storable, int32: fc.integer(), int64 };
+const memberName = fc.string({ minLength: 1 }).filter((name) => name !== '__proto__');
+
+const { anyType } = fc.letrec<{ anyType: ValueType; items: [ValueType]; members: Record<string, ValueType> }>(
+  (tie) => ({
+    anyType: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom(...(Object.keys(scalars) as (keyof typeof scalars)[])),
+      tie('items'),
+      tie('members'),
+    ),
+    items: fc.tuple(tie('anyType')),
+    members: fc.dictionary(memberName, tie('anyType'), { noNullPrototype: true, maxKeys: 12 }),
+  }),
+);
+
+function anyOf(type: ValueType): fc.Arbitrary<MemberValue> {
+  if (typeof type === 'string') return scalars[type];
+  if (Array.isArray(type)) return fc.array(anyOf(type[0]), { maxLength: 5 });
+  const members = Object.entries(type).map(([name, member]) => [name, anyOf(member)]);
+  return fc.record<Record<string, MemberValue>>(Object.fromEntries(members), { requiredKeys: [] });
+}
+
+test('preserves each value of a contract', async () => {
+  const typed = anyType.chain((type) => fc.tuple(fc.constant(type), anyOf(type)));
   await fc.assert(
-    fc.asyncProperty(int64, async (value) => {
-      expect(await response(value)).toBe(`{"member":${value}}`);
+    fc.asyncProperty(typed, async ([type, value]) => {
+      const returned = memberValue(await stored(attributeValue(value)), type);
+      expect(returned).toEqual(value);
+      expect(successResponse({ returned }).body).toBe(successResponse({ returned: value }).body);
     }),
   );
 });
 
-test('preserves every number that DynamoDB can store', async () => {
-  const storable = fc
-    .double({ noNaN: true, noDefaultInfinity: true })
-    .filter((value) => value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) < 1e126));
-  await fc.assert(
-    fc.asyncProperty(storable, async (value) => {
-      // DynamoDB has no negative zero, and JSON.stringify writes it as 0.
-      expect(JSON.parse(await response(value)).member).toBe(value === 0 ? 0 : value);
-    }),
-  );
-});
-
-test.each(['', 'fern', true, false])('preserves %j', async (value) => {
-  expect(JSON.parse(await response(value))).toEqual({ member: value });
+test('stores -0 as 0', async () => {
+  expect(memberValue(await stored(attributeValue(-0)), 'number')).toBe(0);
 });
 
 test('converts an item to its members, without other attributes and those that it does not have', () => {
-  const item = { id: { N: '1' }, name: { S: 'fern' }, height: { N: '1.5' } };
-  const members = membersOf<{ id: bigint; name: string; tag?: string }>(item, ['id', 'name', 'tag']);
-  expect(members).toEqual({ id: 1n, name: 'fern' });
-  expect(successResponse(members).body).toBe('{"id":1,"name":"fern"}');
+  const item = {
+    id: { N: '1' },
+    name: { S: 'fern' },
+    height: { N: '1.5' },
+    care: { M: { water: { N: '2' }, sun: { S: 'much' } } },
+  };
+  type Members = { id: bigint; name: string; tag?: string; care: { water: number } };
+  const members = membersOf<Members>(item, { id: 'int64', name: 'string', tag: 'string', care: { water: 'int32' } });
+  expectTypeOf(members).toEqualTypeOf<Members>();
+  expect(successResponse(members).body).toBe('{"id":1,"name":"fern","care":{"water":2}}');
 });
 
-test('types a whole number as the bigint that it becomes', () => {
-  const { height } = membersOf<{ height?: number }>({ height: { N: '7' } }, ['height']);
-  expect(height).toBe(7n);
-  expectTypeOf(height).toEqualTypeOf<number | bigint | undefined>();
+test.each<[Item[string], ValueType, unknown]>([
+  [{ N: '1' }, 'string', undefined],
+  [{ N: '1' }, 'boolean', undefined],
+  [{ S: '1' }, 'number', undefined],
+  [{ S: '1' }, 'int64', undefined],
+  [{ N: '1.5' }, 'int64', undefined],
+  [{ M: {} }, ['string'], undefined],
+  [{ L: [] }, { water: 'int32' }, undefined],
+  [{ L: [{ N: '1' }, { S: 'x' }] }, ['string'], ['x']],
+])('reads %j, which the contract had before, as %j without what is of another type', (attribute, type, value) => {
+  expect(memberValue(attribute, type)).toEqual(value);
 });

@@ -1,34 +1,59 @@
 import { parseDigits } from '../exact-numbers.ts';
+import type { ValueType } from '../value-type.ts';
 import type { AttributeValue } from './actions.ts';
 
-/** The value of a body's member. */
-export type MemberValue = string | number | bigint | boolean;
+export type Item = Record<string, AttributeValue>;
 
-/** Converts a member's value to a DynamoDB attribute. */
+/** A value of the contract. An undefined member of an object is not stored. */
+export type MemberValue = string | number | bigint | boolean | MemberValue[] | Members;
+type Members = { [name: string]: MemberValue | undefined };
+
+/** Converts an object to an item. */
+export function itemOf(members: Members): Item {
+  const entries = Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, attributeValue(value)]],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Converts a value to a DynamoDB attribute. */
 export function attributeValue(value: MemberValue): AttributeValue {
   if (typeof value === 'string') return { S: value };
-  return typeof value === 'boolean' ? { BOOL: value } : { N: String(value) };
+  if (typeof value === 'boolean') return { BOOL: value };
+  if (Array.isArray(value)) return { L: value.map(attributeValue) };
+  return typeof value === 'object' ? { M: itemOf(value) } : { N: String(value) };
 }
 
-/**
- * Converts a DynamoDB attribute to a member's value. An integer of up to 19 digits becomes a bigint. Returns
- * undefined for a missing attribute, a null, a list and a map.
- */
-export function memberValue({ S, BOOL, N }: AttributeValue = { NULL: true }): MemberValue | undefined {
-  return N === undefined ? (S ?? BOOL) : (parseDigits(N) ?? Number(N));
+/** The forms of an attribute that a value of the contract has. */
+interface Attribute {
+  S?: string;
+  BOOL?: boolean;
+  N?: string;
+  L?: Attribute[];
+  M?: Record<string, Attribute>;
 }
-
-/** DynamoDB does not say whether a whole number is an int64, so each is a bigint. */
-type Stored<Value> = Value extends number ? number | bigint : Value;
-type StoredMembers<Members> = { [Name in keyof Members]: Stored<Members[Name]> };
 
 /**
  * Converts an item to an object with these members. One that the item does not have is undefined, which a response omits.
- * `Members` is a type of the contract, which the item matched when it was stored.
+ * `Converted` is the contract's type for the same members, which the item matched when it was stored.
  */
-export function membersOf<Members extends object>(
-  item: Record<string, AttributeValue>,
-  names: (keyof Members & string)[],
-): StoredMembers<Members> {
-  return Object.fromEntries(names.map((name) => [name, memberValue(item[name])])) as StoredMembers<Members>;
+export function membersOf<Converted extends object>(
+  item: Record<string, Attribute>,
+  types: Record<keyof Converted & string, ValueType>,
+): Converted {
+  const entries = Object.entries<ValueType>(types).map(([name, type]) => [name, memberValue(item[name], type)]);
+  return Object.fromEntries(entries) as Converted;
+}
+
+/**
+ * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, and for one of another
+ * type, which was stored before the contract changed.
+ */
+export function memberValue({ S, BOOL, N, L, M }: Attribute = {}, type: ValueType): unknown {
+  if (type === 'string') return S;
+  if (type === 'boolean') return BOOL;
+  if (Array.isArray(type)) return L?.map((item) => memberValue(item, type[0])).filter((item) => item !== undefined);
+  if (typeof type === 'object') return M && membersOf(M, type);
+  if (N === undefined) return undefined;
+  return type === 'int64' ? parseDigits(N) : Number(N);
 }

@@ -94,7 +94,7 @@ const THROTTLING_ERRORS = [
 
 test.each(THROTTLING_ERRORS)('throws 429 for %s, after three attempts', async (name) => {
   const { result, attempts } = await readFrom(failure(400, name));
-  const message = 'The database is throttled. Repeating the request a little later is safe.';
+  const message = 'The database is throttled. Try again a little later.';
   expect(result).toMatchObject({ error: 429, message, cause: { name } });
   expect(attempts).toBe(3);
 });
@@ -307,7 +307,7 @@ describe.concurrent('when the time is up', () => {
     const { result } = await readFrom(() => {}, remainingMs);
     expect(result).toMatchObject({
       error: 504,
-      message: 'The database took too long to respond. Repeating the request is safe.',
+      message: 'The database took too long to respond. Try again.',
       cause: { name: 'AbortError' },
     });
     expect(performance.now() - start).toBeLessThan(2000);
@@ -355,7 +355,7 @@ describe('makes as many attempts as the SDK, except where listed', () => {
       !DIFFERENCES.includes(name),
     );
     if (!(name in FAILURES)) return;
-    const message = 'The database failed or did not respond. Repeating the request is safe.';
+    const message = 'The database failed or did not respond. Try again.';
     expect(own).toMatchObject({ result: { error: 503, message }, attempts: 3 });
   });
 });

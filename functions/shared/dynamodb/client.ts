@@ -23,6 +23,9 @@ const THROTTLING_ERRORS = [
   'ReplicatedWriteConflictException',
 ];
 
+/** "Constraints in Amazon DynamoDB". Attribute names count too. */
+const TOO_LARGE = 'What the request stores is too large; it must fit into an item of 400 KB.';
+
 /** A DynamoDB client: repeats what failed, and ends in time. */
 export class DynamoDb {
   readonly #connection = new Connection();
@@ -31,8 +34,8 @@ export class DynamoDb {
    * Sends an action, in up to three attempts, within the time limit.
    *
    * @param action DynamoDB's name of it, such as `GetItem`
-   * @throws 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not DynamoDB's; 504 if the
-   * time is up; a DynamoDbError for any other error of DynamoDB, for example a condition that is not met.
+   * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not
+   * DynamoDB's; 504 if the time is up; a ConditionFailedError; a DynamoDbError for any other error of DynamoDB.
    */
   async send<Name extends Action>(action: Name, input: Input<Name>, limit: TimeLimit): Promise<Output<Name>> {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
@@ -44,12 +47,13 @@ export class DynamoDb {
         return parseResponse(await this.#connection.send(action, body, signal)) as Output<Name>;
       } catch (thrown) {
         const failure = thrown as Error;
-        if (signal.aborted) throw retryable(504, 'The database took too long to respond.', previous ?? failure);
+        if (signal.aborted) throw failed(504, 'The database took too long to respond. Try again.', previous ?? failure);
         const throttled = THROTTLING_ERRORS.includes(failure.name);
-        if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) throw failure;
+        if (failure instanceof DynamoDbError && failure.status < 500 && !throttled)
+          throw isTooLarge(failure) ? new PlantStoreError(413, TOO_LARGE) : failure;
         if (attempt === MAX_ATTEMPTS) {
-          if (!throttled) throw retryable(503, 'The database failed or did not respond.', failure);
-          throw retryable(429, 'The database is throttled.', failure, 'the request a little later');
+          if (!throttled) throw failed(503, 'The database failed or did not respond. Try again.', failure);
+          throw failed(429, 'The database is throttled. Try again a little later.', failure);
         }
         previous = failure;
         const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
@@ -59,6 +63,11 @@ export class DynamoDb {
   }
 }
 
-function retryable(error: ErrorNumber, problem: string, cause: Error, what = 'the request'): PlantStoreError {
-  return new PlantStoreError(error, `${problem} Repeating ${what} is safe.`, { cause });
+/** DynamoDB reports a too large item as a ValidationException; only its message differs. */
+function isTooLarge({ name, message }: DynamoDbError): boolean {
+  return name === 'ValidationException' && /item size/i.test(message);
+}
+
+function failed(error: ErrorNumber, message: string, cause: Error): PlantStoreError {
+  return new PlantStoreError(error, message, { cause });
 }

@@ -32,7 +32,7 @@ const { default: validateEvent } = await import(`data:text/javascript,${encodeUR
 async function errorFor(body: string | null) {
   const stack = middy()
     .use(errorResponse())
-    .use(jsonBody([['id']]))
+    .use(jsonBody({ id: 'int64' }))
     .use(validator({ eventSchema: validateEvent }))
     .handler(async () => ({ statusCode: 200 }));
   return contractBody(await stack(eventWith({ body, headers: { 'content-type': 'application/json' } }), contextWith()));
@@ -117,6 +117,6 @@ test.each([
 ])('responds to an unexpected %s with error 500, without internal details', async (thrown) => {
   expect(contractBody(await responseTo(thrown))).toEqual({
     error: 500,
-    message: 'The request failed because of an internal error. Repeating it is safe.',
+    message: 'The request failed because of an internal error. Try again.',
   });
 });

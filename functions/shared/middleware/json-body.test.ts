@@ -7,7 +7,7 @@ import { UnconvertedNumber } from '../exact-numbers.ts';
 import { jsonBody } from './json-body.ts';
 
 const stack = middy()
-  .use(jsonBody([['id']]))
+  .use(jsonBody({ id: 'int64' }))
   .handler(async ({ body }) => body);
 
 const HEADERS = { 'content-type': 'application/json' };

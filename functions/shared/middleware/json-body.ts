@@ -6,8 +6,9 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { PlantStoreError } from '../errors.ts';
-import { type Int64Path, parseExactly, replaceInt64s } from '../exact-numbers.ts';
+import { parseExactly, withExactInt64s } from '../exact-numbers.ts';
 import type { ApiEvent, Middleware, Request } from '../request.ts';
+import type { ValueType } from '../value-type.ts';
 import { truncate } from './validation-message.ts';
 
 /** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
@@ -21,12 +22,12 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Parses the body. Each number that must be an int64 becomes a bigint or an UnconvertedNumber, which the validator
  * rejects.
  *
- * @param int64Paths the paths of these numbers from the body
+ * @param bodyType the body's type in the contract
  * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
  * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, or has the member
  * `__proto__` or `constructor.prototype`.
  */
-export function jsonBody(int64Paths: readonly Int64Path[]): Middleware {
+export function jsonBody(bodyType: ValueType): Middleware {
   const parser = httpJsonBodyParser({ disableContentTypeCheck: true });
   return {
     before: (request) => {
@@ -36,9 +37,7 @@ export function jsonBody(int64Paths: readonly Int64Path[]): Middleware {
       if (hasTooManyValues(text)) {
         throw new PlantStoreError(413, `The body has too many values; it must have at most ${grouped(MAX_VALUES)}.`);
       }
-      event.body = parseJson(parser, request, text);
-      const exactBody = parseExactly(text);
-      for (const path of int64Paths) replaceInt64s(path, event.body, exactBody);
+      event.body = withExactInt64s(bodyType, parseJson(parser, request, text), parseExactly(text));
     },
   };
 }

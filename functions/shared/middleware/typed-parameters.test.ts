@@ -2,10 +2,11 @@ import middy from '@middy/core';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { fc } from '../../../test/support/property.ts';
-import { type ParameterType, typedParameters } from './typed-parameters.ts';
+import type { ScalarType } from '../value-type.ts';
+import { typedParameters } from './typed-parameters.ts';
 
 /** Converts a path parameter. */
-async function typed(text: string, type: ParameterType): Promise<unknown> {
+async function typed(text: string, type: ScalarType): Promise<unknown> {
   const stack = middy()
     .use(typedParameters({ pathParameters: { it: type }, queryStringParameters: {} }))
     .handler(async ({ pathParameters }) => pathParameters?.['it']);

@@ -1,12 +1,11 @@
 import { parseDigits } from '../exact-numbers.ts';
 import type { Middleware } from '../request.ts';
-
-export type ParameterType = 'int64' | 'int32' | 'number' | 'boolean' | 'string';
+import type { ScalarType } from '../value-type.ts';
 
 /** The types of an operation's parameters by name. */
 export interface ParameterTypes {
-  pathParameters: Record<string, ParameterType>;
-  queryStringParameters: Record<string, ParameterType>;
+  pathParameters: Record<string, ScalarType>;
+  queryStringParameters: Record<string, ScalarType>;
 }
 
 /**
@@ -22,14 +21,14 @@ export function typedParameters({ pathParameters, queryStringParameters }: Param
   };
 }
 
-function convertAll(texts: Record<string, unknown> | null, types: Record<string, ParameterType>) {
+function convertAll(texts: Record<string, unknown> | null, types: Record<string, ScalarType>) {
   return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, convert(texts?.[name], type)]));
 }
 
 /** RFC 8259, section 6. */
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-function convert(text: unknown, type: ParameterType): unknown {
+function convert(text: unknown, type: ScalarType): unknown {
   if (typeof text !== 'string') return undefined;
   if (type === 'int64') return parseDigits(text) ?? text;
   if (type === 'int32' && parseDigits(text) !== undefined) return Number(text);

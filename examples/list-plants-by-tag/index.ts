@@ -1,0 +1,24 @@
+import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
+import validator from '@middy/validator';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { environmentVariable } from '../shared/environment.ts';
+import { accessTokens, dynamoDb } from '../shared/init.ts';
+import { bearerAuth } from '../shared/middleware/bearer-auth.ts';
+import { cors } from '../shared/middleware/cors.ts';
+import { errorResponse } from '../shared/middleware/error-response.ts';
+import { requestLog } from '../shared/middleware/request-log.ts';
+import { typedParameters } from '../shared/middleware/typed-parameters.ts';
+import { type ListPlantsByTagEvent, operationId, parameters, default as validateEvent } from './contract.generated.js';
+import { listPlantsByTag } from './list-plants-by-tag.ts';
+
+/** `GET /tags/{tag}/plants`: 200 with a page of Plants, or 400 with an Error. */
+export const handler = middy<ListPlantsByTagEvent, APIGatewayProxyResult>()
+  .use(requestLog(operationId))
+  .use(cors())
+  .use(errorResponse())
+  .use(httpHeaderNormalizer())
+  .use(bearerAuth(accessTokens))
+  .use(typedParameters(parameters))
+  .use(validator({ eventSchema: validateEvent }))
+  .handler<unknown, APIGatewayProxyResult>(listPlantsByTag(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

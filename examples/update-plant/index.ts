@@ -1,0 +1,32 @@
+import middy from '@middy/core';
+import httpHeaderNormalizer from '@middy/http-header-normalizer';
+import validator from '@middy/validator';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { environmentVariable } from '../shared/environment.ts';
+import { accessTokens, dynamoDb } from '../shared/init.ts';
+import { bearerAuth } from '../shared/middleware/bearer-auth.ts';
+import { cors } from '../shared/middleware/cors.ts';
+import { errorResponse } from '../shared/middleware/error-response.ts';
+import { jsonBody } from '../shared/middleware/json-body.ts';
+import { requestLog } from '../shared/middleware/request-log.ts';
+import { typedParameters } from '../shared/middleware/typed-parameters.ts';
+import {
+  bodyType,
+  operationId,
+  parameters,
+  type UpdatePlantEvent,
+  default as validateEvent,
+} from './contract.generated.js';
+import { updatePlant } from './update-plant.ts';
+
+/** `PUT /plants/{id}`: 200 with the Plant as it is now, or 400 with an Error. */
+export const handler = middy<UpdatePlantEvent, APIGatewayProxyResult>()
+  .use(requestLog(operationId))
+  .use(cors())
+  .use(errorResponse())
+  .use(httpHeaderNormalizer())
+  .use(bearerAuth(accessTokens))
+  .use(typedParameters(parameters))
+  .use(jsonBody(bodyType))
+  .use(validator({ eventSchema: validateEvent }))
+  .handler<unknown, APIGatewayProxyResult>(updatePlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

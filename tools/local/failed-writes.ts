@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import type { PutItemInput } from '@aws-sdk/client-dynamodb';
+import { parseObject } from '../../functions/shared/parse-object.ts';
+import { tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
+
+/**
+ * Adds the stored item to dynalite's response to a PutItem whose condition failed. dynalite ignores
+ * `ReturnValuesOnConditionCheckFailure` ("PutItem", Amazon DynamoDB API Reference).
+ */
+export function addItemsToFailedWrites(server: Server): void {
+  server.prependListener('request', (request, response) => {
+    if (!String(request.headers['x-amz-target']).endsWith('.PutItem')) return;
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const end = response.end.bind(response);
+    const endWithItem = async (failure: string) => {
+      const url = `http://${request.headers.host}`;
+      const item = await storedItem(url, request.headers, JSON.parse(Buffer.concat(chunks).toString()));
+      const body = JSON.stringify({ ...parseObject(failure), ...item });
+      response.removeHeader('x-amz-crc32');
+      response.setHeader('content-length', Buffer.byteLength(body));
+      end(body);
+    };
+    // dynalite ends each response with one call, without a callback.
+    response.end = (body?: unknown) => {
+      if (String(body).includes('#ConditionalCheckFailedException')) void endWithItem(String(body));
+      else end(body);
+      return response;
+    };
+  });
+}
+
+/** Reads the item with the key of an input that wants it. Returns it as in the response of GetItem. */
+async function storedItem(url: string, sent: IncomingHttpHeaders, input: PutItemInput): Promise<object> {
+  const { TableName, Item = {}, ReturnValuesOnConditionCheckFailure: wanted } = input;
+  const id = tableIds.find((each) => tableLogicalId(each) === TableName);
+  if (wanted !== 'ALL_OLD' || !id) return {};
+  const { name } = tableKeys[id].key;
+  const { authorization = '', 'content-type': type = '', 'x-amz-date': date } = sent;
+  const headers = { authorization, 'content-type': type, 'x-amz-date': String(date) };
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'x-amz-target': 'DynamoDB_20120810.GetItem' },
+    body: JSON.stringify({ TableName, Key: { [name]: Item[name] }, ConsistentRead: true }),
+  });
+  return parseObject(await response.text());
+}
