@@ -36,7 +36,7 @@ test('lists no plants for an unknown tag', async () => {
 });
 
 test('returns error 400 for a tag that is longer than a key can be', async () => {
-  const message = expect.stringMatching(/^The parameter tag was "🌱+…"; it must have at most 512 characters\.$/);
+  const message = expect.stringMatching(/^The parameter tag was ".*…"; it must have at most 512 characters\.$/);
   expect((await list('🌱'.repeat(513))).body).toEqual({ error: 400, message });
   expect((await list('🌱'.repeat(512))).body).toEqual({ plants: [] });
 });

@@ -27,14 +27,13 @@ const SOURCE_IP = '127.0.0.1';
 const ACCOUNT_ID = '000000000000';
 
 /**
- * Returns the path parameters if a path matches a resource.
+ * Returns the path parameters, still percent-encoded, if a path matches a resource.
  *
  * @param path without a query, such as `/plants/7`
  * @param resource such as `/plants/{id}`
  */
 export function matchPath(path: string, resource: string): Record<string, string> | undefined {
-  const literal = resource.replaceAll('.', '\\.');
-  const pattern = literal.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  const pattern = RegExp.escape(resource).replaceAll(/\\\{(\w+)\\\}/g, '(?<$1>[^/]+)');
   // API Gateway ignores a trailing slash.
   const match = new RegExp(`^${pattern}/?$`).exec(path);
   return match ? { ...match.groups } : undefined;

@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
-import { fc } from '../../../test/support/property.ts';
+import { fc, text as wellFormed } from '../../../test/support/property.ts';
 import type { ScalarType } from '../value-type.ts';
 import { typedParameters } from './typed-parameters.ts';
 
@@ -12,6 +12,29 @@ async function typed(text: string, type: ScalarType): Promise<unknown> {
     .handler(async ({ pathParameters }) => pathParameters?.['it']);
   return stack(eventWith({ pathParameters: { it: text } }), contextWith());
 }
+
+test('decodes every percent-encoded path parameter', async () => {
+  await fc.assert(
+    fc.asyncProperty(wellFormed, async (text) => {
+      expect(await typed(encodeURIComponent(text), 'string')).toBe(text);
+    }),
+  );
+});
+
+test.each([
+  ['a%20b', 'string', 'a b'],
+  ['a%2Fb', 'string', 'a/b'],
+  ['a%252Fb', 'string', 'a%2Fb'],
+  ['a+b', 'string', 'a+b'],
+  ['%2D7', 'int32', -7],
+] as const)('decodes the path parameter "%s" as a %s to %j', async (text, type, value) => {
+  expect(await typed(text, type)).toBe(value);
+});
+
+test.each(['%', 'a%2', '%zz', '%ff', '%ed%a0%80'])('throws 400 for the path parameter "%s"', async (text) => {
+  const message = `The parameter it was "${text}"; it must be percent-encoded UTF-8.`;
+  await expect(typed(text, 'string')).rejects.toMatchObject({ error: 400, message });
+});
 
 test('converts every JSON number as JSON.parse does', async () => {
   await fc.assert(
@@ -63,5 +86,7 @@ test('converts query parameters too, and removes those that the contract does no
     stack(eventWith({ queryStringParameters: texts }), contextWith());
   expect(await query({ limit: '2', id: '9223372036854775807' })).toEqual({ limit: 2, id: 2n ** 63n - 1n });
   expect(await query({ id: '3', other: 'x' })).toEqual({ id: 3n });
+  // API Gateway has decoded them.
+  expect(await query({ id: '%33' })).toEqual({ id: '%33' });
   expect(await query(null)).toEqual({});
 });
