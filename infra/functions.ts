@@ -104,9 +104,11 @@ export class OperationFunction extends LoggedFunction {
     for (const id of Object.keys(operation.grants) as TableId[]) {
       const { tableArn, tableName } = tables[id];
       const indexArns = Object.keys(tableKeys[id].indexes ?? {}).map((index) => `${tableArn}/index/${index}`);
-      const actions = (operation.grants[id] ?? []).map((action) => `dynamodb:${action}`);
-      // `table.grant` would allow every index, which cdk-nag rejects.
-      Grant.addToPrincipal({ grantee: this.role, actions, resourceArns: [tableArn, ...indexArns] });
+      for (const action of operation.grants[id] ?? []) {
+        // `table.grant` would allow every action on every index, which cdk-nag rejects.
+        const resourceArns = [tableArn, ...(['Query', 'Scan'].includes(action) ? indexArns : [])];
+        Grant.addToPrincipal({ grantee: this.role, actions: [`dynamodb:${action}`], resourceArns });
+      }
       this.lambda.addEnvironment(tableVariable(id), tableName);
     }
     operation.resources?.(this);
