@@ -9,7 +9,7 @@ import { startEngine } from './support/engine.ts';
 import { contextWith, importHandler, sampleEvent } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
 
-/* createPlant, whose requests are safe to repeat, while its calls to the database fail. */
+/* createPlant, whose repetitions change nothing, while its calls to the database fail. */
 
 /** The tests of a suite share a service, so they run one after the other. The suites run concurrently. */
 const IN_ORDER = { concurrent: false };

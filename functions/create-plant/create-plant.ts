@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type Item, itemOf, membersOf } from '../shared/dynamodb/attributes.ts';
 import type { DynamoDb } from '../shared/dynamodb/client.ts';
 import { ConditionFailedError } from '../shared/dynamodb/response.ts';
 import { PlantStoreError } from '../shared/errors.ts';
-import { successResponse } from '../shared/success-response.ts';
+import { successResponse, toJson } from '../shared/success-response.ts';
 import {
   type CreatePlantEvent,
   type CreatePlantResponse,
@@ -38,6 +37,10 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
 }
 
 function isSamePlant(stored: Item, sent: Item): boolean {
-  // As members, because DynamoDB can write a number in another way.
-  return isDeepStrictEqual(membersOf<NewPlant>(stored, newPlantType), membersOf<NewPlant>(sent, newPlantType));
+  return plantJson(stored) === plantJson(sent);
+}
+
+/** The members are in the order of the contract, and numbers in JSON's notation, which DynamoDB's can differ from. */
+function plantJson(item: Item): string {
+  return toJson(membersOf<NewPlant>(item, newPlantType));
 }
