@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { newToken } from '../../functions/shared/access-tokens/token.ts';
-import { findBaseUrl, findTable, type Item, plantsById } from '../shared/table.ts';
+import { findBaseUrl, findTable, type Item, plantsById, type Table } from '../shared/table.ts';
 
 const TOKEN_SECONDS = 60 * 60;
 
@@ -33,44 +28,38 @@ export async function openStack(stack: string | undefined) {
 
     /** Returns what is wrong with the stored plants; undefined if they are exactly these. */
     async compareStored(expected: Map<bigint, Plant>): Promise<string | undefined> {
-      const stored = await plantsById(plants, [...expected.keys()].map(String));
       const start = (item: Item | undefined) => JSON.stringify(item)?.slice(0, 100) ?? 'missing';
-      const problems = [...expected].flatMap(([id, plant]) => {
-        const [item, wanted] = [stored.get(String(id)), itemOf(id, plant)];
-        return isDeepStrictEqual(item, wanted) ? [] : `${id} is ${start(item)}; it must be ${start(wanted)}`;
-      });
+      const problems = (await storedPlants(expected)).flatMap(({ id, item, wanted }) =>
+        isDeepStrictEqual(item, wanted) ? [] : `${id} is ${start(item)}; it must be ${start(wanted)}`,
+      );
       return problems.join('\n      ') || undefined;
     },
 
     /** Deletes the tokens, and each plant that has these members. Returns the ids of the others. */
     async cleanUp(expected: Map<bigint, Plant>): Promise<string> {
-      for (const { item } of [valid, expired]) {
-        const Key = { digest: item.digest };
-        await accessTokens.client.send(new DeleteItemCommand({ TableName: accessTokens.tableName, Key }));
-      }
+      for (const { item } of [valid, expired]) await remove(accessTokens, { digest: item.digest });
       const kept: bigint[] = [];
-      for (const [id, plant] of expected) {
-        const { id: _, ...members } = itemOf(id, plant);
-        const same = Object.keys(members).map((name) => `#${name} = :${name}`);
-        const request = {
-          TableName: plants.tableName,
-          Key: { id: { N: String(id) } },
-          ConditionExpression: `attribute_not_exists(id) OR (${same.join(' AND ')})`,
-          ExpressionAttributeNames: Object.fromEntries(Object.keys(members).map((name) => [`#${name}`, name])),
-          ExpressionAttributeValues: Object.fromEntries(Object.entries(members).map(([name, it]) => [`:${name}`, it])),
-        };
-        await plants.client.send(new DeleteItemCommand(request)).catch((error) => {
-          if (!(error instanceof ConditionalCheckFailedException)) throw error;
-          kept.push(id);
-        });
+      for (const { id, item, wanted } of await storedPlants(expected)) {
+        const hasMembers = isDeepStrictEqual(item, { ...item, ...wanted });
+        if (hasMembers) await remove(plants, { id: wanted.id });
+        else if (item) kept.push(id);
       }
       return kept.join(', ');
     },
   };
+
+  async function storedPlants(expected: Map<bigint, Plant>) {
+    const stored = await plantsById(plants, [...expected.keys()].map(String));
+    return [...expected].map(([id, plant]) => ({ id, item: stored.get(String(id)), wanted: itemOf(id, plant) }));
+  }
+}
+
+async function remove({ client, tableName }: Table, Key: Item): Promise<void> {
+  await client.send(new DeleteItemCommand({ TableName: tableName, Key }));
 }
 
 /** Not the code of the functions, because the smoke test checks what that stores. */
-function itemOf(id: bigint, plant: Plant): Item {
+function itemOf(id: bigint, plant: Plant) {
   return { id: { N: String(id) }, ...attributesOf(plant) };
 }
 
