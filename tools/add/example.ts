@@ -80,7 +80,9 @@ function sampleEvent(operation: Operation, example: string, sample: string): str
     parameters
       .filter(({ in: of, example }) => of === place && example !== undefined)
       .map(({ name, example }) => [name, String(example)]);
-  const [inPath, inQuery] = [valuesIn('path'), valuesIn('query')];
+  // As API Gateway passes them: only the query is decoded.
+  const inPath = valuesIn('path').map(([name, value]): [string, string] => [name, encodeURIComponent(value)]);
+  const inQuery = valuesIn('query');
   const path = inPath.reduce((text, [name, value]) => text.replace(`{${name}}`, value), resource);
   const orNull = (entries: [string, unknown][]) => (entries.length > 0 ? Object.fromEntries(entries) : null);
   const event: APIGatewayProxyEvent = JSON.parse(sample);
