@@ -39,13 +39,30 @@ const TOO_WIDE = `[...document.querySelectorAll('#page *')].filter((element) => 
   return element.checkVisibility() && (right > innerWidth || (isScroller && element.scrollWidth > element.clientWidth));
 }).map(({ outerHTML }) => outerHTML.slice(0, 100))`;
 
-test('shows the contract, and sends an int64 exactly with the development token', async () => {
-  expect(await page.$eval('.info .title', ({ textContent }) => textContent)).toContain('Plant Store');
-  await page.locator('.body-param__text').fill(bodyOf(LARGEST));
+/** Sends the request with the example or what is entered. Returns the response's body as the page shows it. */
+async function execute(): Promise<string> {
   await page.click('.execute');
   const response = await page.waitForSelector('.live-responses-table .highlight-code .microlight');
-  expect(await response?.evaluate(({ textContent }) => JSON.parse(textContent ?? ''))).toEqual(plantWith());
+  return (await response?.evaluate(({ textContent }) => textContent)) ?? '';
+}
+
+test('shows the contract, and sends an int64 exactly with the development token', async () => {
+  expect(await page.title()).toBe('Plant Store API');
+  expect(await page.$eval('.info .title', ({ textContent }) => textContent)).toContain('Plant Store');
+  await page.locator('.body-param__text').fill(bodyOf(LARGEST));
+  expect(JSON.parse(await execute())).toEqual(plantWith());
   expect(await engine.stored(LARGEST)).toEqual({ id: String(LARGEST), ...plantWith() });
+});
+
+test('is dark in dark mode, and shows an int64 of a response exactly', async () => {
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+  await page.reload();
+  await page.waitForSelector('.opblock-body');
+  expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe('rgb(28, 32, 34)');
+  await page.setRequestInterception(true);
+  page.once('request', (request) => request.respond({ contentType: 'application/json', body: `{"id":${LARGEST}}` }));
+  expect(await execute()).toContain(`"id": ${LARGEST}`);
+  await page.setRequestInterception(false);
 });
 
 test('fits 320 pixels', async () => {
