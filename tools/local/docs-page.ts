@@ -17,8 +17,14 @@ const FILES: Record<string, [mediaType: string, text: () => string]> = {
   '/docs/swagger-ui-bundle.js': ['text/javascript', () => read(join(SWAGGER_UI, 'swagger-ui-bundle.js'))],
 };
 
-/** Returns a file of the page on which a reader can read and try the API, or undefined for another path. */
-export function docsPage(path: string): RawResponse | undefined {
+/**
+ * Returns a file of the page on which a reader can read and try the API, or undefined for another path. `/` leads a browser
+ * to the page.
+ *
+ * @param accept the header Accept; only browsers send one with text/html
+ */
+export function docsPage(path: string, accept = ''): RawResponse | undefined {
+  if (path === '/' && accept.includes('text/html')) return { status: 302, headers: { location: '/docs' }, text: '' };
   const [mediaType, text] = FILES[path.replace(/\/$/, '')] ?? [];
   if (!text) return undefined;
   const headers = {

@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { optionalVariable } from '../../functions/shared/environment.ts';
 import { errorHeaders } from '../../functions/shared/errors.ts';
@@ -47,17 +46,17 @@ export function invoke({ handler, operationId }: Route, event: APIGatewayProxyEv
 /**
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
  *
- * @param log gets a line for each response
+ * @param log gets a line for each response, without those of the page
  */
 export function createGateway(routes: Route[], log: (line: string) => void): RequestListener {
   return async (message, response) => {
     const start = performance.now();
     const [path = '', ...query] = String(message.url).split('?');
     const ids = newRequestIds();
-    const send = ({ status, headers, text }: RawResponse) => {
+    const send = ({ status, headers, text }: RawResponse, isLogged = true) => {
       const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': ids.extendedRequestId };
       response.writeHead(status, { ...headers, ...own }).end(text);
-      log(responseLine(`${method} ${path}`, status, text, performance.now() - start));
+      if (isLogged) log(responseLine(`${method} ${path}`, status, text, performance.now() - start));
       if (text === NOT_FOUND) log(`The routes are ${routes.map((each) => `${each.method} ${each.path}`).join(', ')}.`);
     };
     const method = String(message.method);
@@ -66,15 +65,30 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
       const headers = message.rawHeaders.flatMap((name, index, all): [string, string][] =>
         index % 2 === 0 ? [[name, String(all[index + 1])]] : [],
       );
-      const body = await buffer(message);
-      const page = ['GET', 'HEAD'].includes(method) && docsPage(path);
-      send(page || (await respond(routes, { method, path, query: query.join('?'), headers, body }, ids)));
+      const body = await readBody(message);
+      const page = ['GET', 'HEAD'].includes(method) && docsPage(path, message.headers.accept);
+      if (page) send(page, false);
+      else send(await respond(routes, { method, path, query: query.join('?'), headers, body }, ids));
     } catch (error) {
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
       console.error(error);
       send(gatewayResponse('DEFAULT_5XX'));
     }
   };
+}
+
+/**
+ * Reads a body. Of one that is too large, it returns only the start, of more than MAX_BODY_BYTES. It reads the rest too:
+ * many clients read no response before they have sent the whole body.
+ */
+export async function readBody(message: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of message) {
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+    length += chunk.length;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Returns the response of the operation, or a gateway response if there is none or it fails. */
