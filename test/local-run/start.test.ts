@@ -40,11 +40,13 @@ test('prints a curl command that creates a plant, a line for its response, and a
   expect(stdout).toMatch(new RegExp(`^1 +${cells.join(' +')}$`, 'm'));
 });
 
-test('listens only on 127.0.0.1', async () => {
+test('listens only on 127.0.0.1, under no other host name', async () => {
   const ports = run.output().match(/(?<=http:\/\/127\.0\.0\.1:)\d+$/gm) ?? [];
   expect(ports).toHaveLength(1);
   for (const port of [new URL(run.url).port, ...ports]) {
     await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
+    const response = await fetch(`http://127.0.0.1:${port}/docs`, { headers: { host: 'a.example' } });
+    expect(response.status).toBe(403);
   }
 });
 

@@ -50,12 +50,21 @@ test('keeps running if a client disconnects while it sends its body', async () =
   const { endpoint, client } = await openInMemory();
   const { hostname, port } = new URL(endpoint);
   const socket = connect(Number(port), hostname);
-  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{');
+  socket.write('POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{');
   // The server has the request.
   await once(socket, 'data');
   socket.resetAndDestroy();
   await once(socket, 'close');
   await client.send(new ListTablesCommand());
+});
+
+test('responds with 403 to a web page, also to a preflight request', async () => {
+  const { endpoint } = await openInMemory();
+  for (const method of ['OPTIONS', 'POST']) {
+    const response = await fetch(endpoint, { method, headers: { origin: 'https://a.example' } });
+    expect(response.status).toBe(403);
+    expect(response.headers.has('access-control-allow-origin')).toBe(false);
+  }
 });
 
 test('keeps its data in its folder, and deletes only its data with --fresh', async () => {

@@ -16,6 +16,7 @@ import { projectRoot } from '../../infra/project-root.ts';
 import { type Key, type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { addItemsToFailedWrites } from './failed-writes.ts';
+import { isLoopback, rejectWebPages } from './loopback.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
 export const LOCAL_REGION = 'us-east-1';
@@ -43,6 +44,8 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
   // Without this, a client that disconnects while it sends its body would crash dynalite, and the local run.
   server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
   addItemsToFailedWrites(server);
+  // dynalite allows all origins, so any web page could read and delete the data.
+  rejectWebPages(server, { origins: false });
   await once(server.listen(port, '127.0.0.1'), 'listening');
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -72,12 +75,6 @@ function loopbackEndpoint(): string | undefined {
   throw new Error(
     `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http or https URL of this machine (127.0.0.1, localhost or [::1]).`,
   );
-}
-
-/** Returns true for an http or https URL of this machine. */
-export function isLoopback(url = ''): boolean {
-  const { protocol = '', hostname = '' } = URL.parse(url) ?? {};
-  return /^https?:$/.test(protocol) && /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname);
 }
 
 /** Returns a client for a DynamoDB of this machine. */

@@ -1,6 +1,7 @@
 import type { Variables } from '../../functions/shared/environment.ts';
 import { tableIds, tableLogicalId, tableVariable } from '../../infra/table-keys.ts';
-import { isLoopback, LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
+import { LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
+import { isLoopback } from './loopback.ts';
 
 /** Returns the environment variables that the stack and Lambda set, and those that keep the AWS SDK on this machine. */
 export function localVariables(endpoint: string): Record<string, string> {

@@ -14,7 +14,7 @@ export function addItemsToFailedWrites(server: Server): void {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     const end = response.end.bind(response);
     const endWithItem = async (failure: string) => {
-      const url = `http://${request.headers.host}`;
+      const url = `http://127.0.0.1:${request.socket.localPort}`;
       const item = await storedItem(url, request.headers, JSON.parse(Buffer.concat(chunks).toString()));
       const body = JSON.stringify({ ...parseObject(failure), ...item });
       response.removeHeader('x-amz-crc32');

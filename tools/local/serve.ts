@@ -6,6 +6,7 @@ import { errorText } from '../../infra/error-text.ts';
 import { createTables } from './dynamodb.ts';
 import { createGateway, importRoutes } from './gateway.ts';
 import { printOnlyCauses } from './log.ts';
+import { rejectWebPages } from './loopback.ts';
 
 export interface ServeOptions {
   port: number;
@@ -25,7 +26,10 @@ export async function serve({ port, endpoint, inspect }: ServeOptions): Promise<
     throw new Error(format('The functions cannot be loaded:\n%O', error));
   });
   printOnlyCauses();
-  await once(createServer(createGateway(routes, console.log)).listen(port, '127.0.0.1'), 'listening');
+  const server = createServer(createGateway(routes, console.log));
+  // The operations have ALLOW_ORIGINS for other origins.
+  rejectWebPages(server, { origins: true });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
 }
 
 // This file runs as the child process of npm run dev.

@@ -1,0 +1,35 @@
+import type { IncomingHttpHeaders, Server } from 'node:http';
+
+/** Returns true for an http or https URL of this machine. */
+export function isLoopback(url = ''): boolean {
+  const { protocol = '', hostname = '' } = URL.parse(url) ?? {};
+  return /^https?:$/.test(protocol) && /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname);
+}
+
+interface Allowed {
+  /** True to accept a request with an Origin, which a browser sends for a web page. */
+  origins: boolean;
+}
+
+/**
+ * Makes a server respond with 403 to web pages that must not use it. Call this after all request listeners were added.
+ *
+ * It also checks the Host: a web page can send requests without an Origin to this machine if the DNS server of its own host
+ * name returns 127.0.0.1 (DNS rebinding).
+ */
+export function rejectWebPages(server: Server, allowed: Allowed): void {
+  const listeners = server.listeners('request');
+  server.removeAllListeners('request').on('request', (request, response) => {
+    const problem = problemOf(request.headers, allowed);
+    if (problem) response.writeHead(403, { 'content-type': 'text/plain', connection: 'close' }).end(`${problem}\n`);
+    else for (const listener of listeners) listener.call(server, request, response);
+  });
+}
+
+function problemOf({ host, origin }: IncomingHttpHeaders, { origins }: Allowed): string | undefined {
+  if (origin !== undefined && !origins) return `The Origin was "${origin}"; web pages must not use this port.`;
+  const url = `http://${host}`;
+  const otherHosts = process.env['ALLOW_HOSTS']?.split(',') ?? [];
+  if (isLoopback(url) || otherHosts.includes(String(URL.parse(url)?.hostname))) return undefined;
+  return `The Host was "${host}"; it must be 127.0.0.1, localhost or [::1], or be in the environment variable ALLOW_HOSTS.`;
+}
