@@ -6,6 +6,7 @@ import {
   CreateTableCommand,
   type CreateTableInput,
   DynamoDBClient,
+  ListTablesCommand,
   PutItemCommand,
   ResourceInUseException,
   waitUntilTableExists,
@@ -31,7 +32,7 @@ export const dataFolder = join(projectRoot, '.local');
  *
  * @param folder of the embedded DynamoDB's data; default: it keeps the data in memory
  * @param options the port of the embedded DynamoDB, by default any free one; `fresh` deletes its data first
- * @throws if AWS_ENDPOINT_URL_DYNAMODB is not on this machine, or is set with `fresh`
+ * @throws if AWS_ENDPOINT_URL_DYNAMODB is not on this machine or is set with `fresh`, or if the data is damaged
  */
 export async function openDynamoDb(folder?: string, { port = 0, fresh = false } = {}) {
   const endpoint = loopbackEndpoint();
@@ -47,8 +48,10 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
   // dynalite allows all origins, so any web page could read and delete the data.
   rejectWebPages(server, { origins: false });
   await once(server.listen(port, '127.0.0.1'), 'listening');
+  const ownEndpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  if (path) await checkData(ownEndpoint, path);
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: ownEndpoint,
     async close(): Promise<void> {
       // The event `close` comes before dynalite has closed the data, which the next process could then not open.
       const closed = new Promise((resolve) => server.close(resolve));
@@ -56,6 +59,16 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
       await closed;
     },
   };
+}
+
+/** Throws if dynalite cannot read its data. It then does not respond, and throws an error that nothing catches. */
+async function checkData(endpoint: string, path: string): Promise<void> {
+  const { promise: failure, reject } = Promise.withResolvers<never>();
+  process.on('uncaughtException', reject);
+  await Promise.race([localClient(endpoint).send(new ListTablesCommand()), failure]).catch((error) => {
+    throw new Error(`The data in ${path} cannot be read (${error.message}); npm start -- --fresh deletes it.`);
+  });
+  process.off('uncaughtException', reject);
 }
 
 function deleteData(path: string): void {
