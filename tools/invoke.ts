@@ -16,10 +16,11 @@ await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
   const event = readEvent(String(file));
   const { createTables, openDynamoDb } = await import('./local/dynamodb.ts');
-  const { useLocalEnvironment } = await import('./local/environment.ts');
+  const { readEnvFile, useLocalEnvironment } = await import('./local/environment.ts');
   const { importRoutes, invoke } = await import('./local/gateway.ts');
   // The functions print to stderr.
   globalThis.console = new Console(process.stderr);
+  readEnvFile();
   const { endpoint, close } = await openDynamoDb();
   try {
     useLocalEnvironment(endpoint);

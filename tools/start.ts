@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { projectRoot } from '../infra/project-root.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
-import { checkedNumber, command } from './shared/command.ts';
+import { checkedNumber, command, UsageError } from './shared/command.ts';
 
 const USAGE = `Usage: npm start [-- --fresh] [--inspect], or npm run dev with the same options
 
@@ -23,11 +23,16 @@ const OPTIONS = {
 } as const;
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect }) => {
+  // npm keeps its own options, and passes them on only as variables.
+  const kept = Object.keys(OPTIONS).find((name) => process.env[`npm_config_${name}`]);
+  if (kept) throw new UsageError(`npm did not pass on --${kept}; write -- before it, as in npm start -- --fresh.`);
   // For the modules below, which are therefore imported dynamically, and for child processes.
   const compileCache = join(projectRoot, 'node_modules/.cache/node');
   enableCompileCache(compileCache);
   process.env['NODE_COMPILE_CACHE'] ??= compileCache;
   const { announceLocalRun, dataFolder, findLocalRun, openDynamoDb } = await import('./local/dynamodb.ts');
+  const { readEnvFile, useLocalEnvironment } = await import('./local/environment.ts');
+  readEnvFile();
 
   const other = await findLocalRun();
   if (other)
@@ -35,11 +40,11 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect
   // Both, before --fresh deletes the data.
   const port = await freePort('PORT', '3000');
   const dynamoDbPort = await freePort('DYNAMODB_PORT', '0');
+  if (port === dynamoDbPort) throw new Error(`PORT and DYNAMODB_PORT are both ${port}; they must be different.`);
   const { endpoint } = await openDynamoDb(dataFolder, { port: dynamoDbPort, fresh });
   const url = `http://127.0.0.1:${port}`;
   announceLocalRun(endpoint, url);
 
-  const { useLocalEnvironment } = await import('./local/environment.ts');
   useLocalEnvironment(endpoint);
   const options = { port, endpoint, inspect };
   const ready = await instructions(url, endpoint);

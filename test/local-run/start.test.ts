@@ -1,6 +1,8 @@
 import { exec } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { plantType } from '../../functions/create-plant/contract.generated.js';
@@ -45,8 +47,8 @@ test('listens only on 127.0.0.1, under no other host name', async () => {
   expect(ports).toHaveLength(1);
   for (const port of [new URL(run.url).port, ...ports]) {
     await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
-    const response = await fetch(`http://127.0.0.1:${port}/docs`, { headers: { host: 'a.example' } });
-    expect(response.status).toBe(403);
+    const { stdout } = await project.run(`curl -s -H Host:a.example http://127.0.0.1:${port}`);
+    expect(stdout).toContain('The Host was "a.example"; ');
   }
 });
 
@@ -71,6 +73,18 @@ test.each(['PORT', 'DYNAMODB_PORT'])(
     expect(await post(run.url, bodyOf(70, plantWith({ name: 'another' })))).toMatchObject({ error: 409 });
   },
 );
+
+test('does not start if npm keeps an option, both ports in .env are the same, or the data is damaged', async () => {
+  const other = copyProject();
+  const start = async (args: string[] = []) => (await other.run(['npm', 'run', '--silent', 'start', ...args])).stderr;
+  expect(await start(['--fresh'])).toMatch(/^npm did not pass on --fresh; write -- before it, /);
+  writeFileSync(join(other.directory, '.env'), 'PORT=64321\nDYNAMODB_PORT=64321\n');
+  expect(await start()).toBe('PORT and DYNAMODB_PORT are both 64321; they must be different.\n');
+  writeFileSync(join(other.directory, '.env'), 'PORT=0\n');
+  mkdirSync(join(other.directory, '.local/dynamodb'), { recursive: true });
+  writeFileSync(join(other.directory, '.local/dynamodb/CURRENT'), 'damaged');
+  expect(await start()).toMatch(/^The data in \S+ cannot be read \(.+\); npm start -- --fresh deletes it\.\n$/);
+});
 
 test('stores the development token at each start, ends after Ctrl-C, and starts without data with --fresh', async () => {
   await post(run.url, bodyOf(70));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { projectRoot } from '../../infra/project-root.ts';
 
-const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git'];
+const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git', '.env'];
 
 /** Copies the project without its data, to run commands as a user does. */
 export function copyProject() {

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Variables } from '../../functions/shared/environment.ts';
+import { projectRoot } from '../../infra/project-root.ts';
 import { tableIds, tableLogicalId, tableVariable } from '../../infra/table-keys.ts';
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
 import { isLoopback } from './loopback.ts';
@@ -19,6 +22,12 @@ export function localVariables(endpoint: string): Record<string, string> {
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     TZ: ':UTC',
   };
+}
+
+/** Sets the variables in the file `.env`, if there is one. Keeps those that are set. */
+export function readEnvFile(folder = projectRoot): void {
+  const file = join(folder, '.env');
+  if (existsSync(file)) process.loadEnvFile(file);
 }
 
 /**
