@@ -23,7 +23,7 @@ const OPTIONS = {
 } as const;
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect }) => {
-  // npm keeps its own options, and passes them on only as variables.
+  // Without "--" before an option, npm passes it on only as a variable.
   const kept = Object.keys(OPTIONS).find((name) => process.env[`npm_config_${name}`]);
   if (kept) throw new UsageError(`npm did not pass on --${kept}; write -- before it, as in npm start -- --fresh.`);
   // For the modules below, which are therefore imported dynamically, and for child processes.
