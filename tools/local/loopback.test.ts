@@ -38,7 +38,7 @@ test.each(['a.example:3000', 'localhost.example', '127.0.0.1.example', '192.168.
 );
 
 test('accepts a Host in ALLOW_HOSTS, with any port', async () => {
-  vi.stubEnv('ALLOW_HOSTS', 'a.example,b.example');
+  vi.stubEnv('ALLOW_HOSTS', 'a.example,B.example');
   expect(await send({ host: 'b.example:8443' })).toBe('200 accepted');
   expect(await send({ host: 'c.example' })).toMatch(/^403 /);
 });

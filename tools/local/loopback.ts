@@ -29,7 +29,7 @@ export function rejectWebPages(server: Server, allowed: Allowed): void {
 function problemOf({ host, origin }: IncomingHttpHeaders, { origins }: Allowed): string | undefined {
   if (origin !== undefined && !origins) return `The Origin was "${origin}"; web pages must not use this port.`;
   const url = `http://${host}`;
-  const otherHosts = process.env['ALLOW_HOSTS']?.split(',') ?? [];
+  const otherHosts = process.env['ALLOW_HOSTS']?.toLowerCase().split(',') ?? [];
   if (isLoopback(url) || otherHosts.includes(String(URL.parse(url)?.hostname))) return undefined;
   return `The Host was "${host}"; it must be 127.0.0.1, localhost or [::1], or be in the environment variable ALLOW_HOSTS.`;
 }
