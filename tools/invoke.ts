@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { projectRoot } from '../infra/project-root.ts';
 import { command } from './shared/command.ts';
+import { printable } from './shared/printable.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT
 
@@ -29,7 +30,7 @@ await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
     const route = (await importRoutes()).find(({ method, path }) => method === httpMethod && path === resource);
     if (!route) throw new Error(`openapi.yaml has no operation ${httpMethod} ${resource}.`);
     const response = (await invoke(route, event)) as { statusCode?: unknown } | null | undefined;
-    process.stdout.write(`${JSON.stringify(response, null, 2)}\n`);
+    process.stdout.write(printable(`${JSON.stringify(response, null, 2)}\n`));
     if (response?.statusCode !== 200) process.exitCode = 1;
   } finally {
     await close();
