@@ -1,21 +1,24 @@
 import { createInterface } from 'node:readline/promises';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
 import { plantMemberNames } from '../functions/create-plant/contract.generated.js';
-import { command } from './shared/command.ts';
-import { findTable, printTable } from './shared/table.ts';
+import { checked, command } from './shared/command.ts';
+import { printable } from './shared/printable.ts';
+import { findTable, plantsById, printTable, type Table } from './shared/table.ts';
 
-const USAGE = `Usage: npm run plants -- [--stack STACK]
+const USAGE = `Usage: npm run plants -- [ID] [--stack STACK]
 
-Lists the stored plants, in no particular order. In a terminal it pauses after each page of 20. Without --stack, the
-plants are those of the local run.`;
+Lists the stored plants, in no particular order. In a terminal it pauses after each page of 20. With ID, prints the whole
+item of this plant, in DynamoDB's JSON. Without --stack, the plants are those of the local run.`;
 
 const OPTIONS = { stack: { type: 'string' } } as const;
 const PAGE_SIZE = 20;
 const MAX_CELL_LENGTH = 60;
 const COLUMNS = ['id', ...plantMemberNames];
 
-await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
-  const { client, tableName } = await findTable(stack, 'plants');
+await command({ usage: USAGE, options: OPTIONS, optionalArgs: ['ID'] }, async ({ stack }, [id]) => {
+  const table = await findTable(stack, 'plants');
+  if (id !== undefined) return await printPlant(table, checked('ID', id, /^-?\d{1,19}$/, 'a whole number'));
+  const { client, tableName } = table;
   let count = 0;
   const scan = paginateScan({ client, pageSize: PAGE_SIZE }, { TableName: tableName, ConsistentRead: true });
   for await (const { Items = [], LastEvaluatedKey } of scan) {
@@ -28,6 +31,13 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
   }
   console.error(`Plants in ${tableName}: ${count}.`);
 });
+
+/** Prints the item of a plant. Throws if there is none. */
+async function printPlant(table: Table, id: string): Promise<void> {
+  const [item] = (await plantsById(table, [id])).values();
+  if (!item) throw new Error(`There is no plant with the id ${id} in ${table.tableName}.`);
+  console.log(printable(JSON.stringify(item, null, 2)));
+}
 
 /** Shows a text in quotes and with escapes, so that an empty one differs from a missing one. Cuts a long one. */
 function cell({ S, N, BOOL }: Partial<AttributeValue> = {}): string {
