@@ -1,4 +1,4 @@
-/* Writes plant-store.ts: the types of the contract openapi.yaml, in which an int64 is a bigint, and the names of these members. */
+/* Writes plant-store.ts: the types of openapi.yaml, in which an int64 is a bigint, and the names of these members. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString } from 'openapi-typescript';
 import ts from 'typescript';

@@ -42,7 +42,7 @@ async function send(request: Request): Promise<Response> {
   }
 }
 
-/** Returns a client of the operations in openapi.yaml, in which each int64 is a bigint. */
+/** Returns a client of the operations in openapi.yaml. Each int64 is a bigint. A call throws if nothing responds. */
 export function plantStore(baseUrl: string, token: string) {
   const options = { baseUrl, headers: { Authorization: `Bearer ${token}` }, fetch: send };
   return createClient<paths>({ ...options, bodySerializer: (body) => JSON.stringify(body, toDigits) });

@@ -11,8 +11,8 @@ import { printable } from './shared/printable.ts';
 const USAGE = `Usage: npm run invoke -- EVENT
 
 Invokes the function of an event's route, without a server. EVENT is a JSON file with an API Gateway event, such as
-events/create-plant.json, or - for standard input. The tables are empty. Prints the response to stdout and the function's log to stderr. The exit
-status is 0 for a 200, and 1 otherwise.`;
+events/create-plant.json, or - for standard input. The tables are empty. Prints the response to stdout and the function's
+log to stderr. The exit status is 0 for a 200, and 1 otherwise.`;
 
 await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
@@ -37,7 +37,7 @@ await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   }
 });
 
-/** Reads an API Gateway event from a JSON file, or from standard input for `-`. Throws if it is not a REST proxy event. */
+/** Reads an API Gateway event from a JSON file, or from standard input for `-`. Throws if it is another event. */
 async function readEvent(file: string): Promise<APIGatewayProxyEvent> {
   let event: APIGatewayProxyEvent | null;
   try {
