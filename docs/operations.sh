@@ -1,5 +1,6 @@
-# Defines the commands of docs/operations.md ("Set up your terminal"), for bash and the AWS CLI 2.
-#
+# Needs bash. Defines the commands of docs/operations.md ("Set up your terminal"), for the AWS CLI 2.
+[ -n "${BASH_VERSION:-}" ] || { echo 'docs/operations.sh needs bash: run bash, then paste this again.' >&2; return 1; }
+
 # Needs AWS_PROFILE, AWS_REGION and, for another stack than PlantStore, STAGE.
 export AWS_PAGER= AWS_DEFAULT_OUTPUT=json STACK=PlantStore${STAGE:+-$STAGE} CONTEXT="${STAGE:+-c stage=$STAGE}"
 
