@@ -1,5 +1,6 @@
-# Defines the commands of docs/operations.md ("Set up your terminal"), for bash and the AWS CLI 2.
-#
+# Needs bash. Defines the commands of docs/operations.md ("Set up your terminal"), for the AWS CLI 2.
+[ -n "${BASH_VERSION:-}" ] || { echo 'docs/operations.sh needs bash: run bash, then paste this again.' >&2; return 1; }
+
 # Needs AWS_PROFILE, AWS_REGION and, for another stack than PlantStore, STAGE.
 export AWS_PAGER= AWS_DEFAULT_OUTPUT=json STACK=PlantStore${STAGE:+-$STAGE} CONTEXT="${STAGE:+-c stage=$STAGE}"
 
@@ -46,33 +47,63 @@ releases() {
       --deployment-ids
 }
 
-# Prints the times (UTC) and commits that the pipeline tried to deploy, newest first.
+# Prints the last 30 deployments that the pipeline tried, newest first: UTC, status, commit.
 commits() {
-  gh api "repos/{owner}/{repo}/deployments?environment=${STAGE:-production}" --jq '.[] | [.created_at, .sha] | @tsv'
+  gh api graphql -F owner='{owner}' -F name='{repo}' -f environment="${STAGE:-production}" \
+    --jq '.data.repository.deployments.nodes[] | [.createdAt, .state, .commitOid] | @tsv' \
+    -f query='query($owner: String!, $name: String!, $environment: String!) { repository(owner: $owner, name: $name) {
+      deployments(environments: [$environment], first: 30, orderBy: { field: CREATED_AT, direction: DESC }) {
+        nodes { createdAt state commitOid } } } }'
 }
 
-# Prints why a release failed, and its versions.
+# Prints a release's status and error, and its two versions. GetDeployment has only the digest of the text that names them.
 release() {
-  aws deploy batch-get-deployments --query 'deploymentsInfo[].[status, errorInformation, revision]' \
-    --deployment-ids "$1"
+  local application type member digest result
+  read -r application type member digest result <<<"$(aws deploy batch-get-deployments --deployment-ids "$1" \
+    --output text --query "deploymentsInfo[0].[applicationName, revision.revisionType,
+      (revision.string && 'string') || 'appSpecContent', revision.*.sha256 | [0], status, errorInformation.message]")"
+  echo "$result"
+  aws deploy get-application-revision --application-name "$application" --output text --query 'revision.*.content' \
+    --revision "{\"revisionType\":\"$type\",\"$member\":{\"sha256\":\"$digest\"}}" |
+    grep -Eo '(Current|Target)Version[^0-9]*[0-9]+' | tr -cs '[:alnum:]\n' ' '
 }
+
+# Prints the name of the access token that it asks for, or None.
+token_name() {
+  local token
+  read -rsp 'Token: ' token && echo
+  aws dynamodb get-item --table-name "$(output AccessTokensTableName)" --output text --query Item.name.S \
+    --key "{\"digest\":{\"S\":\"$(printf %s "$token" | openssl dgst -sha256 -r | cut -c -64)\"}}"
+}
+
+# Prints the name of each function.
+functions() { stack "Outputs[?ends_with(OutputKey, 'FunctionName')].OutputValue"; }
 
 # Prints for each function the version that clients get, and during a canary the new one with its share.
 live() {
   local function
-  for function in $(stack "Outputs[?ends_with(OutputKey, 'FunctionName')].OutputValue"); do
+  for function in $(functions); do
     aws lambda get-alias --name live --function-name "$function" --query '[AliasArn, FunctionVersion, RoutingConfig]'
   done
 }
 
-# Prints the five functions that use most of the account's concurrency, and the limit.
+# Prints the five functions that use most of the account's concurrency, and the limits: the account's, and of functions of
+# the stack those that somebody set.
 concurrency() {
+  local function
   aws cloudwatch get-metric-data --start-time $(($(date +%s) - 900)) --end-time "$(date +%s)" --output text \
     --query 'MetricDataResults[].[Label, max(Values)]' --metric-data-queries '[{"Id":"most","Period":60,"Expression":
     "SELECT MAX(ConcurrentExecutions) FROM \"AWS/Lambda\" GROUP BY FunctionName ORDER BY MAX() DESC LIMIT 5"}]'
   aws lambda get-account-settings --query AccountLimit.ConcurrentExecutions
+  for function in $(functions); do
+    aws lambda get-function-concurrency --function-name "$function" --output text \
+      --query "['$function', ReservedConcurrentExecutions]"
+  done
 }
 
+# The newest parameter in docs/ is --endpoint-access-mode of create-domain-name.
+CLI=$(aws --version | cut -d ' ' -f 1)
+printf '%s\n' aws-cli/2.32.0 "$CLI" | sort -VC || echo "docs/ needs the AWS CLI 2.32.0 or newer; this is $CLI." >&2
 aws sts get-caller-identity --query Account --output text
 output ApiUrl
 CONSOLE="https://$AWS_REGION.console.aws.amazon.com/cloudwatch/home?region=$AWS_REGION"

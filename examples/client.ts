@@ -1,49 +1,49 @@
-/** The contract's Error. A program decides by `error`, because each failure has the status 400. */
-export class ApiError extends Error {
-  readonly error: number;
+import createClient from 'openapi-fetch';
+import { INT64_MEMBERS, type paths } from './plant-store.ts';
 
-  constructor({ error, message }: { error: number; message: string }) {
-    super(message);
-    this.error = error;
-  }
-}
-
-/** The members with `format: int64` in the contract. Each is a bigint. */
-const INT64_MEMBERS = ['id'];
 const REPEATED_ERRORS = [429, 500, 503, 504];
 const MAX_ATTEMPTS = 5;
 
 // TypeScript has no types yet for `rawJSON` and the third argument of a reviver.
-type Reviver = (member: string, value: unknown, context: { source: string }) => unknown;
-interface ExactJson {
-  parse<Body>(text: string, reviver: Reviver): Body;
-  rawJSON(text: string): unknown;
-}
+type Reviver = (this: unknown, name: string, value: unknown, context: { source: string }) => unknown;
+type ExactJson = { parse(text: string, reviver: Reviver): { error: number }; rawJSON(text: string): unknown };
 const { parse, rawJSON } = JSON as unknown as ExactJson;
-const toBigint: Reviver = (member, value, { source }) => (INT64_MEMBERS.includes(member) ? BigInt(source) : value);
 const toDigits = (_: string, value: unknown) => (typeof value === 'bigint' ? rawJSON(String(value)) : value);
+const toNumbers = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map(toNumbers) : typeof value === 'bigint' ? Number(value) : value;
+const toBigints: Reviver = function (name, value, { source }) {
+  // The items of a list have no name. They become numbers again if the name of their list is not that of an int64.
+  if (!Array.isArray(this) && !INT64_MEMBERS.has(name)) return toNumbers(value);
+  return typeof value === 'number' && /^-?\d+$/.test(source) ? BigInt(source) : value;
+};
 
-/**
- * Returns a function that sends a request and returns the body of a 200.
- *
- * @throws in that function, an ApiError for a 400; the error of `fetch` if there is no response within 30 s
- */
-export function plantStore(baseUrl: string, token: string) {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  return async <Body>(method: string, path: string, content?: object): Promise<Body> => {
-    const body = content ? JSON.stringify(content, toDigits) : null;
-    for (let attempt = 1; ; attempt += 1) {
-      let seconds = Math.random() * 2 ** attempt;
-      try {
-        const response = await fetch(baseUrl + path, { method, headers, body, signal: AbortSignal.timeout(30_000) });
-        if (response.ok) return parse<Body>(await response.text(), toBigint);
-        seconds = Number(response.headers.get('Retry-After')) || seconds;
-        throw new ApiError(parse(await response.text(), toBigint));
-      } catch (thrown) {
-        const isFinal = thrown instanceof ApiError && !REPEATED_ERRORS.includes(thrown.error);
-        if (isFinal || attempt === MAX_ATTEMPTS) throw thrown;
-      }
-      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+/** Sends a request: up to five times after temporary errors, and twice if there is no response within 30 s. */
+async function send(request: Request): Promise<Response> {
+  for (let attempt = 1, lost = 0; ; attempt += 1) {
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(30_000)]);
+    const response = await fetch(request.clone(), { signal })
+      .then(async (received) => new Response(await received.text(), received))
+      .catch((thrown) => {
+        lost += 1;
+        if (lost === 2 || request.signal.aborted) throw thrown;
+      });
+    if (response) {
+      const { ok, status, headers } = response;
+      if (![200, 400].includes(status) || !headers.get('Content-Type')?.startsWith('application/json'))
+        throw new Error(`${request.url} responded with status ${status}, and not as in openapi.yaml.`);
+      const body = parse(await response.clone().text(), toBigints);
+      // Without a length, openapi-fetch would not call `json`.
+      headers.set('Content-Length', 'known');
+      const isFinal = ok || attempt === MAX_ATTEMPTS || !REPEATED_ERRORS.includes(body.error);
+      if (isFinal) return Object.assign(response, { json: async () => body });
     }
-  };
+    const seconds = Number(response?.headers.get('Retry-After')) || Math.random() * 2 ** attempt;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+}
+
+/** Returns a client of the operations in openapi.yaml. Each int64 is a bigint. A call throws if nothing responds. */
+export function plantStore(baseUrl: string, token: string) {
+  const options = { baseUrl, headers: { Authorization: `Bearer ${token}` }, fetch: send };
+  return createClient<paths>({ ...options, bodySerializer: (body) => JSON.stringify(body, toDigits) });
 }

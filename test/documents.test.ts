@@ -44,6 +44,11 @@ test('each link to AWS documentation is the address of a page', () => {
   expect(links.filter(([, link]) => !page.test(link))).toEqual([]);
 });
 
+test('no block that a person pastes has a comment, whose words zsh would pass to the command', () => {
+  const blocks = inDocuments(/^ *```sh\n(.*?)^ *```$/gms);
+  expect(blocks.filter(([, block]) => /(^|\s)#/m.test(block))).toEqual([]);
+});
+
 test('each project file that a document names exists', () => {
   const entries = readdirSync(projectRoot, { withFileTypes: true });
   // Commands create these two.

@@ -1,20 +1,22 @@
 import { Console } from 'node:console';
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { projectRoot } from '../infra/project-root.ts';
 import { command } from './shared/command.ts';
+import { printable } from './shared/printable.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT
 
 Invokes the function of an event's route, without a server. EVENT is a JSON file with an API Gateway event, such as
-events/create-plant.json. The tables are empty. Prints the response to stdout and the function's log to stderr. The exit
-status is 0 for a 200, and 1 otherwise.`;
+events/create-plant.json, or - for standard input. The tables are empty. Prints the response to stdout and the function's
+log to stderr. The exit status is 0 for a 200, and 1 otherwise.`;
 
 await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
-  const event = readEvent(String(file));
+  const event = await readEvent(String(file));
   const { createTables, openDynamoDb } = await import('./local/dynamodb.ts');
   const { readEnvFile, useLocalEnvironment } = await import('./local/environment.ts');
   const { importRoutes, invoke } = await import('./local/gateway.ts');
@@ -29,21 +31,21 @@ await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
     const route = (await importRoutes()).find(({ method, path }) => method === httpMethod && path === resource);
     if (!route) throw new Error(`openapi.yaml has no operation ${httpMethod} ${resource}.`);
     const response = (await invoke(route, event)) as { statusCode?: unknown } | null | undefined;
-    process.stdout.write(`${JSON.stringify(response, null, 2)}\n`);
+    process.stdout.write(printable(`${JSON.stringify(response, null, 2)}\n`));
     if (response?.statusCode !== 200) process.exitCode = 1;
   } finally {
     await close();
   }
 });
 
-/** Reads an API Gateway event from a JSON file. Throws if the file is not a REST proxy event. */
-function readEvent(file: string): APIGatewayProxyEvent {
+/** Reads an API Gateway event from a JSON file, or from standard input for `-`. Throws if it is another event. */
+async function readEvent(file: string): Promise<APIGatewayProxyEvent> {
   let event: APIGatewayProxyEvent | null;
   try {
-    event = JSON.parse(readFileSync(file, 'utf8'));
+    event = JSON.parse(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'));
   } catch (error) {
     throw new Error(`The event ${file} cannot be read: ${(error as Error).message}`);
   }
-  if (event?.httpMethod && event.resource) return event;
-  throw new Error(`The event ${file} must be a REST proxy event, with httpMethod and resource.`);
+  if (event?.httpMethod && event.resource && event.requestContext) return event;
+  throw new Error(`The event ${file} must be a REST proxy event, with httpMethod, resource and requestContext.`);
 }

@@ -24,6 +24,24 @@ test('lists all plants with exact ids in pages of 20, and cuts long values', asy
   expect(code).toBe(0);
 });
 
+test('prints the whole item of one plant, with exact id and escaped control characters', async () => {
+  const item = { id: { N: '-9223372036854775807' }, name: { S: `\u001b\u009b\u202e${'x'.repeat(1000)}` } };
+  await engine.put(engine.plantsTable, item);
+  const { code, stdout } = await runCommand('plants', ['--', '-9223372036854775807']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual(item);
+  expect(stdout).toContain('"\\u001b\\u009b\\u202exx');
+});
+
+test.each([
+  ['7', `There is no plant with the id 7 in ${engine.plantsTable}.\n`],
+  ['7.5', 'ID was "7.5"; it must be a whole number.\n\nUsage: '],
+])('does not find the plant %s', async (id, message) => {
+  const { code, stderr } = await runCommand('plants', [id]);
+  expect(code).toBe(1);
+  expect(stderr.startsWith(message)).toBe(true);
+});
+
 test('in a terminal, waits for Enter after each page of 20 but the last', async () => {
   for (let id = 1; id <= 41; id += 1) await engine.put(engine.plantsTable, { id: { N: String(id) }, name: { S: 'x' } });
   const [stdin, , stderr] = (['stdin', 'stdout', 'stderr'] as const).map((name) => {

@@ -4,21 +4,24 @@ import { plantType } from '../functions/create-plant/contract.generated.js';
 import { memberValue } from '../functions/shared/dynamodb/attributes.ts';
 import { toJson } from '../functions/shared/success-response.ts';
 import type { ValueType } from '../functions/shared/value-type.ts';
-import { command } from './shared/command.ts';
-import { findTable, printTable } from './shared/table.ts';
+import { checked, command } from './shared/command.ts';
+import { printable } from './shared/printable.ts';
+import { findTable, plantsById, printTable, type Table } from './shared/table.ts';
 
-const USAGE = `Usage: npm run plants -- [--stack STACK]
+const USAGE = `Usage: npm run plants -- [ID] [--stack STACK]
 
-Lists the stored plants, in no particular order. In a terminal it pauses after each page of 20. Without --stack, the
-plants are those of the local run.`;
+Lists the stored plants, in no particular order. In a terminal it pauses after each page of 20. With ID, prints the whole
+item of this plant, in DynamoDB's JSON. Without --stack, the plants are those of the local run.`;
 
 const OPTIONS = { stack: { type: 'string' } } as const;
 const PAGE_SIZE = 20;
 const MAX_CELL_LENGTH = 60;
 const COLUMNS = Object.entries<ValueType>({ id: 'int64', ...plantType });
 
-await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
-  const { client, tableName } = await findTable(stack, 'plants');
+await command({ usage: USAGE, options: OPTIONS, optionalArgs: ['ID'] }, async ({ stack }, [id]) => {
+  const table = await findTable(stack, 'plants');
+  if (id !== undefined) return await printPlant(table, checked('ID', id, /^-?\d{1,19}$/, 'a whole number'));
+  const { client, tableName } = table;
   let count = 0;
   const scan = paginateScan({ client, pageSize: PAGE_SIZE }, { TableName: tableName, ConsistentRead: true });
   for await (const { Items = [], LastEvaluatedKey } of scan) {
@@ -31,6 +34,13 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ stack }) => {
   }
   console.error(`Plants in ${tableName}: ${count}.`);
 });
+
+/** Prints the item of a plant. Throws if there is none. */
+async function printPlant(table: Table, id: string): Promise<void> {
+  const [item] = (await plantsById(table, [id])).values();
+  if (!item) throw new Error(`There is no plant with the id ${id} in ${table.tableName}.`);
+  console.log(printable(JSON.stringify(item, null, 2)));
+}
 
 /** Shows a value as JSON, so that an empty text differs from a missing one. Cuts a long one. */
 function cell(attribute: AttributeValue | undefined, type: ValueType): string {

@@ -175,7 +175,7 @@ test.each<
   expect(await leftovers()).toEqual(NOTHING);
 });
 
-test('prints the start of a response, without control characters and without anything like a token', async () => {
+test('prints the start of a response, with escaped control characters and without anything like a token', async () => {
   const { token } = newToken('of-another', 0, 0);
   const bodyOf = ({ headers, body }: ReceivedRequest) =>
     body.includes('"check 2"') ? String(headers['authorization']) : `\u001b[2J Bearer ${token} ${'x'.repeat(300)}`;
@@ -184,7 +184,7 @@ test('prints the start of a response, without control characters and without any
   );
   const { stdout } = await smokeLocally(url);
   expect(stdout).toContain(`FAIL  ${CREATES}: the response contains the token\n`);
-  expect(stdout).toMatch(/\n {6} \[2J …\n/);
+  expect(stdout).toMatch(/\n {6}\\u001b\[2J …\n/);
   for (const unwanted of ['plantstore_', '\u001b']) expect(stdout).not.toContain(unwanted);
 });
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checked, checkedNumber, command, UsageError } from './shared/command.ts';
+import { printable } from './shared/printable.ts';
 import { check } from './smoke/check.ts';
 import { smokeRequests } from './smoke/requests.ts';
 
@@ -44,7 +45,7 @@ await command({ usage: USAGE, options: OPTIONS, optionalArgs: ['BASE_URL'] }, as
   const problems: (string | undefined)[] = [];
   const report = (title: string, problem: string | undefined) => {
     problems.push(problem);
-    console.log(problem === undefined ? `ok    ${title}` : `FAIL  ${title}: ${problem}`);
+    console.log(problem === undefined ? `ok    ${title}` : `FAIL  ${title}: ${printable(problem)}`);
   };
   try {
     for (const request of requests) {

@@ -39,7 +39,7 @@ test('prints only the new token to stdout, and stores only its digest', async ()
 test.each<[string[], number]>([
   [[], 90 * 86_400],
   [['--expires', '1m'], 60],
-  [['--expires', '999999d'], 999_999 * 86_400],
+  [['--expires', '3650d'], 3650 * 86_400],
 ])('with %j, the token is valid for %i s', async (args, seconds) => {
   await token('create', '--name', 'ci', ...args);
   const [item] = await storedItems();
@@ -50,9 +50,13 @@ const EXPIRES_EXPECTED = 'it must be a number of minutes, hours or days, such as
 const NAME_EXPECTED = 'it must be 1 to 64 letters, digits, dots, dashes or underscores.';
 
 test.each([
-  ...['0d', '1', '1s', '1.5h', ' 1h', '1000000d'].map((value) => ({
+  ...['0d', '1', '1s', '1.5h', ' 1h'].map((value) => ({
     args: ['--name=ci', `--expires=${value}`],
     message: `--expires was "${value}"; ${EXPIRES_EXPECTED}`,
+  })),
+  ...['3651d', '87601h', '5256001m', `${'9'.repeat(400)}d`].map((value) => ({
+    args: ['--name=ci', `--expires=${value}`],
+    message: `--expires was "${value}"; it must be at most 3650d, ten years.`,
   })),
   ...['', 'x'.repeat(65), 'a b', 'é', 'x\n'].map((value) => ({
     args: [`--name=${value}`],

@@ -10,7 +10,7 @@ const USAGE = `Usage:
   npm run token -- revoke --name NAME [--stack STACK]
 
 Creates, lists and revokes access tokens. --expires is the token's lifetime in minutes, hours or days (30m, 12h, 90d),
-by default 90d. Without --stack, the tokens are those of the local run.`;
+by default 90d, at most 3650d. Without --stack, the tokens are those of the local run.`;
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -18,6 +18,7 @@ const OPTIONS = {
   stack: { type: 'string' },
 } as const;
 
+const MAX_LIFETIME_DAYS = 3650;
 const SECONDS_PER_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
 
 const ACTIONS = 'create, list or revoke';
@@ -30,8 +31,11 @@ await command({ usage: USAGE, options: OPTIONS, args: ARGS }, async ({ name, exp
   if (name === undefined) throw new UsageError('--name is missing; it must be the name of the token.');
   if (action === 'revoke') return await revokeTokens(await tokensTable(), name);
   checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
-  checked('--expires', expires, /^[1-9]\d{0,5}[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
+  checked('--expires', expires, /^[1-9]\d*[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
   const lifetimeSeconds = Number.parseInt(expires, 10) * (SECONDS_PER_UNIT[expires.slice(-1)] ?? 0);
+  if (lifetimeSeconds > MAX_LIFETIME_DAYS * 86_400) {
+    throw new UsageError(`--expires was "${expires}"; it must be at most ${MAX_LIFETIME_DAYS}d, ten years.`);
+  }
   await createToken(await tokensTable(), name, lifetimeSeconds);
 });
 

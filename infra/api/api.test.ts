@@ -52,6 +52,10 @@ test('the access log is kept for one month and contains no header and no id that
   expect(Format).not.toMatch(/header|userAgent|\$context\.(requestId|path|authorizer)\b/i);
 });
 
+test('a deployment fails if API Gateway warns about the definition, instead of leaving out a part of the API', () => {
+  expect(onlyOf(template, 'AWS::ApiGateway::RestApi').FailOnWarnings).toBe(true);
+});
+
 test('a change of the CORS setting makes a new deployment of the API', () => {
   const deploymentsOf = (stack: Template) => Object.keys(propertiesOf(stack, 'AWS::ApiGateway::Deployment'));
   const after = templateWith({ allowOrigins: 'https://a.example' });

@@ -66,6 +66,9 @@ export class Api extends Construct {
       apiDefinition: ApiDefinition.fromInline(apiDefinition(stackName, routes, allowOrigins)),
       // The default mode keeps binary media types that were removed from the definition ("AWS::ApiGateway::RestApi").
       mode: RestApiMode.OVERWRITE,
+      // By default, an import ignores the parts of the definition that API Gateway warns about ("Errors and warnings from
+      // importing your API into API Gateway").
+      failOnWarnings: true,
       endpointTypes: [EndpointType.REGIONAL],
       // Without this parameter, an import changes the endpoint type to EDGE ("PutRestApi").
       parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },

@@ -5,7 +5,11 @@ import type { Operation } from '../contract.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { gatewayResponsesWith, NOT_FOUND, responseParameters } from './gateway-responses.ts';
 
-/** TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). */
+/**
+ * TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). A change
+ * takes about 15 minutes, during which the API serves requests but is UPDATING ("How to change a security policy"): it
+ * may reject other changes, so deploy nothing else with it.
+ */
 export const TLS_1_2_OR_NEWER = {
   securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
   endpointAccessMode: EndpointAccessMode.BASIC,

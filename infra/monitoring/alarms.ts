@@ -57,7 +57,7 @@ export class Alarms extends Construct {
       this.#addAlarm('FunctionThrottles', lambda.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,
-        alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left. First: see which function uses it (metric ConcurrentExecutions).`,
+        alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left, or somebody limited the function. First: see which function uses it (metric ConcurrentExecutions).`,
         prefix,
       });
     }

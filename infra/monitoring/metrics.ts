@@ -53,12 +53,16 @@ export function addRequestMetrics({ functions, api }: MonitoredResources): void 
 /**
  * Adds a metric that counts log lines. Its namespace is the stack's name.
  *
+ * The filter's pattern names each dimension's field, because "any of the properties in the metric filter" can be a dimension
+ * ("Filter pattern syntax for metric filters"; its example has the form `$.eventType = "*"`).
+ *
  * @param pattern the condition for a line, such as `$.message.error >= 500`
  * @param dimensions by name, the member of the line that has the value; default: none
  */
 function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern: Pattern, dimensions?: Dimensions) {
+  const fields = Object.values(dimensions ?? {}).filter((field) => !pattern.startsWith(`${field} `));
   logGroup.addMetricFilter(metricName, {
-    filterPattern: FilterPattern.literal(`{ ${pattern} }`),
+    filterPattern: FilterPattern.literal(`{ ${[pattern, ...fields.map((field) => `${field} = "*"`)].join(' && ')} }`),
     metricNamespace: Stack.of(logGroup).stackName,
     metricName,
     metricValue: '1',

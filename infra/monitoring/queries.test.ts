@@ -24,6 +24,8 @@ const functionFields = [
   ...membersOf(await requestLine('createPlant', 500)),
   // Uncaught errors, which the Node.js runtime of Lambda logs.
   ...['message.errorType', 'message.errorMessage'],
+  // The report of an invocation ("Lambda Telemetry API Event schema reference").
+  ...['record.status', 'record.errorType'],
 ];
 
 /** The fields of each log. */
@@ -37,7 +39,14 @@ const fieldsOf: Record<string, string[]> = Object.fromEntries([
 
 test.each(queries)('the query "$name" uses only fields that its logs have', ({ query, logGroups }) => {
   const known = logGroups.flatMap((logGroup) => fieldsOf[logGroup] ?? []);
-  const fields = query.match(/\b(message\.[\w.]+|gatewayResponse|sourceIp|resource|extendedRequestId|level)\b/g) ?? [];
+  const fields =
+    query.match(/\b((?:message|record)\.[\w.]+|gatewayResponse|sourceIp|resource|extendedRequestId|level)\b/g) ?? [];
   expect(fields.length).toBeGreaterThan(0);
   expect(fields.filter((field) => !known.includes(field))).toEqual([]);
+});
+
+test('the query "faults" finds invocations that timed out or ran out of memory, which log no error', () => {
+  const faults = queries.find(({ name }) => name === 'faults')?.query;
+  expect(faults).toContain(' or record.status in ["timeout", "error", "failure"] or ');
+  expect(faults).toMatch(/^fields .*, record\.status, record\.errorType$/m);
 });

@@ -10,6 +10,12 @@ const field = (name: keyof RequestLine) => `message.${name}`;
 /** The extended request id, in function logs and the access log. Clients cannot choose it ("Access logging for REST APIs"). */
 const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedRequestId)`;
 
+/**
+ * Selects the reports of invocations that timed out or whose process ended, for example out of memory. Lambda writes
+ * them, not the function, so there is no line with the level ERROR ("Lambda Telemetry API Event schema reference").
+ */
+const UNFINISHED = 'record.status in ["timeout", "error", "failure"]';
+
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
 export function addSavedQueries(scope: Construct, { functions, releases, api }: MonitoredResources): void {
   const allLogs = [...functions.map(({ logGroup }) => logGroup), api.accessLog];
@@ -23,8 +29,8 @@ export function addSavedQueries(scope: Construct, { functions, releases, api }: 
   save(
     'faults',
     allLogs,
-    `fields @timestamp, ${field('operation')}, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${field('cause')}.name, ${field('cause')}.message, ${field('cause')}.cause.message, message.errorType, message.errorMessage`,
-    `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or gatewayResponse in ${JSON.stringify(gatewayFaults)}`,
+    `fields @timestamp, ${field('operation')}, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${field('cause')}.name, ${field('cause')}.message, ${field('cause')}.cause.message, message.errorType, message.errorMessage, record.status, record.errorType`,
+    `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or ${UNFINISHED} or gatewayResponse in ${JSON.stringify(gatewayFaults)}`,
     'sort @timestamp desc',
     'limit 100',
   );

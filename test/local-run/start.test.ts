@@ -98,23 +98,35 @@ test('stores the development token at each start, ends after Ctrl-C, and starts 
 });
 
 test('npm run invoke runs an event on empty tables, and exits with status 0 only for a 200', async () => {
-  const [created, rejected] = await Promise.all(
-    ['create-plant', 'create-plant-no-token'].map((name) =>
-      project.run(`npm run --silent invoke -- events/${name}.json`),
-    ),
-  );
-  expect(created?.code).toBe(0);
-  expect(contractBody(JSON.parse(created?.stdout ?? ''))).toEqual(plantWith());
-  expect(created?.stderr).toMatch(/^\{\n {2}operation: 'createPlant',$/m);
-  expect(rejected?.code).toBe(1);
-  expect(contractBody(JSON.parse(rejected?.stdout ?? ''))).toMatchObject({ error: 401 });
+  const [created, rejected, fromStdin] = await Promise.all([
+    project.run('npm run --silent invoke -- events/create-plant.json'),
+    project.run('npm run --silent invoke -- events/create-plant-no-token.json'),
+    project.run(['bash', '-c', 'npm run --silent invoke -- - < events/create-plant.json']),
+  ]);
+  for (const { code, stdout } of [created, fromStdin]) {
+    expect(code).toBe(0);
+    expect(contractBody(JSON.parse(stdout))).toEqual(plantWith());
+  }
+  expect(created.stderr).toMatch(/^\{\n {2}operation: 'createPlant',$/m);
+  expect(rejected.code).toBe(1);
+  expect(contractBody(JSON.parse(rejected.stdout))).toMatchObject({ error: 401 });
 });
 
 test.each([
   ['none.json', 'The event none.json cannot be read: ENOENT'],
-  ['package.json', 'The event package.json must be a REST proxy event, with httpMethod and resource.'],
+  ['package.json', 'The event package.json must be a REST proxy event, with httpMethod, resource and requestContext.'],
+  ['unknown.json', 'openapi.yaml has no operation GET /unknown.'],
 ])('npm run invoke says what is wrong with the event %s', async (file, message) => {
+  const unknown = { httpMethod: 'GET', resource: '/unknown', requestContext: {} };
+  writeFileSync(join(project.directory, 'unknown.json'), JSON.stringify(unknown));
   const { code, stderr } = await project.run(`npm run --silent invoke -- ${file}`);
   expect(code).toBe(1);
   expect(stderr.startsWith(message)).toBe(true);
+});
+
+test('npm run invoke ends after a syntax error, and prints its file and line', async () => {
+  writeFileSync(join(project.directory, 'functions/create-plant/index.ts'), 'const x = ;\n');
+  const { code, stderr } = await project.run('npm run --silent invoke -- events/create-plant.json');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^The functions cannot be loaded:\nfile:.*create-plant\/index\.ts:1\nconst x = ;\n/);
 });

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { format } from 'node:util';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { optionalVariable } from '../../functions/shared/environment.ts';
 import { errorHeaders } from '../../functions/shared/errors.ts';
@@ -26,14 +27,16 @@ const NOT_FOUND = JSON.stringify(gatewayResponses['MISSING_AUTHENTICATION_TOKEN'
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<unknown>;
 export type Route = Operation & { handler: Handler };
 
-/** Imports the handler of each operation. */
+/** Imports the handler of each operation. Throws an error whose message has the file and the line if that fails. */
 export async function importRoutes(): Promise<Route[]> {
   return Promise.all(
     readOperations().map(async (operation) => {
       const { handler }: { handler: Handler } = await import(`../../functions/${operation.folder}/index.ts`);
       return { ...operation, handler };
     }),
-  );
+  ).catch((error) => {
+    throw new Error(format('The functions cannot be loaded:\n%O', error));
+  });
 }
 
 /** Invokes a handler with the members of Lambda's context that functions use. The remaining time is always that of the timeout. */

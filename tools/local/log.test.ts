@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestLine } from '../../test/support/log-lines.ts';
-import { printOnlyCauses } from './log.ts';
+import { printOnlyCauses, responseLine } from './log.ts';
 
 /** Returns what `console.error` prints for these values; undefined for nothing. */
 function printed(...values: unknown[]): unknown[] | undefined {
   const print = vi.spyOn(console, 'error').mockReturnValue();
-  vi.spyOn(console, 'info');
+  for (const level of ['debug', 'log', 'info', 'warn'] as const) vi.spyOn(console, level);
   onTestFinished(() => void vi.restoreAllMocks());
   printOnlyCauses();
   console.error(...values);
@@ -24,6 +24,16 @@ test('prints the stacks of all causes of a failed request, the first cause first
       expect.stringMatching(new RegExp(`^${title}\n +at .*log-lines\\.ts:\\d+:\\d+`)),
     ),
   );
+});
+
+test('escapes the control characters of strings, and of messages of errors', () => {
+  expect(printed('%s', '\u001b[2J', 7)).toEqual(['%s', '\\u001b[2J', 7]);
+  expect(printed(new Error('\u009b2J'))).toEqual([expect.stringMatching(/^Error: \\u009b2J\n {4}at /)]);
+});
+
+test('escapes the control characters of a path and a message, and line breaks', () => {
+  const body = JSON.stringify({ error: 404, message: 'There is\nno \u202e.' });
+  expect(responseLine('GET /\u009b2J', 400, body, 5.6)).toBe('GET /\\u009b2J  404  There is\\nno \\u202e.  6 ms');
 });
 
 test.each([[['a', { b: 1 }]], [[{ operation: 'x' }]], [[null]]])('prints %j as Node.js does', (values) => {

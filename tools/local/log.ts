@@ -1,18 +1,29 @@
+import { inspect } from 'node:util';
 import type { LoggedError, RequestLine } from '../../functions/shared/middleware/request-log.ts';
+import { printable } from '../shared/printable.ts';
 
 /** Some fields of a RequestLine, by which it is recognized. */
 const FIELDS: (keyof RequestLine)[] = ['operation', 'outcome', 'durationMs'];
 
-/** Makes `console` print only the stacks of the line's causes, the first cause first. The gateway prints a line for each response. */
+/**
+ * Makes `console` print only the stacks of a RequestLine's causes, the first cause first, because the gateway prints a line
+ * for each response. What a client has sent, and a text quotes, cannot control the terminal.
+ */
 export function printOnlyCauses(): void {
-  for (const level of ['info', 'error'] as const) {
+  for (const level of ['debug', 'log', 'info', 'warn', 'error'] as const) {
     const print = console[level];
     console[level] = (...values: unknown[]) => {
       const [value] = values;
-      if (!isRequestLine(value)) print(...values);
-      else if (value.cause) print(stacksOf(value.cause).join('\n'));
+      if (!isRequestLine(value)) print(...values.map(printableValue));
+      else if (value.cause) print(printable(stacksOf(value.cause).join('\n')));
     };
   }
+}
+
+/** Node.js prints a string, and an error's message, as they are. It escapes the strings in other values. */
+function printableValue(value: unknown): unknown {
+  const text = value instanceof Error ? inspect(value) : value;
+  return typeof text === 'string' ? printable(text) : text;
 }
 
 function isRequestLine(value: unknown): value is RequestLine {
@@ -32,5 +43,5 @@ function stacksOf(error: LoggedError): string[] {
 export function responseLine(request: string, status: number, body: string, milliseconds: number): string {
   const [, error, message] = /^\{"error":(\d+),"message":("(?:[^"\\]|\\.)*")\}$/.exec(body) ?? [];
   const parts = [request, error ?? status, message && JSON.parse(message), `${Math.round(milliseconds)} ms`];
-  return parts.filter((part) => part !== undefined).join('  ');
+  return printable(parts.filter((part) => part !== undefined).join('  ')).replaceAll('\n', '\\n');
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import inspector from 'node:inspector';
-import { format } from 'node:util';
 import { errorText } from '../../infra/error-text.ts';
 import { createTables } from './dynamodb.ts';
 import { createGateway, importRoutes } from './gateway.ts';
@@ -22,9 +21,7 @@ export async function serve({ port, endpoint, inspect }: ServeOptions): Promise<
   // An error after the response, for example because of a forgotten `await`, does not end the service.
   for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error) => console.error(error));
   await createTables(endpoint);
-  const routes = await importRoutes().catch((error) => {
-    throw new Error(format('The functions cannot be loaded:\n%O', error));
-  });
+  const routes = await importRoutes();
   printOnlyCauses();
   const server = createServer(createGateway(routes, console.log));
   // The operations have ALLOW_ORIGINS for other origins.

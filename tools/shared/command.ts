@@ -1,5 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { errorText } from '../../infra/error-text.ts';
+import { printable } from './printable.ts';
 
 /** An error in the command line. `command` prints its message, then the usage. */
 export class UsageError extends Error {}
@@ -40,7 +41,7 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
     await run(values, positionals);
   } catch (error) {
     const isUsageError = error instanceof UsageError || String(Object(error).code).startsWith('ERR_PARSE_ARGS_');
-    console.error(isUsageError ? `${(error as Error).message}\n\n${usage}` : errorText(error));
+    console.error(printable(isUsageError ? `${(error as Error).message}\n\n${usage}` : errorText(error)));
     process.exitCode = 1;
   }
 }

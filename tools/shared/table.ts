@@ -3,6 +3,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type TableId, tableLogicalId, tableOutput } from '../../infra/table-keys.ts';
 import { findLocalRun, localClient } from '../local/dynamodb.ts';
+import { printable } from './printable.ts';
 
 /** A table, and a client for its account and region. */
 export interface Table {
@@ -78,7 +79,8 @@ export function idOf({ id }: Item): string {
 }
 
 /** Prints rows of texts in aligned columns. */
-export function printTable(rows: string[][]): void {
+export function printTable(texts: string[][]): void {
+  const rows = texts.map((row) => row.map(printable));
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   for (const row of rows) {
     const cells = row.map((text, column) => text.padEnd(widths[column] ?? 0));

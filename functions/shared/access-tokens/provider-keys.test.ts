@@ -102,6 +102,9 @@ const endless: Listener = ({ socket }) => {
   const interval = setInterval(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n{'), 50);
   socket.on('close', () => clearInterval(interval));
 };
+/** Responds with 101, after which node:https has neither a response nor an error. */
+const upgrade: Listener = ({ socket }) =>
+  void socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n');
 test.each<[string, () => Listener, string]>([
   ['responds with null', () => text('null'), 'The issuer was undefined'],
   ['names another issuer', () => metadata({ issuer: 'https://x.example' }), 'was "https://x.example"; it'],
@@ -111,6 +114,7 @@ test.each<[string, () => Listener, string]>([
   ['redirects to its keys', () => keys(redirect), 'responded with status 302'],
   ['responds with HTML instead of keys', () => keys(HTML), 'is not valid JSON'],
   ['publishes no list of keys', () => keys(text('{"keys":7}')), 'JSON Web Key Set malformed'],
+  ['responds with 101', () => upgrade, 'closed the connection'],
   ['does not respond', () => () => {}, 'aborted due to timeout'],
   ['sends endless keys', () => keys(endless), 'aborted due to timeout'],
 ])('throws 503 within 1.5 s if the provider %s', async (_, listener, reason) => {

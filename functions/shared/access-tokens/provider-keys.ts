@@ -60,9 +60,14 @@ function fetchJson(url: string, signal: AbortSignal): Promise<Published> {
   return new Promise((resolve, reject) => {
     // The reason is the timeout; node:https would say only "aborted".
     const fail = (thrown: unknown) => reject(signal.reason ?? thrown);
+    let hasResponse = false;
     get(url, { signal }, (response) => {
+      hasResponse = true;
       if (response.statusCode === 200) json(response).then((document) => resolve(document ?? {}), fail);
       else fail(new Error(`${url} responded with status ${response.statusCode}, not 200.`));
-    }).on('error', fail);
+    })
+      .on('error', fail)
+      // A 101 response, for example, closes a request without `response` and `error`.
+      .on('close', () => hasResponse || fail(new Error(`${url} closed the connection.`)));
   });
 }

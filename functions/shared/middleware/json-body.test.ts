@@ -34,6 +34,8 @@ test.each(['application/json', 'APPLICATION/Json', ' application/json\t;\tcharse
 test.each([
   ['text/plain', '"text/plain"'],
   ['application/jsonx', '"application/jsonx"'],
+  ['application/json\u00a0', '"application/json\u00a0"'],
+  ['application/json\n', '"application/json\\n"'],
   ['application/json, text/plain', '"application/json, text/plain"'],
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   ['x'.repeat(41), `"${'x'.repeat(40)}…"`],

@@ -15,6 +15,8 @@ import { truncate } from './validation-message.ts';
 const MAX_BODY_BYTES = 2_500_000;
 /** A body has few members. A million values, which fit into 2.5 MB, would take seconds. Also limits the depth. */
 const MAX_VALUES = 1000;
+/** Only spaces and tabs may be around it (RFC 9110, 5.6.3). `String.trim` would also remove a no-break space. */
+const JSON_TYPE = /^[ \t]*application\/json[ \t]*(;|$)/i;
 /** Throws for invalid bytes, which `toString` would silently replace with U+FFFD. Keeps a byte order mark. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -46,7 +48,7 @@ export function jsonBody(bodyType: ValueType): Middleware {
 const grouped = (count: number) => count.toLocaleString('en-US');
 
 function requireJson(contentType: string | undefined): void {
-  if (contentType?.replace(/;.*/s, '').trim().toLowerCase() === 'application/json') return;
+  if (JSON_TYPE.test(contentType ?? '')) return;
   const problem = contentType === undefined ? 'is missing' : `was ${JSON.stringify(truncate(contentType))}`;
   throw new PlantStoreError(415, `The Content-Type ${problem}; it must be application/json.`);
 }
