@@ -64,7 +64,7 @@ test('prints a syntax error, returns error 500, and recovers with the next save'
   edit(FUNCTION, () => `${source}const x = ;\n`);
   await expect.poll(dev.output, POLL).toMatch(/create-plant\.ts:\d+\n.*\nconst x = ;\n/);
   await expect.poll(dev.output, POLL).toMatch(/^Waiting for a change\.$/m);
-  expect(await create('x')).toMatchObject({ error: 500 });
+  expect(await create('x')).toEqual({ error: 500, message: expect.stringContaining('\nconst x = ;\n') });
   writeFileSync(path(FUNCTION), source);
   await expect.poll(() => create('x'), POLL).toEqual(plantWith({ name: 'x' }));
 });

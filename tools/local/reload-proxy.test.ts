@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { listen } from '../../test/support/listen.ts';
-import { createReloadProxy } from './reload-proxy.ts';
+import { createReloadProxy, ENDED, type PortOrReason } from './reload-proxy.ts';
 
 function closedAfterTest(server: Server): Server {
   onTestFinished(() => {
@@ -22,7 +22,7 @@ async function startFunctions(listener: RequestListener): Promise<number> {
   return Number(port);
 }
 
-async function startProxy(port: number | undefined | Promise<number>) {
+async function startProxy(port: PortOrReason | Promise<number>) {
   const { server, finish } = createReloadProxy(async () => port);
   closedAfterTest(server);
   return { url: `http://${await listen(server)}`, server, finish };
@@ -73,18 +73,18 @@ test('a request waits until the process is ready', async () => {
 });
 
 test.each([
-  ['cannot load the code', async () => undefined],
-  ['ends during the request', () => startFunctions(({ socket }) => socket.destroy())],
-])('if the process %s, returns error 500, or a page to a browser', async (_, start) => {
+  ['cannot load the code', 'const x = <;', 'const x = &lt;;', async () => 'const x = <;'],
+  ['ends during the request', ENDED, ENDED, () => startFunctions(({ socket }) => socket.destroy())],
+])('if the process %s, returns error 500 with the reason, or a page to a browser', async (_, reason, html, start) => {
   const { url } = await startProxy(await start());
   const upload = request(url, { method: 'POST' }).end(Buffer.alloc(10 * 1024 * 1024));
   // Some clients read the response only after they have sent the whole body.
   const [[response]] = await Promise.all([once(upload, 'response'), once(upload, 'finish')]);
   const { statusCode, headers } = response;
-  expect(contractBody({ statusCode, headers, body: await text(response) })).toMatchObject({ error: 500 });
+  expect(contractBody({ statusCode, headers, body: await text(response) })).toEqual({ error: 500, message: reason });
   const page = await fetch(url, { headers: { accept: 'text/html,*/*;q=0.8' } });
   expect(page.headers.get('content-type')).toBe('text/html');
-  expect(await page.text()).toContain('npm run dev');
+  expect(await page.text()).toContain(html);
 });
 
 test('waits for running requests, but not longer than the time that they get', async () => {

@@ -3,24 +3,24 @@ import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gatewayResponse } from './gateway.ts';
 
-const FAILURE_PAGE = `<!doctype html>
-<title>The functions do not run</title>
-<p>The functions do not run. The terminal of <code>npm run dev</code> shows why.
-`;
+/** The port of the process with the functions, or the reason why it does not run. */
+export type PortOrReason = number | string;
+
+export const ENDED = 'The process of the functions has ended.';
 
 /**
  * Returns a server that passes requests on to the process with the functions, and a function that waits until those
  * requests have their responses, or the time is up.
  *
- * @param functionsPort returns the port of the process as soon as it is ready, or undefined if it failed
+ * @param functionsPort waits until the process is ready or has failed
  */
-export function createReloadProxy(functionsPort: () => Promise<number | undefined>) {
+export function createReloadProxy(functionsPort: () => Promise<PortOrReason>) {
   const running = new Set<Promise<void>>();
   const server = createServer(async (message, response) => {
     const port = await functionsPort();
     // The client has disconnected.
     if (response.destroyed) return;
-    if (port === undefined) return sendFailure(message, response);
+    if (typeof port === 'string') return sendFailure(message, response, port);
     const { method, url: path, rawHeaders: headers } = message;
     // Without an agent, no request gets an open connection that the process is about to close.
     const options = { host: '127.0.0.1', port, method, path, headers, setDefaultHeaders: false, agent: false };
@@ -33,7 +33,7 @@ export function createReloadProxy(functionsPort: () => Promise<number | undefine
     toFunctions.on('error', () => {
       message.unpipe(toFunctions);
       if (response.headersSent) response.destroy();
-      else sendFailure(message, response);
+      else sendFailure(message, response, ENDED);
     });
     const { promise, resolve } = Promise.withResolvers<void>();
     running.add(promise);
@@ -48,14 +48,16 @@ export function createReloadProxy(functionsPort: () => Promise<number | undefine
   return { server, finish };
 }
 
-/** Responds as API Gateway does if a function fails, or with a page to a browser. */
-function sendFailure(message: IncomingMessage, response: ServerResponse): void {
-  const { status, headers, text } = gatewayResponse('DEFAULT_5XX');
+/** Responds with error 500, or with a page to a browser. */
+function sendFailure(message: IncomingMessage, response: ServerResponse, reason: string): void {
+  const { status, headers } = gatewayResponse('DEFAULT_5XX');
   // An unread body would block the connection.
   message.resume();
   if (message.headers.accept?.includes('text/html')) {
-    response.writeHead(status, { ...headers, 'content-type': 'text/html' }).end(FAILURE_PAGE);
+    const escaped = reason.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    const page = `<!doctype html><meta charset="utf-8"><title>Error</title><pre>${escaped}</pre>`;
+    response.writeHead(status, { ...headers, 'content-type': 'text/html' }).end(page);
   } else {
-    response.writeHead(status, headers).end(text);
+    response.writeHead(status, headers).end(JSON.stringify({ error: 500, message: reason }));
   }
 }

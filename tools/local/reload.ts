@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { errorText } from '../../infra/error-text.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { writeGenerated } from '../generate/generate.ts';
-import { createReloadProxy } from './reload-proxy.ts';
+import { createReloadProxy, ENDED, type PortOrReason } from './reload-proxy.ts';
 import type { ServeOptions } from './serve.ts';
 import { watchSources } from './watch.ts';
 
@@ -17,7 +17,7 @@ const FINISH_MS = 2000;
  */
 export async function serveAndReload({ port, ...options }: ServeOptions, instructions: string): Promise<never> {
   const nextChange = watchSources(projectRoot);
-  let childPort = Promise.withResolvers<number | undefined>();
+  let childPort = Promise.withResolvers<PortOrReason>();
   const proxy = createReloadProxy(() => childPort.promise);
   await once(proxy.server.listen(port, '127.0.0.1'), 'listening');
   const processes = new Set<ChildProcess>();
@@ -34,20 +34,22 @@ export async function serveAndReload({ port, ...options }: ServeOptions, instruc
     const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify({ ...options, port: 0 })]);
     const exit = once(child, 'exit');
     const { resolve } = childPort;
-    child.once('message', (ownPort) => {
-      resolve(Number(ownPort));
+    // Not `PortOrReason`, because TypeScript knows only that it is a value of JSON.
+    child.once('message', (ready) => {
+      resolve(typeof ready === 'number' ? ready : String(ready));
+      if (typeof ready !== 'number') return;
       console.log(isFirst ? instructions : `Reloaded in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
       isFirst = false;
       processes.add(checkTypes());
     });
     child.once('exit', (code) => {
-      resolve(undefined);
+      resolve(ENDED);
       if (code) console.error('Waiting for a change.');
     });
     processes.add(child);
     do await nextChange();
     while (!generate());
-    const next = Promise.withResolvers<number | undefined>();
+    const next = Promise.withResolvers<PortOrReason>();
     // If the child is not ready yet, the requests that wait for it now wait for the next one.
     childPort.resolve(next.promise);
     childPort = next;

@@ -38,6 +38,6 @@ if (import.meta.main) {
     process.send?.(await serve(JSON.parse(String(process.argv[2]))));
   } catch (error) {
     console.error(errorText(error));
-    process.exit(1);
+    process.send?.(errorText(error), () => process.exit(1));
   }
 }
