@@ -25,6 +25,7 @@ interface OperationObject {
 }
 
 export interface Parameter {
+  $ref?: string;
   name: string;
   in: string;
   required?: boolean;

@@ -22,7 +22,7 @@ interface LoggedFunctionProps extends NodejsFunctionProps {
 /**
  * A bundled function with its own log group and a role that can write only to that log group.
  *
- * By default: Node.js 24 on arm64, 512 MB, an ESM bundle that contains the AWS SDK, JSON logs kept for one month
+ * By default: Node.js 24 on arm64, 512 MB, an ESM bundle that contains the AWS SDK, JSON logs kept for one month.
  */
 export class LoggedFunction extends Construct {
   readonly lambda: NodejsFunction;

@@ -22,7 +22,7 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
     for (const [indexName, indexKey] of Object.entries(indexes)) {
       table.addGlobalSecondaryIndex({ indexName, partitionKey: attribute(indexKey) });
     }
-    // Restoring a table names it, and CloudFormation replaces a table whose logical id changes.
+    // CloudFormation replaces a table whose logical id changes. `cdk import` names it too.
     (table.node.defaultChild as CfnTable).overrideLogicalId(tableLogicalId(id));
     return table;
   }

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { projectRoot } from '../infra/project-root.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
-import { checkedNumber, command, UsageError } from './shared/command.ts';
+import { checkedNumber, command } from './shared/command.ts';
 
 const USAGE = `Usage: npm start [-- --fresh] [--inspect], or npm run dev with the same options
 
@@ -23,9 +23,6 @@ const OPTIONS = {
 } as const;
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect }) => {
-  // Without "--" before an option, npm passes it on only as a variable.
-  const kept = Object.keys(OPTIONS).find((name) => process.env[`npm_config_${name}`]);
-  if (kept) throw new UsageError(`npm did not pass on --${kept}; write -- before it, as in npm start -- --fresh.`);
   // For the modules below, which are therefore imported dynamically, and for child processes.
   const compileCache = join(projectRoot, 'node_modules/.cache/node');
   enableCompileCache(compileCache);

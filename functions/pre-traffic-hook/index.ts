@@ -14,7 +14,6 @@ import { HOOK_REPEAT_MS, HOOK_REPORT_MS } from '../shared/time-limits.ts';
 /** Source: "AppSpec 'hooks' section for an AWS Lambda deployment". */
 type LifecycleEvent = Record<'DeploymentId' | 'LifecycleEventHookExecutionId', string>;
 
-/** Throttling, a restarting database, a role that is not yet known. */
 /** `creator` of a deployment that restores the previous version ("DeploymentInfo", CodeDeploy API Reference). */
 const ROLLBACKS = ['codeDeployRollback', 'CloudFormationRollback'];
 

@@ -10,8 +10,7 @@ export class UnconvertedNumber {
 }
 
 /**
- * Replaces each number that must be an int64 by its value in `exact`, the result of `parseExactly`, also inside of `value`.
- * Returns the value.
+ * Returns `value` with each int64 from `exact`, the result of `parseExactly`. Changes objects and arrays in place.
  */
 export function withExactInt64s(type: ValueType, value: unknown, exact: unknown): unknown {
   if (type === 'int64' && typeof value === 'number') return exact;

@@ -38,24 +38,33 @@ function edit(file: string, change: (source: string) => string): void {
   writeFileSync(path(file), change(readFileSync(path(file), 'utf8')));
 }
 
-/** Creates a plant with a new id. Returns the response's body, or null while the service is down. */
-const create = (name: string) => post(dev.url, bodyOf(Date.now(), plantWith({ name }))).catch(() => null);
+/** Creates a plant with a new id. Returns the response's body. */
+const create = (name: string) => post(dev.url, bodyOf(Date.now(), plantWith({ name })));
+
+/** Changes the name in the response of the function. */
+const withName = (source: string, name: string) =>
+  source.replace(/membersOf<CreatePlantResponse>.*?(?=\);)/, `{ ...$&, name: '${name}' }`);
+
+test('responds to each request during a reload', async () => {
+  edit(FUNCTION, (source) => withName(source, 'reloaded'));
+  const names = new Set<unknown>();
+  while (!names.has('reloaded')) names.add((await create('x'))['name']);
+  expect(names).not.toContain(undefined);
+});
 
 test('serves an edited function, and shows its type errors', async () => {
   const wrong = "export const wrong: number = 'x';\n";
-  edit(
-    FUNCTION,
-    (source) => source.replace(/membersOf<CreatePlantResponse>.*?(?=\);)/, "{ ...$&, name: 'edited' }") + wrong,
-  );
+  edit(FUNCTION, (source) => withName(source, 'edited') + wrong);
   await expect.poll(() => create('x'), POLL).toEqual(plantWith({ name: 'edited' }));
   await expect.poll(dev.output, POLL).toMatch(/^functions\/create-plant\/create-plant\.ts\(\d+,14\): error TS2322: /m);
 });
 
-test('prints a syntax error, and recovers with the next save', async () => {
+test('prints a syntax error, returns error 500, and recovers with the next save', async () => {
   const source = readFileSync(path(FUNCTION), 'utf8');
   edit(FUNCTION, () => `${source}const x = ;\n`);
   await expect.poll(dev.output, POLL).toMatch(/create-plant\.ts:\d+\n.*\nconst x = ;\n/);
   await expect.poll(dev.output, POLL).toMatch(/^Waiting for a change\.$/m);
+  expect(await create('x')).toEqual({ error: 500, message: expect.stringContaining('\nconst x = ;\n') });
   writeFileSync(path(FUNCTION), source);
   await expect.poll(() => create('x'), POLL).toEqual(plantWith({ name: 'x' }));
 });

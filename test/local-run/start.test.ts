@@ -74,10 +74,9 @@ test.each(['PORT', 'DYNAMODB_PORT'])(
   },
 );
 
-test('does not start if npm keeps an option, both ports in .env are the same, or the data is damaged', async () => {
+test('does not start if both ports in .env are the same, or the data is damaged', async () => {
   const other = copyProject();
-  const start = async (args: string[] = []) => (await other.run(['npm', 'run', '--silent', 'start', ...args])).stderr;
-  expect(await start(['--fresh'])).toMatch(/^npm did not pass on --fresh; write -- before it, /);
+  const start = async () => (await other.run('npm run --silent start')).stderr;
   writeFileSync(join(other.directory, '.env'), 'PORT=64321\nDYNAMODB_PORT=64321\n');
   expect(await start()).toBe('PORT and DYNAMODB_PORT are both 64321; they must be different.\n');
   writeFileSync(join(other.directory, '.env'), 'PORT=0\n');

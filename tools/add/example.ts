@@ -7,6 +7,7 @@ import { generate, writeFiles } from '../generate/generate.ts';
 
 /** The first lines of the blocks at whose end `npm run add` inserts something. */
 const PATHS = 'paths:';
+const TABLE_KEYS_FILE = 'infra/table-keys.ts';
 const GRANTS_FILE = 'infra/grants.ts';
 const GRANTS = 'const GRANTS: Record<string, OperationGrants> = {';
 
@@ -36,6 +37,10 @@ function filesWithExample(example: string, root: string): Record<string, string>
   const grants = read(GRANTS_FILE);
   if (grants.includes(`\n${line}`)) throw new Error(`${GRANTS_FILE} has ${operation.operationId} already.`);
   const code = readdirSync(join(root, 'examples', example)).filter((file) => file.endsWith('.ts'));
+  const [, index] = /IndexName: '(\w+)'/.exec(code.map(source).join('')) ?? [];
+  if (index !== undefined && !read(TABLE_KEYS_FILE).includes(index)) {
+    throw new Error(`${TABLE_KEYS_FILE} has no index ${index}, which ${example} reads (docs/changing.md, "An index").`);
+  }
   return {
     'openapi.yaml': contractWith(operation, source('openapi.yaml'), read('openapi.yaml')),
     [GRANTS_FILE]: insertAtEnd(GRANTS_FILE, grants, GRANTS, `${line}${source('grants.txt').trim()},`),

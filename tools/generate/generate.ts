@@ -36,6 +36,8 @@ function createCompiler(): Ajv2020 {
     allErrors: true,
     verbose: true,
     removeAdditional: true,
+    // For a long enum, Ajv would otherwise generate a `require`, which an ES module does not have.
+    loopEnum: Infinity,
     code: { source: true, esm: true, lines: true },
   });
   for (const [keyword, type, fails, bound] of KEYWORDS) {
@@ -75,6 +77,8 @@ export function generate(text: string): Record<string, string> {
     const validator = { ...event, properties };
     const response = resolved(jsonSchema(responses['200']) ?? {});
     const names = referencedSchemaNames([requestBody, responses['200']]);
+    if (names.includes('Body'))
+      throw new Error('The schema Body must have another name: bodyType is the type of a request.');
     const schemas = names.map((name) => ({ name, schema: resolved(allSchemas[name] ?? {}) }));
     const parameterTypes = ({ properties = {} }: Schema = {}) =>
       mapValues(properties, (schema, name) => parameterType(schema, name, operationId));
@@ -84,8 +88,8 @@ export function generate(text: string): Record<string, string> {
         pathParameters: parameterTypes(request['pathParameters']),
         queryStringParameters: parameterTypes(request['queryStringParameters']),
       },
-      ...(request['body'] && { bodyType: toValueType(request['body']) }),
-      ...Object.fromEntries(schemas.map(({ name, schema }) => [typeConstant(name), toValueType(schema)])),
+      ...(request['body'] && { bodyType: toValueType(request['body'], `${operationId}.body`) }),
+      ...Object.fromEntries(schemas.map(({ name, schema }) => [typeConstant(name), toValueType(schema, name)])),
     };
     const compiler = createCompiler();
     const typeName = pascalCaseId(operation);
@@ -125,7 +129,8 @@ function referencedSchemaNames(parts: unknown[]): string[] {
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
 function requestSchemas(operationId: string, parameters: Parameter[], requestBody?: RequestOrResponse) {
   const request: Record<string, { type: string; required: string[]; properties: Record<string, Schema> }> = {};
-  for (const { name, in: place, required, schema = {} } of parameters) {
+  for (const { $ref, name, in: place, required, schema = {} } of parameters) {
+    if ($ref !== undefined) throw new Error(`A parameter of ${operationId} is a $ref; only a schema can be one.`);
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
     if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
     const ofPart = request[part] ?? { type: 'object', required: [], properties: {} };
@@ -136,7 +141,9 @@ function requestSchemas(operationId: string, parameters: Parameter[], requestBod
   if (!requestBody) return request;
   const body = jsonSchema(requestBody);
   if (body && requestBody.required) return { ...request, body };
-  throw new Error(`The request body of ${operationId} must be required, and have a schema for application/json.`);
+  throw new Error(
+    `The request body of ${operationId} must be required, no $ref, and have a schema for application/json.`,
+  );
 }
 
 function jsonSchema(message: RequestOrResponse | undefined): Schema | undefined {

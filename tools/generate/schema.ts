@@ -34,7 +34,12 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
   }
   const resolveChild = (child: Schema) => resolve(child, schemas, parents);
   const { allOf = [], ...own } = schema;
-  if (own.properties) own.properties = mapValues(own.properties, resolveChild);
+  if (own.properties) {
+    own.properties = mapValues(own.properties, (child: Schema | null, name) => {
+      if (!child) throw new Error(`The member ${name} has no schema.`);
+      return resolveChild(child);
+    });
+  }
   if (own.items) own.items = resolveChild(own.items);
   if (allOf.length === 0) return own;
   const parts = [...allOf.map(resolveChild), own];
@@ -55,7 +60,7 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
 
 /** Keywords that do not affect the validation. */
 const ANNOTATIONS = ['description', 'title', 'example', 'examples', 'deprecated'];
-const NUMBER_KEYWORDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+const NUMBER_KEYWORDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 /** The supported keywords of each type, and the schema that every value of the type must match. */
 const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
   // Ajv removes other members.
@@ -63,7 +68,7 @@ const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
   array: { keywords: ['items', 'minItems', 'maxItems'], base: { type: 'array' } },
   string: { keywords: ['minLength', 'maxLength', 'pattern', 'enum'], base: { type: 'string', wellFormed: true } },
   number: { keywords: NUMBER_KEYWORDS, base: { type: 'number', storable: true } },
-  int32: { keywords: NUMBER_KEYWORDS, base: { type: 'integer', int32: true } },
+  int32: { keywords: [...NUMBER_KEYWORDS, 'multipleOf'], base: { type: 'integer', int32: true } },
   int64: { keywords: ['format'], base: { int64: true } },
   boolean: { keywords: [], base: { type: 'boolean' } },
 };
@@ -80,10 +85,7 @@ const MAX_LEVELS = 32;
  * @throws if the schema has a type or keyword that is not supported, or is nested too deeply
  */
 export function validatorSchema(schema: Schema, place: string, level = 1): Schema {
-  const type = TYPES[valueType(schema)];
-  if (!type) {
-    throw new Error(`${place} is of type ${valueType(schema)}; it must be one of ${Object.keys(TYPES).join(', ')}.`);
-  }
+  const type = supportedType(schema, place);
   const unsupported = unsupportedKeyword(schema, type.keywords);
   if (unsupported !== undefined) {
     const supported = type.keywords.join(', ') || 'none';
@@ -94,6 +96,9 @@ export function validatorSchema(schema: Schema, place: string, level = 1): Schem
   if (undeclared !== undefined) {
     throw new Error(`${place} requires ${undeclared}; a required name must be one of its properties.`);
   }
+  // Each object has such a member, so the validator would not find it missing.
+  const inherited = Object.keys(declared).find((name) => name in {});
+  if (inherited !== undefined) throw new Error(`${place} has the member ${inherited}, which all objects have.`);
   const content = { object: 'properties', array: 'items' }[valueType(schema)];
   // What is inside would be stored without validation.
   if (content && !schema[content]) throw new Error(`${place} has no ${content}; its type needs them.`);
@@ -114,11 +119,22 @@ function unsupportedKeyword(schema: Schema, supported: string[]): string | undef
   return Object.keys(schema).find((keyword) => !['type', ...ANNOTATIONS, ...supported].includes(keyword));
 }
 
-/** Converts a resolved schema to the type that the functions use. */
-export function toValueType(schema: Schema): ValueType {
+function supportedType(schema: Schema, place: string) {
+  const name = valueType(schema);
+  const type = TYPES[name];
+  if (type) return type;
+  const names = Object.keys(TYPES).map((each) => (each.startsWith('int') ? `integer (format: ${each})` : each));
+  throw new Error(`${place} is of type ${name}; it must be one of ${names.join(', ')}.`);
+}
+
+/** Converts a resolved schema to the type that the functions use. Throws as `validatorSchema` for its type. */
+export function toValueType(schema: Schema, place: string): ValueType {
+  const { items = {}, properties = {} } = schema;
+  supportedType(schema, place);
   const type = valueType(schema);
-  if (type === 'array') return [toValueType(schema.items ?? {})];
-  return type === 'object' ? mapValues(schema.properties ?? {}, toValueType) : (type as ScalarType);
+  if (type === 'array') return [toValueType(items, `${place}.*`)];
+  if (type !== 'object') return type as ScalarType;
+  return mapValues(properties, (member, name) => toValueType(member, `${place}.${name}`));
 }
 
 /** Converts a resolved schema to a TypeScript type. */

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders, Server } from 'node:http';
-import type { PutItemInput } from '@aws-sdk/client-dynamodb';
+import type { DeleteItemInput, PutItemInput } from '@aws-sdk/client-dynamodb';
 import { parseObject } from '../../functions/shared/parse-object.ts';
 import { tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 
 /**
- * Adds the stored item to dynalite's response to a PutItem whose condition failed. dynalite ignores
- * `ReturnValuesOnConditionCheckFailure` ("PutItem", Amazon DynamoDB API Reference).
+ * Adds the stored item to dynalite's response to a write whose condition failed. dynalite ignores
+ * `ReturnValuesOnConditionCheckFailure` ("PutItem", "UpdateItem" and "DeleteItem", Amazon DynamoDB API Reference).
  */
 export function addItemsToFailedWrites(server: Server): void {
   server.prependListener('request', (request, response) => {
-    if (!String(request.headers['x-amz-target']).endsWith('.PutItem')) return;
+    if (!/\.(Put|Update|Delete)Item$/.test(String(request.headers['x-amz-target']))) return;
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     const end = response.end.bind(response);
@@ -30,18 +30,21 @@ export function addItemsToFailedWrites(server: Server): void {
   });
 }
 
+type WriteInput = Partial<Pick<PutItemInput, 'Item'> & Pick<DeleteItemInput, 'Key'>> & Omit<PutItemInput, 'Item'>;
+
 /** Reads the item with the key of an input that wants it. Returns it as in the response of GetItem. */
-async function storedItem(url: string, sent: IncomingHttpHeaders, input: PutItemInput): Promise<object> {
+async function storedItem(url: string, sent: IncomingHttpHeaders, input: WriteInput): Promise<object> {
   const { TableName, Item = {}, ReturnValuesOnConditionCheckFailure: wanted } = input;
   const id = tableIds.find((each) => tableLogicalId(each) === TableName);
   if (wanted !== 'ALL_OLD' || !id) return {};
   const { name } = tableKeys[id].key;
+  const { Key = { [name]: Item[name] } } = input;
   const { authorization = '', 'content-type': type = '', 'x-amz-date': date } = sent;
   const headers = { authorization, 'content-type': type, 'x-amz-date': String(date) };
   const response = await fetch(url, {
     method: 'POST',
     headers: { ...headers, 'x-amz-target': 'DynamoDB_20120810.GetItem' },
-    body: JSON.stringify({ TableName, Key: { [name]: Item[name] }, ConsistentRead: true }),
+    body: JSON.stringify({ TableName, Key, ConsistentRead: true }),
   });
   return parseObject(await response.text());
 }

@@ -122,7 +122,7 @@ function preflightResponse(method: string, routes: Route[]): RawResponse | undef
 }
 
 /** Returns a gateway response of the stack. MISSING_AUTHENTICATION_TOKEN is the type for an unknown path or method. */
-function gatewayResponse(type: 'DEFAULT_5XX' | 'MISSING_AUTHENTICATION_TOKEN'): RawResponse {
+export function gatewayResponse(type: 'DEFAULT_5XX' | 'MISSING_AUTHENTICATION_TOKEN'): RawResponse {
   const { error, message } = gatewayResponses[type];
   const headers = { 'content-type': 'application/json', ...corsHeaders(allowOrigins()), ...errorHeaders[error] };
   return { status: 400, headers, text: JSON.stringify({ error, message }) };

@@ -4,12 +4,22 @@ import { join } from 'node:path';
 import { errorText } from '../../infra/error-text.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { writeGenerated } from '../generate/generate.ts';
+import { createReloadProxy, ENDED, type PortOrReason } from './reload-proxy.ts';
 import type { ServeOptions } from './serve.ts';
 import { watchSources } from './watch.ts';
 
-/** Serves in a child process, and starts it again after each change. Prints `instructions` when it is first ready. */
-export async function serveAndReload(options: ServeOptions, instructions: string): Promise<never> {
+/** Milliseconds in which running requests can end before the process with the previous code is stopped. */
+const FINISH_MS = 2000;
+
+/**
+ * Serves in a child process, behind a proxy, and starts it again after each change. Prints `instructions` when it is
+ * first ready.
+ */
+export async function serveAndReload({ port, ...options }: ServeOptions, instructions: string): Promise<never> {
   const nextChange = watchSources(projectRoot);
+  let childPort = Promise.withResolvers<PortOrReason>();
+  const proxy = createReloadProxy(() => childPort.promise);
+  await once(proxy.server.listen(port, '127.0.0.1'), 'listening');
   const processes = new Set<ChildProcess>();
   const killAll = () => {
     for (const each of processes) each.kill('SIGKILL');
@@ -21,17 +31,29 @@ export async function serveAndReload(options: ServeOptions, instructions: string
   generate();
   for (;;) {
     const start = performance.now();
-    const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify(options)]);
+    const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify({ ...options, port: 0 })]);
     const exit = once(child, 'exit');
-    child.once('message', () => {
+    const { resolve } = childPort;
+    // Not `PortOrReason`, because TypeScript knows only that it is a value of JSON.
+    child.once('message', (ready) => {
+      resolve(typeof ready === 'number' ? ready : String(ready));
+      if (typeof ready !== 'number') return;
       console.log(isFirst ? instructions : `Reloaded in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
       isFirst = false;
       processes.add(checkTypes());
     });
-    child.once('exit', (code) => code && console.error('Waiting for a change.'));
+    child.once('exit', (code) => {
+      resolve(ENDED);
+      if (code) console.error('Waiting for a change.');
+    });
     processes.add(child);
     do await nextChange();
     while (!generate());
+    const next = Promise.withResolvers<PortOrReason>();
+    // If the child is not ready yet, the requests that wait for it now wait for the next one.
+    childPort.resolve(next.promise);
+    childPort = next;
+    await proxy.finish(FINISH_MS);
     killAll();
     processes.clear();
     await exit;

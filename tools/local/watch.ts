@@ -1,4 +1,4 @@
-import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,49 +6,60 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SETTLE_MS = 50;
 
 /**
- * Watches the contract, `functions/` and `infra/` of a project. Returns a function that waits for the next change, or
- * returns immediately if there was one since its last call.
+ * Watches the sources of a project: `openapi.yaml`, and the code in `functions/` and `infra/`. Returns a function that
+ * waits for the next change of them, or returns immediately if there was one since its last call.
  *
  * It watches each folder by itself: on Linux, a watched file and a recursive watch lose a file that git or an editor
- * replaces.
+ * replaces. It compares the sources, because an editor also creates and removes other files in the same folders.
  */
 export function watchSources(root: string): () => Promise<void> {
-  let change = Promise.withResolvers<void>();
-  const watchFolder = (folder: string) =>
-    watch(folder, (_, file) => {
-      // A change of the contract writes the generated files.
-      if (!file?.includes('.generated.')) change.resolve();
-    });
-  /** Watches all folders again, because there can be new ones. */
-  const watchFolders = async (): Promise<FSWatcher[]> => {
-    try {
-      return sourceFolders(root).map(watchFolder);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      // git has just removed a folder.
-      await sleep(SETTLE_MS);
-      return watchFolders();
-    }
-  };
-  let watchers = sourceFolders(root).map(watchFolder);
-  watch(root, (_, file) => {
-    if (file === 'openapi.yaml') change.resolve();
-  });
-  return async () => {
-    await change.promise;
-    await sleep(SETTLE_MS);
-    change = Promise.withResolvers();
+  let event = Promise.withResolvers<void>();
+  let watchers: FSWatcher[] = [];
+  /** Watches all folders again, because there can be new ones. Returns the versions of the sources. */
+  const watchFolders = (): string => {
+    const { folders, versions } = readSources(root);
     const previous = watchers;
-    watchers = await watchFolders();
+    watchers = folders.map((folder) => watch(folder, () => event.resolve()));
     for (const watcher of previous) watcher.close();
+    return versions;
+  };
+  let loaded = watchFolders();
+  return async () => {
+    for (;;) {
+      await event.promise;
+      await sleep(SETTLE_MS);
+      event = Promise.withResolvers();
+      try {
+        const versions = watchFolders();
+        if (versions === loaded) continue;
+        loaded = versions;
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        // git has just removed a folder.
+        event.resolve();
+      }
+    }
   };
 }
 
-/** Returns the paths of `functions/`, `infra/` and all folders in them. */
-function sourceFolders(root: string): string[] {
-  return ['functions', 'infra'].flatMap((name) => {
-    const entries = readdirSync(join(root, name), { recursive: true, withFileTypes: true });
-    const folders = entries.filter((entry) => entry.isDirectory());
-    return [join(root, name), ...folders.map((folder) => join(folder.parentPath, folder.name))];
+/** Returns the folders that can contain sources, and a text that differs after each change of a source. */
+function readSources(root: string): { folders: string[]; versions: string } {
+  const roots = ['functions', 'infra'].map((name) => join(root, name));
+  const entries = roots.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }));
+  const paths = (some: typeof entries) => some.map(({ parentPath, name }) => join(parentPath, name));
+  const files = paths(entries.filter((entry) => entry.isFile() && isCode(entry.name)));
+  const versions = [join(root, 'openapi.yaml'), ...files].map((file) => {
+    const { mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    return `${file} ${mtimeMs} ${size}`;
   });
+  return {
+    folders: [root, ...roots, ...paths(entries.filter((entry) => entry.isDirectory()))],
+    versions: versions.join('\n'),
+  };
+}
+
+/** Returns true for the name of a file that the functions can import, except those that `npm run generate` writes. */
+function isCode(name: string): boolean {
+  return /^[^.].*\.[jt]s$/.test(name) && !/\.(test|generated)\./.test(name);
 }

@@ -1,13 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { projectRoot } from '../../infra/project-root.ts';
 import { runInProcess } from '../../test/support/command.ts';
 import { checked, checkedNumber, command, UsageError } from './command.ts';
 
 const usage = 'Usage: npm run command';
-const options = { name: { type: 'string' }, fast: { type: 'boolean', default: false } } as const;
+const options = {
+  name: { type: 'string' },
+  fast: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean' },
+} as const;
 
 /** Runs a command with these arguments. Returns its exit status and output, and the arguments of its `run`. */
 async function runWith(argv: string[], body = async () => {}) {
@@ -33,6 +37,14 @@ test.each([
   expect(others).toEqual({ code: 1, stdout: '', received: undefined });
   expect(stderr.startsWith(message)).toBe(true);
   expect(stderr.endsWith(`\n\n${usage}\n`)).toBe(true);
+});
+
+test('rejects a command whose option npm kept', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('npm_config_dry_run', 'true');
+  const { code, stderr, received } = await runWith(['a', 'b']);
+  expect({ code, received }).toEqual({ code: 1, received: undefined });
+  expect(stderr).toMatch(/^npm did not pass on --dry-run; write -- before it\.\n/);
 });
 
 test('prints only the usage for --help, even with invalid arguments', async () => {

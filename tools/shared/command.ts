@@ -33,6 +33,9 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1));
   try {
     if (process.argv.includes('--help')) return console.log(usage);
+    // Without "--" before an option, npm passes it on only as a variable: --dry-run would be lost, for example.
+    const kept = Object.keys(options ?? {}).find((name) => process.env[`npm_config_${name.replaceAll('-', '_')}`]);
+    if (kept) throw new UsageError(`npm did not pass on --${kept}; write -- before it.`);
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const missing = args[positionals.length];
     if (missing !== undefined) throw new UsageError(`${missing} is missing.`);

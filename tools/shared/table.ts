@@ -78,6 +78,15 @@ export function idOf({ id }: Item): string {
   return id?.N ?? '';
 }
 
+/** Converts an item to an object, independently of the functions' code. Numbers beyond 2^53 are rounded. */
+export function valuesOf(item: Item): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(item).map(([name, attribute]) => [name, valueOfAttribute(attribute)]));
+}
+
+function valueOfAttribute({ S, BOOL, N, L, M }: AttributeValue): unknown {
+  return S ?? BOOL ?? L?.map(valueOfAttribute) ?? (M ? valuesOf(M) : Number(N));
+}
+
 /** Prints rows of texts in aligned columns. */
 export function printTable(texts: string[][]): void {
   const rows = texts.map((row) => row.map(printable));

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type AttributeValue, DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
 import { newToken } from '../../functions/shared/access-tokens/token.ts';
-import { findBaseUrl, findTable, type Item, plantsById, type Table } from '../shared/table.ts';
+import { findBaseUrl, findTable, type Item, plantsById, type Table, valuesOf } from '../shared/table.ts';
 
 const TOKEN_SECONDS = 60 * 60;
 
@@ -28,9 +28,9 @@ export async function openStack(stack: string | undefined) {
 
     /** Returns what is wrong with the stored plants; undefined if they are exactly these. */
     async compareStored(expected: Map<bigint, Plant>): Promise<string | undefined> {
-      const start = (item: Item | undefined) => JSON.stringify(item)?.slice(0, 100) ?? 'missing';
-      const problems = (await storedPlants(expected)).flatMap(({ id, item, wanted }) =>
-        isDeepStrictEqual(item, wanted) ? [] : `${id} is ${start(item)}; it must be ${start(wanted)}`,
+      const beginning = (value: unknown) => JSON.stringify(value)?.slice(0, 100) ?? 'missing';
+      const problems = (await storedPlants(expected)).flatMap(({ id, stored, plant }) =>
+        isDeepStrictEqual(stored, plant) ? [] : `${id} is ${beginning(stored)}; it must be ${beginning(plant)}`,
       );
       return problems.join('\n      ') || undefined;
     },
@@ -39,37 +39,25 @@ export async function openStack(stack: string | undefined) {
     async cleanUp(expected: Map<bigint, Plant>): Promise<string> {
       for (const { item } of [valid, expired]) await remove(accessTokens, { digest: item.digest });
       const kept: bigint[] = [];
-      for (const { id, item, wanted } of await storedPlants(expected)) {
-        const hasMembers = isDeepStrictEqual(item, { ...item, ...wanted });
-        if (hasMembers) await remove(plants, { id: wanted.id });
-        else if (item) kept.push(id);
+      for (const { id, stored, plant } of await storedPlants(expected)) {
+        const hasMembers = isDeepStrictEqual(stored, { ...stored, ...plant });
+        if (hasMembers) await remove(plants, { id: { N: String(id) } });
+        else if (stored) kept.push(id);
       }
       return kept.join(', ');
     },
   };
 
+  /** Not with the code of the functions, because the smoke test checks what that stores. */
   async function storedPlants(expected: Map<bigint, Plant>) {
-    const stored = await plantsById(plants, [...expected.keys()].map(String));
-    return [...expected].map(([id, plant]) => ({ id, item: stored.get(String(id)), wanted: itemOf(id, plant) }));
+    const items = await plantsById(plants, [...expected.keys()].map(String));
+    return [...expected].map(([id, plant]) => {
+      const { id: _, ...members } = items.get(String(id)) ?? {};
+      return { id, plant, stored: items.has(String(id)) ? valuesOf(members) : undefined };
+    });
   }
 }
 
 async function remove({ client, tableName }: Table, Key: Item): Promise<void> {
   await client.send(new DeleteItemCommand({ TableName: tableName, Key }));
-}
-
-/** Not the code of the functions, because the smoke test checks what that stores. */
-function itemOf(id: bigint, plant: Plant) {
-  return { id: { N: String(id) }, ...attributesOf(plant) };
-}
-
-function attributesOf(members: object): Item {
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, attributeOf(value)]));
-}
-
-function attributeOf(value: unknown): AttributeValue {
-  if (typeof value === 'string') return { S: value };
-  if (typeof value === 'boolean') return { BOOL: value };
-  if (Array.isArray(value)) return { L: value.map(attributeOf) };
-  return typeof value === 'object' && value ? { M: attributesOf(value) } : { N: String(value) };
 }

@@ -34,8 +34,8 @@ interface Attribute {
 }
 
 /**
- * Converts an item to an object with these members. One that the item does not have is undefined, which a response omits.
- * `Converted` is the contract's type for the same members, which the item matched when it was stored.
+ * Converts an item to an object with these members, whose type in TypeScript is `Converted`. A member that the item does not
+ * have is undefined, which a response omits: also a required one, if the item is older than the contract.
  */
 export function membersOf<Converted extends object>(
   item: Record<string, Attribute>,
@@ -46,14 +46,19 @@ export function membersOf<Converted extends object>(
 }
 
 /**
- * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, and for one of another
- * type, which was stored before the contract changed.
+ * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, and for one that is or
+ * contains a value of another type, which was stored before the contract changed. Does not check keywords such as `enum`.
  */
 export function memberValue({ S, BOOL, N, L, M }: Attribute = {}, type: ValueType): unknown {
   if (type === 'string') return S;
   if (type === 'boolean') return BOOL;
-  if (Array.isArray(type)) return L?.map((item) => memberValue(item, type[0])).filter((item) => item !== undefined);
+  if (Array.isArray(type)) {
+    const items = L?.map((item) => memberValue(item, type[0]));
+    return items?.includes(undefined) ? undefined : items;
+  }
   if (typeof type === 'object') return M && membersOf(M, type);
   if (N === undefined) return undefined;
-  return type === 'int64' ? parseDigits(N) : Number(N);
+  if (type === 'int64') return parseDigits(N);
+  const number = Number(N);
+  return type === 'number' || number === (number | 0) ? number : undefined;
 }
