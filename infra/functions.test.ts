@@ -26,7 +26,7 @@ test.each(twoOperations)('$operationId runs on Node.js 24 and arm64', (operation
   expect(functionOf(template, operation).properties).toMatchObject({
     Runtime: 'nodejs24.x',
     Architectures: ['arm64'],
-    // With less memory, a cold start takes several times longer. With more, it still waits for DynamoDB (docs/decisions.md).
+    // With less memory, a cold start takes several times longer. With more, it still waits for DynamoDB.
     MemorySize: 512,
     Timeout: 10,
   });
