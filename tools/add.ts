@@ -18,5 +18,7 @@ await command({ usage: USAGE, args: ['EXAMPLE'] }, async (_, [example = '']) => 
   checked('EXAMPLE', example, new RegExp(`^(${examples.join('|')})$`), `one of ${examples.join(', ')}`);
   const files = addExample(example, projectRoot);
   console.log(`Added ${example}. These files are new or changed:\n\n${files.map((file) => `  ${file}\n`).join('')}`);
-  console.log('Now raise the version in openapi.yaml, say in its error table what is new (docs/changing.md), and run npm test.');
+  console.log(
+    'Now raise the version in openapi.yaml, say in its error table what is new (docs/changing.md), and run npm test.',
+  );
 });
