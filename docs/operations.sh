@@ -59,9 +59,9 @@ commits() {
 # Prints a release's status and error, and its two versions. GetDeployment has only the digest of the text that names them.
 release() {
   local application type member digest result
-  read -r application type member digest result <<<"$(aws deploy batch-get-deployments --deployment-ids "$1" \
+  read -r -d '' application type member digest result <<<"$(aws deploy batch-get-deployments --deployment-ids "$1" \
     --output text --query "deploymentsInfo[0].[applicationName, revision.revisionType,
-      (revision.string && 'string') || 'appSpecContent', revision.*.sha256 | [0], status, errorInformation.message]")"
+      (revision.string && 'string') || 'appSpecContent', revision.*.sha256 | [0], status, errorInformation.message]")" || true
   echo "$result"
   aws deploy get-application-revision --application-name "$application" --output text --query 'revision.*.content' \
     --revision "{\"revisionType\":\"$type\",\"$member\":{\"sha256\":\"$digest\"}}" |

@@ -9,5 +9,9 @@ const contract = await openapiTS(readFileSync('openapi.yaml'), {
   transform: (schema) => (isInt64(schema) ? bigint : undefined),
 });
 const types = astToString(contract);
-const names = Array.from(types.matchAll(/(\w+)\??: bigint/g), ([, name]) => name);
+const code = types.replaceAll(/\/\*.*?\*\//gs, '');
+const namesOf = (type) =>
+  Array.from(code.matchAll(new RegExp(`(?:"([^"]+)"|(\\w+))\\??: ${type}`, 'g')), ([, quoted, name]) => quoted ?? name);
+const own = namesOf('bigint\\b');
+const names = [...own, ...own.flatMap((schema) => namesOf(`components\\["schemas"\\]\\["${schema}"\\]`))];
 writeFileSync('plant-store.ts', `${types}\nexport const INT64_MEMBERS = new Set(${JSON.stringify(names)});\n`);

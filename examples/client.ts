@@ -21,23 +21,24 @@ const toBigints: Reviver = function (name, value, { source }) {
 async function send(request: Request): Promise<Response> {
   for (let attempt = 1, lost = 0; ; attempt += 1) {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(30_000)]);
-    const response = await fetch(request.clone(), { signal })
-      .then(async (received) => new Response(await received.text(), received))
+    const received = await fetch(request.clone(), { signal })
+      .then(async (response) => ({ response, text: await response.text() }))
       .catch((thrown) => {
         lost += 1;
         if (lost === 2 || request.signal.aborted) throw thrown;
       });
-    if (response) {
-      const { ok, status, headers } = response;
+    if (received) {
+      const { ok, status, headers } = received.response;
       if (![200, 400].includes(status) || !headers.get('Content-Type')?.startsWith('application/json'))
         throw new Error(`${request.url} responded with status ${status}, and not as in openapi.yaml.`);
-      const body = parse(await response.clone().text(), toBigints);
-      // Without a length, openapi-fetch would not call `json`.
-      headers.set('Content-Length', 'known');
+      const body = parse(received.text, toBigints);
       const isFinal = ok || attempt === MAX_ATTEMPTS || !REPEATED_ERRORS.includes(body.error);
+      const response = new Response(received.text, received.response);
+      // Without a length, openapi-fetch would not call `json`.
+      response.headers.set('Content-Length', 'known');
       if (isFinal) return Object.assign(response, { json: async () => body });
     }
-    const seconds = Number(response?.headers.get('Retry-After')) || Math.random() * 2 ** attempt;
+    const seconds = Number(received?.response.headers.get('Retry-After')) || Math.random() * 2 ** attempt;
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 }

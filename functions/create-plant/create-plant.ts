@@ -40,7 +40,7 @@ function isSamePlant(stored: Item, sent: Item): boolean {
   return plantJson(stored) === plantJson(sent);
 }
 
-/** The members are in the order of the contract, and numbers in JSON's notation, which DynamoDB's can differ from. */
+/** Two equal items can differ in the order of members, and in how DynamoDB writes a number. Their JSON is the same. */
 function plantJson(item: Item): string {
   return toJson(membersOf<NewPlant>(item, newPlantType));
 }

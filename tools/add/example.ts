@@ -5,10 +5,10 @@ import { API_STAGE } from '../../infra/api/api-stage.ts';
 import { type Operation, operationObject, parseContract, readOperations } from '../../infra/contract.ts';
 import { generate, writeFiles } from '../generate/generate.ts';
 
-/** The first lines of the blocks at whose end `npm run add` inserts something. */
-const PATHS = 'paths:';
 const TABLE_KEYS_FILE = 'infra/table-keys.ts';
 const GRANTS_FILE = 'infra/grants.ts';
+/** The first lines of the blocks at whose end `npm run add` inserts something. */
+const PATHS = 'paths:';
 const GRANTS = 'const GRANTS: Record<string, OperationGrants> = {';
 
 /**
@@ -38,7 +38,7 @@ function filesWithExample(example: string, root: string): Record<string, string>
   if (grants.includes(`\n${line}`)) throw new Error(`${GRANTS_FILE} has ${operation.operationId} already.`);
   const code = readdirSync(join(root, 'examples', example)).filter((file) => file.endsWith('.ts'));
   const [, index] = /IndexName: '(\w+)'/.exec(code.map(source).join('')) ?? [];
-  if (index !== undefined && !read(TABLE_KEYS_FILE).includes(index)) {
+  if (index !== undefined && !read(TABLE_KEYS_FILE).includes(`${index}:`)) {
     throw new Error(`${TABLE_KEYS_FILE} has no index ${index}, which ${example} reads (docs/changing.md, "An index").`);
   }
   return {

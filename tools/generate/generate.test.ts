@@ -146,6 +146,12 @@ test('writes each file and creates its folder; names openapi.yaml if the contrac
   expect(() => writeGenerated(directory)).toThrow(message);
 });
 
+test('generates no import for a long enum', () => {
+  const names = Array.from({ length: 300 }, (_, index) => `name${index}`);
+  const code = generate(CONTRACT.replace('[fern, moss]', `[${names}]`))['functions/put-bed/contract.generated.js'];
+  expect(code).not.toMatch(/require\(|import /);
+});
+
 test('generates the types of the schemas, the event and the response', () => {
   const types = generated['functions/put-bed/contract.generated.d.ts'];
   // Only schemas to which the operation refers directly.

@@ -78,7 +78,7 @@ export function generate(text: string): Record<string, string> {
     const response = resolved(jsonSchema(responses['200']) ?? {});
     const names = referencedSchemaNames([requestBody, responses['200']]);
     if (names.includes('Body'))
-      throw new Error('The schema Body must have another name: bodyType is the type of a request.');
+      throw new Error('The schema Body must have another name: bodyType is already the type of the body.');
     const schemas = names.map((name) => ({ name, schema: resolved(allSchemas[name] ?? {}) }));
     const parameterTypes = ({ properties = {} }: Schema = {}) =>
       mapValues(properties, (schema, name) => parameterType(schema, name, operationId));

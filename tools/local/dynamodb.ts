@@ -61,12 +61,13 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
   };
 }
 
-/** Throws if dynalite cannot read its data. It then does not respond, and throws an error that nothing catches. */
+/** Throws if dynalite cannot open its data. It then does not respond, and throws an error outside of the request. */
 async function checkData(endpoint: string, path: string): Promise<void> {
   const { promise: failure, reject } = Promise.withResolvers<never>();
   process.on('uncaughtException', reject);
   await Promise.race([localClient(endpoint).send(new ListTablesCommand()), failure]).catch((error) => {
-    throw new Error(`The data in ${path} cannot be read (${error.message}); npm start -- --fresh deletes it.`);
+    const advice = 'If no other process uses it, npm start -- --fresh deletes it.';
+    throw new Error(`The data in ${path} cannot be opened. ${advice}`, { cause: error });
   });
   process.off('uncaughtException', reject);
 }

@@ -73,6 +73,8 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
       if (page) send(page, false);
       else send(await respond(routes, { method, path, query: query.join('?'), headers, body }, ids));
     } catch (error) {
+      // The client has disconnected.
+      if (response.destroyed) return;
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
       console.error(error);
       send(gatewayResponse('DEFAULT_5XX'));
@@ -81,8 +83,7 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
 }
 
 /**
- * Reads a body. Of one that is too large, it returns only the start, of more than MAX_BODY_BYTES. It reads the rest too:
- * many clients read no response before they have sent the whole body.
+ * Reads a body to its end, because many clients read no response before. Keeps only as much as shows that it is too large.
  */
 export async function readBody(message: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];

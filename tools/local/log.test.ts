@@ -1,3 +1,4 @@
+import { format } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestLine } from '../../test/support/log-lines.ts';
 import { printOnlyCauses, responseLine } from './log.ts';
@@ -26,9 +27,10 @@ test('prints the stacks of all causes of a failed request, the first cause first
   );
 });
 
-test('escapes the control characters of strings, and of messages of errors', () => {
-  expect(printed('%s', '\u001b[2J', 7)).toEqual(['%s', '\\u001b[2J', 7]);
-  expect(printed(new Error('\u009b2J'))).toEqual([expect.stringMatching(/^Error: \\u009b2J\n {4}at /)]);
+test('escapes control characters, also in errors and objects', () => {
+  expect(printed('%s', '\u001b[2J', 7)).toEqual(['\\u001b[2J 7']);
+  expect(printed({ tag: '\u202e' })).toEqual(["{ tag: '\\u202e' }"]);
+  expect(printed([new Error('\u009b2J')])).toEqual([expect.stringMatching(/Error: \\u009b2J\n +at /)]);
 });
 
 test('escapes the control characters of a path and a message, and line breaks', () => {
@@ -37,5 +39,5 @@ test('escapes the control characters of a path and a message, and line breaks', 
 });
 
 test.each([[['a', { b: 1 }]], [[{ operation: 'x' }]], [[null]]])('prints %j as Node.js does', (values) => {
-  expect(printed(...values)).toEqual(values);
+  expect(printed(...values)).toEqual([format(...values)]);
 });

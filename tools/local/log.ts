@@ -1,4 +1,4 @@
-import { inspect } from 'node:util';
+import { format } from 'node:util';
 import type { LoggedError, RequestLine } from '../../functions/shared/middleware/request-log.ts';
 import { printable } from '../shared/printable.ts';
 
@@ -14,16 +14,10 @@ export function printOnlyCauses(): void {
     const print = console[level];
     console[level] = (...values: unknown[]) => {
       const [value] = values;
-      if (!isRequestLine(value)) print(...values.map(printableValue));
+      if (!isRequestLine(value)) print(printable(format(...values)));
       else if (value.cause) print(printable(stacksOf(value.cause).join('\n')));
     };
   }
-}
-
-/** Node.js prints a string, and an error's message, as they are. It escapes the strings in other values. */
-function printableValue(value: unknown): unknown {
-  const text = value instanceof Error ? inspect(value) : value;
-  return typeof text === 'string' ? printable(text) : text;
 }
 
 function isRequestLine(value: unknown): value is RequestLine {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { errorText } from '../../infra/error-text.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { writeGenerated } from '../generate/generate.ts';
+import { rejectWebPages } from './loopback.ts';
 import { createReloadProxy, ENDED, type PortOrReason } from './reload-proxy.ts';
 import type { ServeOptions } from './serve.ts';
 import { watchSources } from './watch.ts';
@@ -19,6 +20,8 @@ export async function serveAndReload({ port, ...options }: ServeOptions, instruc
   const nextChange = watchSources(projectRoot);
   let childPort = Promise.withResolvers<PortOrReason>();
   const proxy = createReloadProxy(() => childPort.promise);
+  // The child does the same, but does not run while its code cannot be loaded.
+  rejectWebPages(proxy.server, { origins: true });
   await once(proxy.server.listen(port, '127.0.0.1'), 'listening');
   const processes = new Set<ChildProcess>();
   const killAll = () => {
@@ -34,7 +37,7 @@ export async function serveAndReload({ port, ...options }: ServeOptions, instruc
     const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify({ ...options, port: 0 })]);
     const exit = once(child, 'exit');
     const { resolve } = childPort;
-    // Not `PortOrReason`, because TypeScript knows only that it is a value of JSON.
+    // TypeScript knows only that the message is JSON: the port, or the reason why the process failed.
     child.once('message', (ready) => {
       resolve(typeof ready === 'number' ? ready : String(ready));
       if (typeof ready !== 'number') return;
@@ -47,8 +50,9 @@ export async function serveAndReload({ port, ...options }: ServeOptions, instruc
       if (code) console.error('Waiting for a change.');
     });
     processes.add(child);
-    do await nextChange();
-    while (!generate());
+    await nextChange();
+    // While the contract is not valid, the running process stays.
+    while (!generate()) await nextChange();
     const next = Promise.withResolvers<PortOrReason>();
     // If the child is not ready yet, the requests that wait for it now wait for the next one.
     childPort.resolve(next.promise);

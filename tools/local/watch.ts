@@ -17,11 +17,11 @@ export function watchSources(root: string): () => Promise<void> {
   let watchers: FSWatcher[] = [];
   /** Watches all folders again, because there can be new ones. Returns the versions of the sources. */
   const watchFolders = (): string => {
-    const { folders, versions } = readSources(root);
     const previous = watchers;
-    watchers = folders.map((folder) => watch(folder, () => event.resolve()));
+    watchers = readSources(root).folders.map((folder) => watch(folder, () => event.resolve()));
     for (const watcher of previous) watcher.close();
-    return versions;
+    // Read again, because a file can have been saved before its folder was watched.
+    return readSources(root).versions;
   };
   let loaded = watchFolders();
   return async () => {

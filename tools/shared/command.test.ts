@@ -44,7 +44,7 @@ test('rejects a command whose option npm kept', async () => {
   vi.stubEnv('npm_config_dry_run', 'true');
   const { code, stderr, received } = await runWith(['a', 'b']);
   expect({ code, received }).toEqual({ code: 1, received: undefined });
-  expect(stderr).toMatch(/^npm did not pass on --dry-run; write -- before it\.\n/);
+  expect(stderr).toMatch(/^npm did not pass on --dry-run; write "--" before it\.\n/);
 });
 
 test('prints only the usage for --help, even with invalid arguments', async () => {

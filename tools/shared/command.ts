@@ -34,8 +34,10 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   try {
     if (process.argv.includes('--help')) return console.log(usage);
     // Without "--" before an option, npm passes it on only as a variable: --dry-run would be lost, for example.
-    const kept = Object.keys(options ?? {}).find((name) => process.env[`npm_config_${name.replaceAll('-', '_')}`]);
-    if (kept) throw new UsageError(`npm did not pass on --${kept}; write -- before it.`);
+    const isPassed = (name: string) => process.argv.some((argument) => argument.startsWith(`--${name}`));
+    const isKept = (name: string) => process.env[`npm_config_${name.replaceAll('-', '_')}`] && !isPassed(name);
+    const kept = Object.keys(options ?? {}).find(isKept);
+    if (kept) throw new UsageError(`npm did not pass on --${kept}; write "--" before it.`);
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     const missing = args[positionals.length];
     if (missing !== undefined) throw new UsageError(`${missing} is missing.`);

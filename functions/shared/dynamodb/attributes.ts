@@ -46,8 +46,9 @@ export function membersOf<Converted extends object>(
 }
 
 /**
- * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, and for one that is or
- * contains a value of another type, which was stored before the contract changed. Does not check keywords such as `enum`.
+ * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, for one of another type,
+ * which was stored before the contract changed, and for a list with such an item. An object loses only such members. Does not
+ * check keywords such as `enum`.
  */
 export function memberValue({ S, BOOL, N, L, M }: Attribute = {}, type: ValueType): unknown {
   if (type === 'string') return S;
