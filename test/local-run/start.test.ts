@@ -82,7 +82,7 @@ test('does not start if both ports in .env are the same, or the data is damaged'
   writeFileSync(join(other.directory, '.env'), 'PORT=0\n');
   mkdirSync(join(other.directory, '.local/dynamodb'), { recursive: true });
   writeFileSync(join(other.directory, '.local/dynamodb/CURRENT'), 'damaged');
-  expect(await start()).toMatch(/^The data in \S+ cannot be read \(.+\); npm start -- --fresh deletes it\.\n$/);
+  expect(await start()).toMatch(/^The data in \S+ cannot be opened\. .* npm start -- --fresh deletes it\.\n$/);
 });
 
 test('stores the development token at each start, ends after Ctrl-C, and starts without data with --fresh', async () => {
