@@ -100,7 +100,7 @@ export function validatorSchema(schema: Schema, place: string, level = 1): Schem
   const inherited = Object.keys(declared).find((name) => name in {});
   if (inherited !== undefined) throw new Error(`${place} has the member ${inherited}, which all objects have.`);
   const content = { object: 'properties', array: 'items' }[valueType(schema)];
-  // What is inside would be stored without validation.
+  // Without these, the validator would remove all members of an object, and accept any item of an array.
   if (content && !schema[content]) throw new Error(`${place} has no ${content}; its type needs them.`);
   if (content && level > MAX_LEVELS) throw new Error(`${place} is at level ${level}; the maximum is ${MAX_LEVELS}.`);
   // `base` has the type, and replaces the format of an integer.

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, Server } from 'node:http';
-import type { DeleteItemInput, PutItemInput } from '@aws-sdk/client-dynamodb';
+import type { Item } from '../../functions/shared/dynamodb/attributes.ts';
 import { parseObject } from '../../functions/shared/parse-object.ts';
 import { tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 
@@ -30,7 +30,13 @@ export function addItemsToFailedWrites(server: Server): void {
   });
 }
 
-type WriteInput = Partial<Pick<PutItemInput, 'Item'> & Pick<DeleteItemInput, 'Key'>> & Omit<PutItemInput, 'Item'>;
+/** The members of the three inputs that this reads. PutItem has `Item`, the others have `Key`. */
+interface WriteInput {
+  TableName?: string;
+  Item?: Item;
+  Key?: Item;
+  ReturnValuesOnConditionCheckFailure?: string;
+}
 
 /** Reads the item with the key of an input that wants it. Returns it as in the response of GetItem. */
 async function storedItem(url: string, sent: IncomingHttpHeaders, input: WriteInput): Promise<object> {
