@@ -20,7 +20,7 @@ const template = templateWith({});
 const { Resources: resources } = template.toJSON();
 
 describe.each(twoOperations)('a release of $operationId', (operation) => {
-  const { alias, aliasId, hookId, hook, group, groupId, alarmIds, versionId } = releaseOf(template, operation);
+  const { alias, aliasId, group, alarmIds, versionId } = releaseOf(template, operation);
   const { id } = functionOf(template, operation);
 
   test('deploys to the alias that API Gateway invokes', () => {
@@ -30,36 +30,10 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
     expect(JSON.stringify(methodsOf(template).find(isRoute)?.integration.uri)).toContain(`{"Ref":"${aliasId}"}`);
   });
 
-  test('allows CodeDeploy to invoke the pre-traffic hook', () => {
+  test('gives CodeDeploy only what it needs to move an alias', () => {
     const roleId = group.ServiceRoleArn['Fn::GetAtt'][0];
     expect(permissionsOf(resources, roleId)).toEqual([
       'arn:AWS::Partition:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited',
-      `lambda:InvokeFunction ${hookId}.Arn`,
-      `lambda:InvokeFunction ${hookId}.Arn:*`,
-    ]);
-    // Without the dependency, CloudFormation could update the alias before CodeDeploy has the permission.
-    const policies = Object.entries(propertiesOf(template, 'AWS::IAM::Policy'));
-    const [policyId] = policies.find(([, { Roles }]) => Roles[0].Ref === roleId) ?? [];
-    expect(alias['DependsOn']).toContain(policyId);
-  });
-
-  test('has a hook that can invoke versions of the function, read its deployments and report the result', () => {
-    // CodeDeploy waits up to one hour ("AppSpec 'hooks' section for an AWS Lambda deployment").
-    expect(hook).toMatchObject({ MemorySize: 512, Timeout: 60 });
-    expect(hook.Environment.Variables).toEqual({
-      NEW_VERSION_ARN: { Ref: versionId },
-      METHOD: operation.method,
-      RESOURCE: operation.path,
-    });
-    const groupArn = `arn:AWS::Partition:codedeploy:AWS::Region:AWS::AccountId:deploymentgroup:${group.ApplicationName.Ref}/${groupId}`;
-    const ownLog = hook.LoggingConfig.LogGroup.Ref;
-    expect(permissionsOf(resources, hook.Role['Fn::GetAtt'][0])).toEqual([
-      `codedeploy:GetDeployment ${groupArn}`,
-      `codedeploy:PutLifecycleEventHookExecutionStatus ${groupArn}`,
-      // Only with a qualifier, such as a version. The ARN without ":*" would allow requests without one.
-      `lambda:InvokeFunction ${id}.Arn:*`,
-      `logs:CreateLogStream ${ownLog}.Arn`,
-      `logs:PutLogEvents ${ownLog}.Arn`,
     ]);
   });
 
@@ -96,18 +70,6 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
       { ...common, Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: crashDimensions },
     ]);
   });
-});
-
-test('a hook has the identity provider of the stack, whose unsigned tokens it sends', () => {
-  const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants', tokenScope: 'plants/write' };
-  const stack = templateWith(settings);
-  for (const operation of twoOperations) {
-    expect(releaseOf(stack, operation).hook.Environment.Variables).toMatchObject({
-      TOKEN_ISSUER: settings.tokenIssuer,
-      TOKEN_AUDIENCE: settings.tokenAudience,
-      TOKEN_SCOPE: settings.tokenScope,
-    });
-  }
 });
 
 test('an ephemeral stack moves all traffic at once', () => {

@@ -17,7 +17,7 @@ test('each function has its own role, and its own JSON log, which is kept for on
     expect(LoggingConfig).toEqual({ LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } });
     expect(propertiesOf(template, 'AWS::Logs::LogGroup')[LoggingConfig.LogGroup.Ref]).toEqual({ RetentionInDays: 30 });
   }
-  const count = 2 * twoOperations.length;
+  const count = twoOperations.length;
   expect(new Set(functions.map(({ Role }) => Role['Fn::GetAtt'][0])).size).toBe(count);
   expect(new Set(functions.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size).toBe(count);
 });

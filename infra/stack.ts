@@ -40,7 +40,7 @@ export class PlantStoreStack extends Stack {
     });
     const routes = releases.map(({ operation, live }) => ({ operation, target: live }));
     const api = new Api(this, 'Api', { ...settings, routes });
-    const resources = { tables, functions, releases, api };
+    const resources = { tables, functions, api };
     const alarms = this.#addMonitoring(resources, settings);
     this.#addOutputs(resources, alarms);
     this.#setRemovalPolicies(ephemeral);

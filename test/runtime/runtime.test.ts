@@ -8,14 +8,13 @@ import { contractBody } from '../support/contract-body.ts';
 import { startFailureProxy } from '../support/dynamodb-proxy.ts';
 import { startEngine } from '../support/engine.ts';
 import { eventWith } from '../support/event.ts';
-import { startFakeService } from '../support/fake-service.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
 import { copyProject } from '../support/project-copy.ts';
 import { bundlesWith } from '../support/stack.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
 
-/* The built bundles of createPlant and its pre-traffic hook under AWS's runtime client for Node.js. */
+/* The built bundle of createPlant under AWS's runtime client for Node.js. */
 
 const createPlant: Operation = {
   operationId: 'createPlant',
@@ -53,31 +52,6 @@ test('responds to events one after the other, and logs one JSON line for each, w
     { ...common, level: 'INFO', message: { outcome: 'succeeded', version: '$LATEST', tokenName: 'development' } },
     { ...common, level: 'ERROR', message: { outcome: 'failed', error: 503, cause: { cause: inner } } },
   ]);
-});
-
-test('the pre-traffic hook invokes the version, and passes a correct one', async () => {
-  const reports: object[] = [];
-  const aws = await startFakeService(async ({ path, headers, body }) => {
-    const ok = (text: string) => ({ status: 200, headers: {}, body: text });
-    // "Invoke", Lambda API Reference.
-    if (path.endsWith('/invocations')) return ok(await runtime.invoke(JSON.parse(body)));
-    // "GetDeployment" and "PutLifecycleEventHookExecutionStatus", CodeDeploy API Reference.
-    if (headers['x-amz-target'] === 'CodeDeploy_20141006.GetDeployment')
-      return ok('{"deploymentInfo":{"creator":"user"}}');
-    reports.push(JSON.parse(body));
-    return ok('{"lifecycleEventHookExecutionId":"the-execution-id"}');
-  });
-  const hook = await startRuntime(bundlesWith({}).ofHook(createPlant), {
-    ...localVariables(engine.endpoint),
-    AWS_ENDPOINT_URL_CODEDEPLOY: aws,
-    AWS_ENDPOINT_URL_LAMBDA: aws,
-    NEW_VERSION_ARN: 'arn:aws:lambda:us-east-1:000000000000:function:plants:7',
-    METHOD: createPlant.method,
-    RESOURCE: createPlant.path,
-  });
-  onTestFinished(hook.close);
-  await hook.invoke({ DeploymentId: 'd-ABCDEF123', LifecycleEventHookExecutionId: 'the-execution-id' }, 60_000);
-  expect(reports, hook.log()).toMatchObject([{ deploymentId: 'd-ABCDEF123', status: 'Succeeded' }]);
 });
 
 test('accepts tokens of an identity provider in the bundle and at the local run; returns 503 if its certificate is not trusted', async () => {

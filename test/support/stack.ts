@@ -69,16 +69,12 @@ export function releaseOf(template: Template, operation: Operation) {
   if (!alias || others.length > 0) throw new Error(`The function of ${operation.operationId} must have one alias.`);
   const update = alias['UpdatePolicy'].CodeDeployLambdaAliasUpdate;
   const group = propertiesOf(template, 'AWS::CodeDeploy::DeploymentGroup')[update.DeploymentGroupName.Ref];
-  const hookId: string = update.BeforeAllowTrafficHook.Ref;
   return {
     aliasId,
     alias,
     /** The logical id of the alias's version. */
     versionId: alias['Properties'].FunctionVersion['Fn::GetAtt'][0] as string,
     group,
-    groupId: update.DeploymentGroupName.Ref as string,
-    hookId,
-    hook: propertiesOf(template, 'AWS::Lambda::Function')[hookId],
     alarmIds: group.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref) as string[],
   };
 }
@@ -115,6 +111,5 @@ export function bundlesWith(context: Record<string, unknown>, operations = grant
   const folder = ({ Code }: { Code: { S3Key: string } }) => join(assembly, `asset.${Code.S3Key.split('.')[0]}`);
   return {
     ofFunction: (operation: Pick<Operation, 'method' | 'path'>) => folder(functionOf(template, operation).properties),
-    ofHook: (operation: Operation) => folder(releaseOf(template, operation).hook),
   };
 }
