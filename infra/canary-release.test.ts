@@ -15,6 +15,7 @@ import {
 } from '../test/support/stack.ts';
 import { pascalCaseId } from './contract.ts';
 import type { GrantedOperation } from './functions.ts';
+import type { StackSettings } from './settings.ts';
 
 const template = templateWith({});
 const { Resources: resources } = template.toJSON();
@@ -78,18 +79,18 @@ test('an ephemeral stack moves all traffic at once', () => {
   });
 });
 
-test('skipReleaseChecks only removes the update policy of each alias', () => {
+test('withoutCanary only removes the update policy of each alias', () => {
   const expected = structuredClone(template.toJSON());
   for (const operation of twoOperations) {
     const { aliasId } = releaseOf(template, operation);
     expect(expected['Resources'][aliasId]).toHaveProperty('UpdatePolicy.CodeDeployLambdaAliasUpdate');
     delete expected['Resources'][aliasId].UpdatePolicy;
   }
-  expect(templateWith({ skipReleaseChecks: true }).toJSON()).toEqual(expected);
+  expect(templateWith({ withoutCanary: true }).toJSON()).toEqual(expected);
 });
 
 interface Change {
-  settings?: Record<string, unknown>;
+  settings?: Partial<StackSettings>;
   operations?: GrantedOperation[];
   change?: (stack: Stack, lambda: CfnFunction) => unknown;
 }
@@ -115,7 +116,7 @@ describe('the version of an operation', () => {
   // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function exists".
   test.each<[string, Change]>([
     ['the request limit', { settings: { requestsPerSecond: 7 } }],
-    ['an alarm email', { settings: { alarmEmail: 'ops@example.com' } }],
+    ['an alarm email', { settings: { alarms: { email: 'ops@example.com' } } }],
     ['an alarm', { change: (stack) => new Alarm(stack, 'Other', { metric, threshold: 1, evaluationPeriods: 1 }) }],
     // Tags belong to the function, not to a version ("Lambda function versions").
     ['a tag', { change: (stack) => Tags.of(stack).add('team', 'plants') }],
@@ -125,7 +126,7 @@ describe('the version of an operation', () => {
 
   test.each<[string, Change]>([
     ['its code', { change: (_stack, lambda) => lambda.addPropertyOverride('Code.S3Key', 'other.zip') }],
-    ['an environment variable', { settings: { allowOrigins: 'https://a.example' } }],
+    ['an environment variable', { settings: { allowOrigins: ['https://a.example'] } }],
   ])('is replaced, with new alarms, after changing %s', (_case, change) => {
     expect(new Set([...releaseIdsOf(operation, change), ...before]).size).toBe(2 * before.length);
   });

@@ -9,7 +9,7 @@ import type { StackSettings } from './settings.ts';
 
 const ALIAS = 'live';
 
-interface CanaryReleaseProps extends Pick<StackSettings, 'ephemeral' | 'skipReleaseChecks'> {
+interface CanaryReleaseProps extends Pick<StackSettings, 'ephemeral' | 'withoutCanary'> {
   /** The function behind the alias. */
   operationFunction: OperationFunction;
 }
@@ -24,7 +24,7 @@ export class CanaryRelease extends Construct {
   readonly live: IFunction;
   readonly operation: GrantedOperation;
 
-  constructor(scope: Construct, id: string, { operationFunction, ephemeral, skipReleaseChecks }: CanaryReleaseProps) {
+  constructor(scope: Construct, id: string, { operationFunction, ephemeral, withoutCanary }: CanaryReleaseProps) {
     super(scope, id);
     const { lambda, operation } = operationFunction;
     const { currentVersion, functionName } = lambda;
@@ -49,7 +49,7 @@ export class CanaryRelease extends Construct {
       ],
     });
     // Without the update policy, CloudFormation moves the alias at once, without CodeDeploy.
-    if (skipReleaseChecks) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
+    if (withoutCanary) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
     Validations.of(deployments).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason: 'This is the AWS managed policy with the least permissions that CodeDeploy needs to move an alias.',

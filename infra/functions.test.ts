@@ -60,10 +60,12 @@ test.each([
 });
 
 test('functions have the settings as environment variables', () => {
-  const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants,gardens', tokenScope: 'write' };
-  const stack = templateWith({ allowOrigins: 'https://a.example', ...settings });
+  const stack = templateWith({
+    allowOrigins: ['https://a.example', 'https://b.example'],
+    identityProvider: { issuer: 'https://id.example.com', audiences: ['plants', 'gardens'], scope: 'write' },
+  });
   expect(functionOf(stack, waterPlant).properties.Environment.Variables).toMatchObject({
-    ALLOW_ORIGINS: 'https://a.example',
+    ALLOW_ORIGINS: 'https://a.example,https://b.example',
     TOKEN_ISSUER: 'https://id.example.com',
     TOKEN_AUDIENCE: 'plants,gardens',
     TOKEN_SCOPE: 'write',

@@ -22,7 +22,10 @@ export interface GrantedOperation extends Operation {
   resources?: (construct: OperationFunction) => void;
 }
 
-interface OperationFunctionProps extends StackSettings {
+/** The settings that the functions get as environment variables. */
+type FunctionSettings = Pick<StackSettings, 'allowOrigins' | 'identityProvider'>;
+
+interface OperationFunctionProps extends FunctionSettings {
   /** The operation, its source folder and the actions that its function may use on the tables. */
   operation: GrantedOperation;
   /** The tables of the stack. The function gets access only to those in the operation's grants. */
@@ -69,7 +72,7 @@ export class OperationFunction extends Construct {
         externalModules: [],
         logLevel: LogLevel.WARNING,
         // Without an identity provider, esbuild omits its code (functions/shared/init.ts).
-        define: props.tokenIssuer === undefined ? { 'process.env.TOKEN_ISSUER': 'undefined' } : {},
+        define: props.identityProvider ? {} : { 'process.env.TOKEN_ISSUER': 'undefined' },
         esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
         // CommonJS packages call `require`, which an ES module does not have.
         banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
@@ -89,12 +92,13 @@ export class OperationFunction extends Construct {
   }
 }
 
-/** Returns the environment variables of the settings that the functions use. */
-function settingVariables({ allowOrigins, tokenIssuer, tokenAudience, tokenScope }: StackSettings) {
+function settingVariables({ allowOrigins, identityProvider }: FunctionSettings) {
   return {
     ...(allowOrigins.length > 0 && { ALLOW_ORIGINS: allowOrigins.join() }),
-    ...(tokenIssuer !== undefined && { TOKEN_ISSUER: tokenIssuer }),
-    ...(tokenAudience !== undefined && { TOKEN_AUDIENCE: tokenAudience }),
-    ...(tokenScope !== undefined && { TOKEN_SCOPE: tokenScope }),
+    ...(identityProvider && {
+      TOKEN_ISSUER: identityProvider.issuer,
+      TOKEN_AUDIENCE: identityProvider.audiences.join(),
+      ...(identityProvider.scope !== undefined && { TOKEN_SCOPE: identityProvider.scope }),
+    }),
   } satisfies Variables;
 }

@@ -8,7 +8,9 @@ import { localVariables } from '../../tools/local/environment.ts';
 import { grantedOperations } from '../grants.ts';
 
 const bundles = bundlesWith({});
-const bundlesWithProvider = bundlesWith({ tokenIssuer: 'https://id.example.com', tokenAudience: 'plants' });
+const bundlesWithProvider = bundlesWith({
+  identityProvider: { issuer: 'https://id.example.com', audiences: ['plants'] },
+});
 
 /** Loads a bundle in a process of its own. Returns the value of an expression, in which `bundle` is the module. */
 function load(folder: string, expression: string): string {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Operation } from '../../infra/contract.ts';
+import type { StackSettings } from '../../infra/settings.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { contractBody } from '../support/contract-body.ts';
@@ -27,9 +28,9 @@ const engine = closedAtEnd(await startEngine());
 const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
 const runtime = closedAtEnd(await startBundle());
 
-/** Bundles createPlant with this context, and starts it with these additional environment variables. */
-function startBundle(context: Record<string, string> = {}, variables: Record<string, string> = {}): Promise<Runtime> {
-  const folder = bundlesWith(context).ofFunction(createPlant);
+/** Bundles createPlant with these settings, and starts it with these additional environment variables. */
+function startBundle(settings: Partial<StackSettings> = {}, variables: Record<string, string> = {}): Promise<Runtime> {
+  const folder = bundlesWith(settings).ofFunction(createPlant);
   return startRuntime(folder, { ...localVariables(proxy.endpoint), ...variables });
 }
 
@@ -68,11 +69,13 @@ test('accepts tokens of an identity provider in the bundle and at the local run;
   const certificate = join(project.directory, 'issuer.pem');
   writeFileSync(certificate, issuer.certificate);
   const trusting = { NODE_EXTRA_CA_CERTS: certificate };
-  const context = { tokenIssuer: issuer.url, tokenAudience: 'plants', tokenScope: 'plants/write' };
+  const settings: Partial<StackSettings> = {
+    identityProvider: { issuer: issuer.url, audiences: ['plants'], scope: 'plants/write' },
+  };
   const variables = { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants', TOKEN_SCOPE: 'plants/write' };
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
 
-  const trustingRuntime = await startBundle(context, { ...variables, ...trusting });
+  const trustingRuntime = await startBundle(settings, { ...variables, ...trusting });
   await trustingRuntime.ready();
   expect(issuer.requests).toHaveLength(2);
   for (const _ of [1, 2]) expect(await respond(eventWith({ headers }), trustingRuntime)).toHaveProperty('name');
@@ -82,7 +85,7 @@ test('accepts tokens of an identity provider in the bundle and at the local run;
   await trustingRuntime.close();
 
   // This process does not trust the issuer's certificate.
-  const untrusting = await startBundle(context, variables);
+  const untrusting = await startBundle(settings, variables);
   expect(await respond(eventWith({ headers }), untrusting)).toMatchObject({ error: 503 });
   expect(untrusting.log()).toContain('self-signed certificate');
   await untrusting.close();
