@@ -13,6 +13,7 @@ const STAGES: Record<string, Stage> = {
     domain: { name: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' },
     identityProvider: { issuer: 'https://id.example.com', audiences: ['plants'], scope: 'write' },
     requestsPerSecond: 500,
+    webAcl: true,
   },
   trial: { ephemeral: true },
 };
