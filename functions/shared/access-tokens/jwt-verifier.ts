@@ -26,7 +26,7 @@ const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
  */
 const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 
-/** Verifies the access tokens (JWTs) of an OpenID Connect provider or OAuth 2.0 authorization server. */
+/** Verifies the access tokens (JWTs) of an identity provider. */
 export class JwtVerifier {
   readonly #settings: ProviderSettings;
   readonly #findKey: ReturnType<typeof providerKeys>;
