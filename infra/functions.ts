@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
-import { Grant, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, type NodejsFunctionProps, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -11,7 +11,7 @@ import { FUNCTION_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
 import type { Operation } from './contract.ts';
 import { projectRoot } from './project-root.ts';
 import type { StackSettings } from './settings.ts';
-import { type TableId, tableKeys, tableVariable } from './table-keys.ts';
+import { type TableId, tableVariable } from './table-keys.ts';
 import type { Tables } from './tables.ts';
 
 interface LoggedFunctionProps extends NodejsFunctionProps {
@@ -86,7 +86,7 @@ export class OperationFunction extends LoggedFunction {
     const { operation, tables, tokenIssuer, allowOrigins } = props;
     super(scope, id, {
       description: `${operation.method} ${operation.path}`,
-      entry: `functions/${operation.folder}/index.ts`,
+      entry: `${operation.folder}/index.ts`,
       timeout: Duration.millis(FUNCTION_TIMEOUT_MS),
       environment: {
         ...(allowOrigins.length > 0 && ({ ALLOW_ORIGINS: allowOrigins.join() } satisfies Variables)),
@@ -102,14 +102,9 @@ export class OperationFunction extends LoggedFunction {
     });
     this.operation = operation;
     for (const id of Object.keys(operation.grants) as TableId[]) {
-      const { tableArn, tableName } = tables[id];
-      const indexArns = Object.keys(tableKeys[id].indexes ?? {}).map((index) => `${tableArn}/index/${index}`);
-      for (const action of operation.grants[id] ?? []) {
-        // `table.grant` would allow every action on every index, which cdk-nag rejects.
-        const resourceArns = [tableArn, ...(['Query', 'Scan'].includes(action) ? indexArns : [])];
-        Grant.addToPrincipal({ grantee: this.role, actions: [`dynamodb:${action}`], resourceArns });
-      }
-      this.lambda.addEnvironment(tableVariable(id), tableName);
+      const actions = operation.grants[id]?.map((action) => `dynamodb:${action}`) ?? [];
+      tables[id].grant(this.role, ...actions);
+      this.lambda.addEnvironment(tableVariable(id), tables[id].tableName);
     }
     operation.resources?.(this);
   }

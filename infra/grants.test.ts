@@ -5,7 +5,7 @@ import { permissionsOf } from '../test/support/permissions.ts';
 import { functionOf, stackWith, waterPlant } from '../test/support/stack.ts';
 import { grantedOperations } from './grants.ts';
 
-const getPlant = { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'get-plant' };
+const getPlant = { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'functions/get-plant' };
 
 test('grants each operation its own actions and read access to the access tokens', () => {
   const grant = (grants: Parameters<typeof grantedOperations>[1]) => grantedOperations([getPlant], grants)[0]?.grants;

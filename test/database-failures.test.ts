@@ -43,7 +43,7 @@ async function startNow(initPlan?: Plan) {
   const engine = await startEngine();
   const proxy = await startFailureProxy(engine.endpoint);
   proxy.plan(initPlan);
-  const handler = await importHandler('create-plant', proxy.endpoint);
+  const handler = await importHandler('functions/create-plant', proxy.endpoint);
   let token = '';
   const service = {
     /** The lines of the requests since the last reset. */

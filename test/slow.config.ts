@@ -22,7 +22,6 @@ export default defineConfig({
       project('runtime', ['test/runtime/*.test.ts']),
       project('client', ['test/client/*.test.ts']),
       project('browser', ['test/browser/*.test.ts']),
-      project('add', ['test/add/*.test.ts'], { testTimeout: 900_000 }),
     ],
   },
 });

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { digestOf } from '#shared/access-tokens/token.ts';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
@@ -7,7 +8,6 @@ import { contextWith, eventWith } from '../../test/support/event.ts';
 import { bodyOf, plantWith, untaggedPlantWith } from '../../test/support/plant.ts';
 import { fc, int64, keyText, text } from '../../test/support/property.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
-import { digestOf } from '../shared/access-tokens/token.ts';
 
 const engine = closedAtEnd(await startEngine());
 // The module reads its environment when it is loaded.

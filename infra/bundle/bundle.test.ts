@@ -47,7 +47,7 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
 });
 
 test('an operation can use an SDK client, and a package in CommonJS', () => {
-  const operation = { ...waterPlant, folder: '../test/any-package' };
+  const operation = { ...waterPlant, folder: 'test/any-package' };
   const folder = bundlesWith({}, [operation]).ofFunction(operation);
   expect(load(folder, 'bundle.client.constructor.name + JSON.stringify(await bundle.handler())')).toBe(
     'LambdaClient{"a":1}',

@@ -21,7 +21,7 @@ const createPlant: Operation = {
   operationId: 'createPlant',
   method: 'POST',
   path: '/plants',
-  folder: 'create-plant',
+  folder: 'functions/create-plant',
 };
 
 const engine = closedAtEnd(await startEngine());

@@ -13,7 +13,7 @@ export const waterPlant: GrantedOperation = {
   operationId: 'waterPlant',
   method: 'PUT',
   path: '/plants/{id}/water',
-  folder: 'create-plant',
+  folder: 'functions/create-plant',
   grants: { plants: ['GetItem', 'UpdateItem'], accessTokens: ['GetItem'] },
 };
 
