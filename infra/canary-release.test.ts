@@ -15,12 +15,13 @@ import {
 } from '../test/support/stack.ts';
 import { pascalCaseId } from './contract.ts';
 import type { GrantedOperation } from './functions.ts';
+import type { StackSettings } from './settings.ts';
 
 const template = templateWith({});
 const { Resources: resources } = template.toJSON();
 
 describe.each(twoOperations)('a release of $operationId', (operation) => {
-  const { alias, aliasId, hookId, hook, group, groupId, alarmIds, versionId } = releaseOf(template, operation);
+  const { alias, aliasId, group, alarmIds, versionId } = releaseOf(template, operation);
   const { id } = functionOf(template, operation);
 
   test('deploys to the alias that API Gateway invokes', () => {
@@ -30,36 +31,10 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
     expect(JSON.stringify(methodsOf(template).find(isRoute)?.integration.uri)).toContain(`{"Ref":"${aliasId}"}`);
   });
 
-  test('allows CodeDeploy to invoke the pre-traffic hook', () => {
+  test('gives CodeDeploy only what it needs to move an alias', () => {
     const roleId = group.ServiceRoleArn['Fn::GetAtt'][0];
     expect(permissionsOf(resources, roleId)).toEqual([
       'arn:AWS::Partition:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited',
-      `lambda:InvokeFunction ${hookId}.Arn`,
-      `lambda:InvokeFunction ${hookId}.Arn:*`,
-    ]);
-    // Without the dependency, CloudFormation could update the alias before CodeDeploy has the permission.
-    const policies = Object.entries(propertiesOf(template, 'AWS::IAM::Policy'));
-    const [policyId] = policies.find(([, { Roles }]) => Roles[0].Ref === roleId) ?? [];
-    expect(alias['DependsOn']).toContain(policyId);
-  });
-
-  test('has a hook that can invoke versions of the function, read its deployments and report the result', () => {
-    // CodeDeploy waits up to one hour ("AppSpec 'hooks' section for an AWS Lambda deployment").
-    expect(hook).toMatchObject({ MemorySize: 512, Timeout: 60 });
-    expect(hook.Environment.Variables).toEqual({
-      NEW_VERSION_ARN: { Ref: versionId },
-      METHOD: operation.method,
-      RESOURCE: operation.path,
-    });
-    const groupArn = `arn:AWS::Partition:codedeploy:AWS::Region:AWS::AccountId:deploymentgroup:${group.ApplicationName.Ref}/${groupId}`;
-    const ownLog = hook.LoggingConfig.LogGroup.Ref;
-    expect(permissionsOf(resources, hook.Role['Fn::GetAtt'][0])).toEqual([
-      `codedeploy:GetDeployment ${groupArn}`,
-      `codedeploy:PutLifecycleEventHookExecutionStatus ${groupArn}`,
-      // Only with a qualifier, such as a version. The ARN without ":*" would allow requests without one.
-      `lambda:InvokeFunction ${id}.Arn:*`,
-      `logs:CreateLogStream ${ownLog}.Arn`,
-      `logs:PutLogEvents ${ownLog}.Arn`,
     ]);
   });
 
@@ -98,36 +73,24 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
   });
 });
 
-test('a hook has the identity provider of the stack, whose unsigned tokens it sends', () => {
-  const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants', tokenScope: 'plants/write' };
-  const stack = templateWith(settings);
-  for (const operation of twoOperations) {
-    expect(releaseOf(stack, operation).hook.Environment.Variables).toMatchObject({
-      TOKEN_ISSUER: settings.tokenIssuer,
-      TOKEN_AUDIENCE: settings.tokenAudience,
-      TOKEN_SCOPE: settings.tokenScope,
-    });
-  }
-});
-
 test('an ephemeral stack moves all traffic at once', () => {
   templateWith({ ephemeral: true }).allResourcesProperties('AWS::CodeDeploy::DeploymentGroup', {
     DeploymentConfigName: 'CodeDeployDefault.LambdaAllAtOnce',
   });
 });
 
-test('skipReleaseChecks only removes the update policy of each alias', () => {
+test('withoutCanary only removes the update policy of each alias', () => {
   const expected = structuredClone(template.toJSON());
   for (const operation of twoOperations) {
     const { aliasId } = releaseOf(template, operation);
     expect(expected['Resources'][aliasId]).toHaveProperty('UpdatePolicy.CodeDeployLambdaAliasUpdate');
     delete expected['Resources'][aliasId].UpdatePolicy;
   }
-  expect(templateWith({ skipReleaseChecks: true }).toJSON()).toEqual(expected);
+  expect(templateWith({ withoutCanary: true }).toJSON()).toEqual(expected);
 });
 
 interface Change {
-  settings?: Record<string, unknown>;
+  settings?: Partial<StackSettings>;
   operations?: GrantedOperation[];
   change?: (stack: Stack, lambda: CfnFunction) => unknown;
 }
@@ -153,7 +116,7 @@ describe('the version of an operation', () => {
   // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function exists".
   test.each<[string, Change]>([
     ['the request limit', { settings: { requestsPerSecond: 7 } }],
-    ['an alarm email', { settings: { alarmEmail: 'ops@example.com' } }],
+    ['an alarm email', { settings: { alarms: { email: 'ops@example.com' } } }],
     ['an alarm', { change: (stack) => new Alarm(stack, 'Other', { metric, threshold: 1, evaluationPeriods: 1 }) }],
     // Tags belong to the function, not to a version ("Lambda function versions").
     ['a tag', { change: (stack) => Tags.of(stack).add('team', 'plants') }],
@@ -163,7 +126,7 @@ describe('the version of an operation', () => {
 
   test.each<[string, Change]>([
     ['its code', { change: (_stack, lambda) => lambda.addPropertyOverride('Code.S3Key', 'other.zip') }],
-    ['an environment variable', { settings: { allowOrigins: 'https://a.example' } }],
+    ['an environment variable', { settings: { allowOrigins: ['https://a.example'] } }],
   ])('is replaced, with new alarms, after changing %s', (_case, change) => {
     expect(new Set([...releaseIdsOf(operation, change), ...before]).size).toBe(2 * before.length);
   });

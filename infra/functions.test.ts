@@ -17,7 +17,7 @@ test('each function has its own role, and its own JSON log, which is kept for on
     expect(LoggingConfig).toEqual({ LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } });
     expect(propertiesOf(template, 'AWS::Logs::LogGroup')[LoggingConfig.LogGroup.Ref]).toEqual({ RetentionInDays: 30 });
   }
-  const count = 2 * twoOperations.length;
+  const count = twoOperations.length;
   expect(new Set(functions.map(({ Role }) => Role['Fn::GetAtt'][0])).size).toBe(count);
   expect(new Set(functions.map(({ LoggingConfig }) => LoggingConfig.LogGroup.Ref)).size).toBe(count);
 });
@@ -56,10 +56,12 @@ test.each([
 });
 
 test('functions have the settings as environment variables', () => {
-  const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants,gardens', tokenScope: 'write' };
-  const stack = templateWith({ allowOrigins: 'https://a.example', ...settings });
+  const stack = templateWith({
+    allowOrigins: ['https://a.example', 'https://b.example'],
+    identityProvider: { issuer: 'https://id.example.com', audiences: ['plants', 'gardens'], scope: 'write' },
+  });
   expect(functionOf(stack, waterPlant).properties.Environment.Variables).toMatchObject({
-    ALLOW_ORIGINS: 'https://a.example',
+    ALLOW_ORIGINS: 'https://a.example,https://b.example',
     TOKEN_ISSUER: 'https://id.example.com',
     TOKEN_AUDIENCE: 'plants,gardens',
     TOKEN_SCOPE: 'write',

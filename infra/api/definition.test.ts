@@ -12,7 +12,7 @@ import {
 import { NOT_FOUND } from './gateway-responses.ts';
 
 const A = 'https://a.example';
-const template = templateWith({ allowOrigins: A });
+const template = templateWith({ allowOrigins: [A] });
 const mocks = methodsOf(template).filter(({ integration }) => integration.type === 'mock');
 
 test('each operation has a method that invokes a function, and no other method does', () => {
@@ -64,9 +64,9 @@ test('without allowOrigins, there is no preflight and no CORS header', () => {
 });
 
 test.each([
-  [A, A],
-  [`${A},https://b.example`, '*'],
-])('with the origins %s, preflights and gateway responses allow %s', (allowOrigins, allowed) => {
+  [[A], A],
+  [[A, 'https://b.example'], '*'],
+])('with the origins %j, preflights and gateway responses allow %s', (allowOrigins, allowed) => {
   const stack = templateWith({ allowOrigins });
   const methods = methodsOf(stack).filter(({ integration }) => integration.type === 'mock');
   const ofMethods = methods.map(({ integration }) => integration.responses.default.responseParameters);
@@ -84,7 +84,7 @@ test.each([
 
 test('only paths of operations have a preflight, which allows all methods of the path', () => {
   const operations = [...twoOperations, { ...waterPlant, operationId: 'dryPlant', method: 'DELETE' }];
-  const preflights = methodsOf(templateWith({ allowOrigins: A }, operations)).filter(
+  const preflights = methodsOf(templateWith({ allowOrigins: [A] }, operations)).filter(
     ({ method }) => method === 'OPTIONS',
   );
   expect(preflights.map(({ path }) => path).toSorted()).toEqual(

@@ -73,8 +73,10 @@ test.each(Object.entries(alarms))(
   },
 );
 
-test('with runbookUrl, each alarm has a link to its section in the runbook', () => {
-  for (const [name, { AlarmDescription }] of Object.entries(alarmsOf(templateWith({ runbookUrl: 'https://a.x/b' })))) {
+test('with a runbookUrl, each alarm has a link to its section in the runbook', () => {
+  for (const [name, { AlarmDescription }] of Object.entries(
+    alarmsOf(templateWith({ alarms: { runbookUrl: 'https://a.x/b' } })),
+  )) {
     const section = name.replace(/.*(?=Function)/, '').toLowerCase();
     expect(AlarmDescription.replace(/.* More: /, '')).toBe(`https://a.x/b#${section}`);
   }
@@ -98,8 +100,8 @@ test('the topic is encrypted with a key that CloudWatch can use, and rejects mes
   });
 });
 
-test('the topic sends the alarms to alarmEmail', () => {
+test('the topic sends the alarms to the stage’s email address', () => {
   template.resourceCountIs('AWS::SNS::Subscription', 0);
-  const stack = templateWith({ alarmEmail: 'ops@example.com' });
+  const stack = templateWith({ alarms: { email: 'ops@example.com' } });
   expect(onlyOf(stack, 'AWS::SNS::Subscription')).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
 });

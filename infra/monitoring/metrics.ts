@@ -13,7 +13,6 @@ import type { Tables } from '../tables.ts';
 export interface MonitoredResources {
   tables: Tables;
   functions: OperationFunction[];
-  releases: { preTrafficLog: LogGroup }[];
   api: Api;
 }
 

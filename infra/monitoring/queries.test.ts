@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { accessLogMembers, requestLine } from '../../test/support/log-lines.ts';
-import { functionOf, propertiesOf, releaseOf, templateWith, twoOperations } from '../../test/support/stack.ts';
+import { functionOf, propertiesOf, templateWith, twoOperations } from '../../test/support/stack.ts';
 
 const template = templateWith({});
 
@@ -31,7 +31,6 @@ const functionFields = [
 /** The fields of each log. */
 const fieldsOf: Record<string, string[]> = Object.fromEntries([
   ...twoOperations.map((operation) => [functionOf(template, operation).logGroup, functionFields]),
-  ...twoOperations.map((operation) => [releaseOf(template, operation).hook.LoggingConfig.LogGroup.Ref, ['level']]),
   ...Object.keys(propertiesOf(template, 'AWS::Logs::LogGroup'))
     .filter((id) => id.startsWith('ApiAccessLog'))
     .map((id) => [id, accessLogMembers(template)]),

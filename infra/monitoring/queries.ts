@@ -1,5 +1,5 @@
 import { Stack } from 'aws-cdk-lib';
-import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { RequestLine } from '../../functions/shared/middleware/request-log.ts';
 import { gatewayFaults, type MonitoredResources } from './metrics.ts';
@@ -17,18 +17,17 @@ const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedReques
 const UNFINISHED = 'record.status in ["timeout", "error", "failure"]';
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
-export function addSavedQueries(scope: Construct, { functions, releases, api }: MonitoredResources): void {
+export function addSavedQueries(scope: Construct, { functions, api }: MonitoredResources): void {
   const allLogs = [...functions.map(({ logGroup }) => logGroup), api.accessLog];
-  const hookLogs = releases.map(({ preTrafficLog }) => preTrafficLog);
-  const save = (name: string, logGroups: ILogGroup[], ...commands: string[]) =>
+  const logGroupNames = allLogs.map(({ logGroupName }) => logGroupName);
+  const save = (name: string, ...commands: string[]) =>
     new CfnQueryDefinition(scope, `Query ${name}`, {
       name: `${Stack.of(scope).stackName}/${name}`,
-      logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
+      logGroupNames,
       queryString: commands.join('\n| '),
     });
   save(
     'faults',
-    allLogs,
     `fields @timestamp, ${field('operation')}, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${field('cause')}.name, ${field('cause')}.message, ${field('cause')}.cause.message, message.errorType, message.errorMessage, record.status, record.errorType`,
     `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or ${UNFINISHED} or gatewayResponse in ${JSON.stringify(gatewayFaults)}`,
     'sort @timestamp desc',
@@ -37,7 +36,6 @@ export function addSavedQueries(scope: Construct, { functions, releases, api }: 
   // The access log has the address, the function's log has the token and the error. The query joins them by request id.
   save(
     'requests by client',
-    allLogs,
     `fields ${REQUEST_ID_FIELD} as id`,
     'filter ispresent(id)',
     `stats sortsLast(sourceIp) as address, sortsLast(${field('tokenName')}) as token, max(${field('error')}) as error, sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id`,
@@ -45,5 +43,4 @@ export function addSavedQueries(scope: Construct, { functions, releases, api }: 
     'sort requests desc',
     'limit 100',
   );
-  save('pre-traffic checks', hookLogs, 'fields @timestamp, @message', 'filter ispresent(level)', 'sort @timestamp asc');
 }
