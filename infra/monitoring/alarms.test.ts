@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { onlyOf, propertiesOf, templateWith, twoOperations } from '../../test/support/stack.ts';
+import { allOperations, onlyOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
 import { pascalCaseId } from '../contract.ts';
 
 interface Alarm {
@@ -37,7 +37,7 @@ test('each alarm has its threshold and the number of minutes in which it must be
     Unauthorized: '100 in 1 of 1',
     Latency: '1 in 3 of 5',
     ...Object.fromEntries(
-      twoOperations.map(pascalCaseId).flatMap((id) => [
+      allOperations.map(pascalCaseId).flatMap((id) => [
         [`${id}FunctionErrors`, '1 in 1 of 5'],
         [`${id}FunctionThrottles`, '1 in 2 of 5'],
       ]),

@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
 import { ERROR_NUMBERS } from '../../functions/shared/errors.ts';
 import { accessLogMembers, requestLine } from '../../test/support/log-lines.ts';
-import { functionOf, gatewayResponsesOf, propertiesOf, templateWith, twoOperations } from '../../test/support/stack.ts';
-import type { GrantedOperation } from '../functions.ts';
+import {
+  allOperations,
+  createPlant,
+  functionOf,
+  gatewayResponsesOf,
+  propertiesOf,
+  templateWith,
+} from '../../test/support/stack.ts';
 
 const template = templateWith({});
 
@@ -29,9 +35,9 @@ function metricsOf(logGroup: string): Record<string, [pattern: string, ...dimens
   );
 }
 
-const metrics = metricsOf(functionOf(template, twoOperations[0] as GrantedOperation).logGroup);
+const metrics = metricsOf(functionOf(template, createPlant).logGroup);
 
-test.each(twoOperations)('counts the requests of $operationId from its log', (operation) => {
+test.each(allOperations)('counts the requests of $operationId from its log', (operation) => {
   const [byOperation, byError, byVersion] = ['operation', 'error', 'version'].map(
     (name) => `${name}=$.message.${name}`,
   );

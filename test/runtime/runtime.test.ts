@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Operation } from '../../infra/contract.ts';
 import type { StackSettings } from '../../infra/settings.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
@@ -12,17 +11,10 @@ import { eventWith } from '../support/event.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
 import { copyProject } from '../support/project-copy.ts';
-import { bundlesWith } from '../support/stack.ts';
+import { bundlesWith, createPlant } from '../support/stack.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
 
 /* The built bundle of createPlant under AWS's runtime client for Node.js. */
-
-const createPlant: Operation = {
-  operationId: 'createPlant',
-  method: 'POST',
-  path: '/plants',
-  folder: 'functions/create-plant',
-};
 
 const engine = closedAtEnd(await startEngine());
 const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
