@@ -1,12 +1,33 @@
 import middy from '@middy/core';
 import validator from '@middy/validator';
 import { expect, test } from 'vitest';
+import { parseContract } from '../../../infra/contract.ts';
 import { contractBody } from '../../../test/support/contract-body.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
-import validateEvent from '../../create-plant/contract.generated.js';
+import { generate } from '../../../tools/generate/generate.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { jsonBody } from './json-body.ts';
+
+/** The contract of an operation with a number and two texts. */
+const CONTRACT = `
+paths:
+  /things:
+    post:
+      operationId: createThing
+      requestBody: { required: true, content: { application/json: { schema: { $ref: "#/components/schemas/Thing" } } } }
+      responses:
+        "200": { content: { application/json: { schema: { $ref: "#/components/schemas/Thing" } } } }
+        "400": { content: { application/json: { schema: { $ref: "#/components/schemas/Thing" } } } }
+components:
+  schemas:
+    Thing:
+      type: object
+      required: [id, name]
+      properties: { id: { type: integer }, name: { type: string }, tag: { type: string } }
+`;
+const code = generate(parseContract(CONTRACT))['functions/create-thing/contract.generated.js'] ?? '';
+const { default: validateEvent } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
 
 /** Returns the Error for an invalid body. */
 async function errorFor(body: string | null) {
