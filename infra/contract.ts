@@ -58,7 +58,7 @@ export interface Operation {
   method: string;
   /** @example "/plants/{id}" */
   path: string;
-  /** The folder of its code, from the project's root. Its own name is the id in kebab case. @example "functions/create-plant" */
+  /** The folder of its code, from the project's root: its id in kebab case. @example "functions/create-plant" */
   folder: string;
 }
 

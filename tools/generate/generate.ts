@@ -9,8 +9,8 @@ import { readExamples } from './examples.ts';
 import { mapValues, resolve, toTypeScript, toValueType, validatorSchema, valueType } from './schema.ts';
 
 /*
- * Generates code from openapi.yaml and the examples: for each operation, the validator and the types of its event, in its
- * folder. Compiling the schemas at run time would slow down every cold start (docs/performance.md).
+ * Generates code from openapi.yaml and the examples: for each operation, the validator and the types of its event, in
+ * its folder. Compiling the schemas at run time would slow down every cold start (docs/performance.md).
  */
 
 const HEADER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
