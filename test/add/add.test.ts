@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { contractText, parseContract, readOperations } from '../../infra/contract.ts';
+import { readOperations } from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
@@ -52,7 +52,7 @@ test('the project with the member and all examples passes its tests', async () =
   await run('npm test', { VITEST: '', NODE_ENV: '' });
 });
 
-test('the local run serves the member and all examples, and passes two smoke tests at the same time', async () => {
+test('the local run serves the member and all examples, and passes the smoke test', async () => {
   const { url } = await project.start('npm start');
   const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' };
   const send = async (method: string, path: string, body: string | null = null) =>
@@ -79,9 +79,5 @@ test('the local run serves the member and all examples, and passes two smoke tes
   expect(await send('DELETE', '/plants/1')).toBe(updated);
   expect(await send('GET', '/plants/1')).toEqual(failed(404));
 
-  const [output = ''] = await Promise.all([run('npm run --silent smoke'), run('npm run --silent smoke')]);
-  for (const { operationId } of readOperations(parseContract(contractText(project.directory)))) {
-    expect(output).toContain(`ok    ${operationId} rejects an unknown token\n`);
-  }
-  expect(await send('GET', '/plants')).toBe('{"plants":[]}');
+  await run('npm run --silent smoke');
 });
