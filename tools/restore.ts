@@ -83,8 +83,8 @@ async function put({ client, tableName }: Table, item: Item, current: Item | und
 }
 
 /**
- * Returns the condition that a stored plant has these attributes, and no other member of the contract. dynalite compares
- * lists and maps by identity, so the local run never overwrites a plant that has one.
+ * Returns the condition that a stored plant has these attributes, and no other member of the contract. In the local run,
+ * it is never true for a plant with a list or a map, because dynalite compares these by identity.
  */
 function isStill(current: Item) {
   const names = [...new Set([...Object.keys(current), ...Object.keys(plantType)])];
