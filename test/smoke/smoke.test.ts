@@ -180,7 +180,7 @@ test.each<[string, (token: string) => string]>([
   ['in a plant', (token) => response(200, JSON.stringify({ name: token }))],
   ['as text', (token) => response(200, token)],
   ['in the address of a redirect', (token) => response(302, '', `location: http://127.0.0.1/${token}\r\n`)],
-  ['in a malformed header', (token) => response(200, '', `${token}\r\n`)],
+  ['in a malformed header', (token) => response(200, '', `a b: ${token}\r\n`)],
 ])('prints no token that a service returns %s', async (_, respond) => {
   const server = createServer((socket) => {
     socket.on('error', () => {});
