@@ -60,7 +60,7 @@ if (baseUrl.startsWith('https:')) {
 }
 test('rejects an id above int64', () => rejects(400, { body: bodyOf({}, id + 2n ** 53n) }));
 test('rejects a body that is not UTF-8', () => rejects(400, { body: Buffer.from(bodyOf({ tag: '\xff' }), 'latin1') }));
-test('rejects more than 400 KB', () => rejects(413, { body: bodyOf({ tag: 'x'.repeat(410_000) }) }));
+test('rejects more than 400 KB', () => rejects(413, { body: bodyOf({ name: 'x'.repeat(410_000) }) }));
 test('returns error 404 for an unknown path', () => rejects(404, { body: bodyOf() }, '/none'));
 test('returns error 404 for an unknown method', () => rejects(404, { body: bodyOf(), method: 'PATCH' }));
 
