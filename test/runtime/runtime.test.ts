@@ -43,7 +43,7 @@ test('responds to events one after the other, and logs one JSON line for each, w
   const inner = { name: 'InternalServerError', stack: expect.stringContaining('index.mjs') };
   expect(lines().map((line) => JSON.parse(line))).toMatchObject([
     { ...common, level: 'INFO', message: { outcome: 'succeeded', version: '$LATEST', tokenName: 'development' } },
-    { ...common, level: 'ERROR', message: { outcome: 'failed', error: 503, cause: { cause: inner } } },
+    { ...common, level: 'ERROR', message: { outcome: 'failed', error: 503, fault: { cause: inner } } },
   ]);
 });
 
