@@ -1,7 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
-import { bundlesWith } from '../test/support/stack.ts';
+import type { StackSettings } from '../infra/settings.ts';
+import { bundlesWith, createPlant } from '../test/support/stack.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 
 /** A bundled handler. */
@@ -14,8 +15,7 @@ export interface Handler {
 }
 
 /** Bundles the function as it is deployed, without and with an identity provider, and its peers. */
-export async function buildHandlers(provider: { settings: Record<string, string>; jwt: string }): Promise<Handler[]> {
-  const createPlant = { method: 'POST', path: '/plants' };
+export async function buildHandlers(provider: { settings: Partial<StackSettings>; jwt: string }): Promise<Handler[]> {
   const define = { 'process.env.WARM_UP': 'true' };
   // Express is CommonJS, which needs `require` in an ES module.
   const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };

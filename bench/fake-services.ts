@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { toItem } from '../functions/shared/access-tokens/token.ts';
+import type { StackSettings } from '../infra/settings.ts';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { localVariables } from '../tools/local/environment.ts';
@@ -26,7 +27,7 @@ export async function startFakeServices() {
   });
   return {
     /** The settings of a stack with this identity provider. */
-    settings: { tokenIssuer: url, tokenAudience: 'plants' },
+    settings: { identityProvider: { issuer: url, audiences: ['plants'] } } satisfies Partial<StackSettings>,
     /** A valid token of the identity provider. */
     jwt: signed(key, { iss: url, aud: 'plants', sub: 'bench', exp: 2 ** 33 }, { typ: 'at+jwt' }),
     /** The environment variables of the functions. */

@@ -8,9 +8,7 @@ import { stages } from './stages.ts';
 try {
   const app = new App();
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const { settings, warnings } = readSettings(app, stages);
-  const stack = new PlantStoreStack(app, settings);
-  for (const [key, warning] of Object.entries(warnings)) Validations.of(stack).addWarning(key, warning);
+  new PlantStoreStack(app, readSettings(app, stages));
   app.synth();
 } catch (error) {
   console.error(errorText(error));

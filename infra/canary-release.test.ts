@@ -3,24 +3,25 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
-import { permissionsOf } from '../test/support/permissions.ts';
+import { permissionsOf, textOf } from '../test/support/permissions.ts';
 import {
+  allOperations,
+  createPlant,
   functionOf,
   methodsOf,
   propertiesOf,
   releaseOf,
   stackWith,
   templateWith,
-  twoOperations,
 } from '../test/support/stack.ts';
 import { pascalCaseId } from './contract.ts';
-import type { GrantedOperation } from './functions.ts';
+import type { StackSettings } from './settings.ts';
 
 const template = templateWith({});
 const { Resources: resources } = template.toJSON();
 
-describe.each(twoOperations)('a release of $operationId', (operation) => {
-  const { alias, aliasId, hookId, hook, group, groupId, alarmIds, versionId } = releaseOf(template, operation);
+describe.each(allOperations)('a release of $operationId', (operation) => {
+  const { alias, aliasId, group, alarmIds, versionId } = releaseOf(template, operation);
   const { id } = functionOf(template, operation);
 
   test('deploys to the alias that API Gateway invokes', () => {
@@ -30,36 +31,18 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
     expect(JSON.stringify(methodsOf(template).find(isRoute)?.integration.uri)).toContain(`{"Ref":"${aliasId}"}`);
   });
 
-  test('allows CodeDeploy to invoke the pre-traffic hook', () => {
+  test('counts the version’s errors from the first request of the canary on', () => {
+    const metrics = Object.entries(propertiesOf(template, 'AWS::Logs::MetricFilter')).map(
+      ([filterId, { MetricTransformations }]) => [textOf(MetricTransformations[0].MetricName), filterId],
+    );
+    const filterId = Object.fromEntries(metrics)[`${operation.operationId}-InternalErrors-${versionId}.Version`];
+    expect(alias['DependsOn']).toContain(filterId);
+  });
+
+  test('gives CodeDeploy only what it needs to move an alias', () => {
     const roleId = group.ServiceRoleArn['Fn::GetAtt'][0];
     expect(permissionsOf(resources, roleId)).toEqual([
       'arn:AWS::Partition:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited',
-      `lambda:InvokeFunction ${hookId}.Arn`,
-      `lambda:InvokeFunction ${hookId}.Arn:*`,
-    ]);
-    // Without the dependency, CloudFormation could update the alias before CodeDeploy has the permission.
-    const policies = Object.entries(propertiesOf(template, 'AWS::IAM::Policy'));
-    const [policyId] = policies.find(([, { Roles }]) => Roles[0].Ref === roleId) ?? [];
-    expect(alias['DependsOn']).toContain(policyId);
-  });
-
-  test('has a hook that can invoke versions of the function, read its deployments and report the result', () => {
-    // CodeDeploy waits up to one hour ("AppSpec 'hooks' section for an AWS Lambda deployment").
-    expect(hook).toMatchObject({ MemorySize: 512, Timeout: 60 });
-    expect(hook.Environment.Variables).toEqual({
-      NEW_VERSION_ARN: { Ref: versionId },
-      METHOD: operation.method,
-      RESOURCE: operation.path,
-    });
-    const groupArn = `arn:AWS::Partition:codedeploy:AWS::Region:AWS::AccountId:deploymentgroup:${group.ApplicationName.Ref}/${groupId}`;
-    const ownLog = hook.LoggingConfig.LogGroup.Ref;
-    expect(permissionsOf(resources, hook.Role['Fn::GetAtt'][0])).toEqual([
-      `codedeploy:GetDeployment ${groupArn}`,
-      `codedeploy:PutLifecycleEventHookExecutionStatus ${groupArn}`,
-      // Only with a qualifier, such as a version. The ARN without ":*" would allow requests without one.
-      `lambda:InvokeFunction ${id}.Arn:*`,
-      `logs:CreateLogStream ${ownLog}.Arn`,
-      `logs:PutLogEvents ${ownLog}.Arn`,
     ]);
   });
 
@@ -76,10 +59,7 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
       { Name: 'FunctionName', Value: { Ref: id } },
       { Name: 'Resource', Value: { 'Fn::Join': ['', [{ Ref: id }, ':live']] } },
     ];
-    const errorDimensions = [
-      { Name: 'operation', Value: operation.operationId },
-      { Name: 'version', Value: version },
-    ];
+    const errorsOfVersion = { 'Fn::Join': ['', [`${operation.operationId}-InternalErrors-`, version]] };
     const alarms = alarmIds.map((alarmId) => propertiesOf(template, 'AWS::CloudWatch::Alarm')[alarmId]);
     // Without actions: these alarms do not notify a person.
     const common = {
@@ -92,22 +72,10 @@ describe.each(twoOperations)('a release of $operationId', (operation) => {
       AlarmDescription: expect.stringMatching(`${operation.operationId}.* First: .* notifies nobody: `),
     };
     expect(alarms).toEqual([
-      { ...common, Namespace: 'PlantStore', MetricName: 'InternalErrors', Dimensions: errorDimensions },
+      { ...common, Namespace: 'PlantStore', MetricName: errorsOfVersion },
       { ...common, Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: crashDimensions },
     ]);
   });
-});
-
-test('a hook has the identity provider of the stack, whose unsigned tokens it sends', () => {
-  const settings = { tokenIssuer: 'https://id.example.com', tokenAudience: 'plants', tokenScope: 'plants/write' };
-  const stack = templateWith(settings);
-  for (const operation of twoOperations) {
-    expect(releaseOf(stack, operation).hook.Environment.Variables).toMatchObject({
-      TOKEN_ISSUER: settings.tokenIssuer,
-      TOKEN_AUDIENCE: settings.tokenAudience,
-      TOKEN_SCOPE: settings.tokenScope,
-    });
-  }
 });
 
 test('an ephemeral stack moves all traffic at once', () => {
@@ -116,55 +84,52 @@ test('an ephemeral stack moves all traffic at once', () => {
   });
 });
 
-test('skipReleaseChecks only removes the update policy of each alias', () => {
+test('withoutCanary only removes the update policy of each alias', () => {
   const expected = structuredClone(template.toJSON());
-  for (const operation of twoOperations) {
+  for (const operation of allOperations) {
     const { aliasId } = releaseOf(template, operation);
     expect(expected['Resources'][aliasId]).toHaveProperty('UpdatePolicy.CodeDeployLambdaAliasUpdate');
     delete expected['Resources'][aliasId].UpdatePolicy;
   }
-  expect(templateWith({ skipReleaseChecks: true }).toJSON()).toEqual(expected);
+  expect(templateWith({ withoutCanary: true }).toJSON()).toEqual(expected);
 });
 
 interface Change {
-  settings?: Record<string, unknown>;
-  operations?: GrantedOperation[];
+  settings?: Partial<StackSettings>;
   change?: (stack: Stack, lambda: CfnFunction) => unknown;
 }
 
-/** Returns the logical ids of an operation's version and release alarms after a change of the stack. */
-function releaseIdsOf(operation: GrantedOperation, { settings = {}, operations = twoOperations, change }: Change = {}) {
-  const stack = stackWith(settings, operations);
-  const lambda = stack.node.findChild(pascalCaseId(operation)).node.findChild('Function').node.defaultChild;
-  if (!(lambda instanceof CfnFunction)) throw new Error(`There is no function of ${operation.operationId}.`);
+/** Returns the logical ids of createPlant's version and release alarms after a change of the stack. */
+function releaseIdsAfter({ settings = {}, change }: Change = {}) {
+  const stack = stackWith(settings);
+  const lambda = stack.node.findChild(pascalCaseId(createPlant)).node.findChild('Function').node.defaultChild;
+  if (!(lambda instanceof CfnFunction)) throw new Error('There is no function of createPlant.');
   // The tests do not bundle the code, so its S3 key is set here.
   lambda.addPropertyOverride('Code.S3Key', 'same.zip');
   change?.(stack, lambda);
-  const { versionId, alarmIds } = releaseOf(Template.fromStack(stack), operation);
+  const { versionId, alarmIds } = releaseOf(Template.fromStack(stack), createPlant);
   return [versionId, ...alarmIds];
 }
 
 describe('the version of an operation', () => {
-  const [operation] = twoOperations;
-  if (!operation) throw new Error('The contract has no operation.');
-  const before = releaseIdsOf(operation);
+  const before = releaseIdsAfter();
 
   const metric = new Metric({ namespace: 'N', metricName: 'M' });
   // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function exists".
   test.each<[string, Change]>([
     ['the request limit', { settings: { requestsPerSecond: 7 } }],
-    ['an alarm email', { settings: { alarmEmail: 'ops@example.com' } }],
+    ['an alarm email', { settings: { alarms: { email: 'ops@example.com' } } }],
     ['an alarm', { change: (stack) => new Alarm(stack, 'Other', { metric, threshold: 1, evaluationPeriods: 1 }) }],
     // Tags belong to the function, not to a version ("Lambda function versions").
     ['a tag', { change: (stack) => Tags.of(stack).add('team', 'plants') }],
   ])('stays the same, with the same alarms, after adding or changing %s', (_case, change) => {
-    expect(releaseIdsOf(operation, change)).toEqual(before);
+    expect(releaseIdsAfter(change)).toEqual(before);
   });
 
   test.each<[string, Change]>([
     ['its code', { change: (_stack, lambda) => lambda.addPropertyOverride('Code.S3Key', 'other.zip') }],
-    ['an environment variable', { settings: { allowOrigins: 'https://a.example' } }],
+    ['an environment variable', { settings: { allowOrigins: ['https://a.example'] } }],
   ])('is replaced, with new alarms, after changing %s', (_case, change) => {
-    expect(new Set([...releaseIdsOf(operation, change), ...before]).size).toBe(2 * before.length);
+    expect(new Set([...releaseIdsAfter(change), ...before]).size).toBe(2 * before.length);
   });
 });

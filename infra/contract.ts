@@ -10,7 +10,7 @@ const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
  * The members of an OpenAPI 3.1 document that this project reads, as they are in a valid one: test/contract.test.ts validates
  * openapi.yaml. `parseContract` checks only that there are paths.
  */
-interface Contract {
+export interface Contract {
   paths: Record<string, PathItem | null>;
   components?: { schemas?: Record<string, Schema> };
 }
@@ -30,7 +30,6 @@ export interface Parameter {
   in: string;
   required?: boolean;
   schema?: Schema;
-  example?: unknown;
 }
 
 /** A Request Body Object or a Response Object. */
@@ -59,7 +58,7 @@ export interface Operation {
   method: string;
   /** @example "/plants/{id}" */
   path: string;
-  /** The operation's folder in `functions/`: its id in kebab case. @example "create-plant" */
+  /** The folder of its code, from the project's root: its id in kebab case. @example "functions/create-plant" */
   folder: string;
 }
 
@@ -82,9 +81,10 @@ export function parseContract(text = contractText()): Contract {
 /**
  * Returns all operations of a contract, in their order.
  *
+ * @param parent the folder that contains their folders
  * @throws if an operationId or a path parameter is not supported
  */
-export function readOperations({ paths } = parseContract()): Operation[] {
+export function readOperations({ paths } = parseContract(), parent = 'functions'): Operation[] {
   return Object.entries(paths).flatMap(([path, item]) => {
     const [parameter] = /\{(?!\w+\})[^}]*\}/.exec(path) ?? [];
     if (parameter !== undefined) {
@@ -100,7 +100,7 @@ export function readOperations({ paths } = parseContract()): Operation[] {
           `The operationId of ${method} ${path} was ${JSON.stringify(operationId)}; it must be letters and digits in camelCase, such as "getPlant".`,
         );
       }
-      const folder = operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      const folder = `${parent}/${operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
       return { operationId, method, path, folder };
     });
   });

@@ -7,9 +7,9 @@ import { type GrantedOperation, OperationFunction } from './functions.ts';
 import { grantedOperations } from './grants.ts';
 import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
-import { addRequestMetrics, type MonitoredResources } from './monitoring/metrics.ts';
+import { addStackMetrics, type MonitoredResources } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
-import type { StackSettings } from './settings.ts';
+import { PRODUCTION, type StackSettings } from './settings.ts';
 import { tableIds, tableOutput } from './table-keys.ts';
 import { addTables } from './tables.ts';
 
@@ -19,15 +19,14 @@ interface PlantStoreStackProps extends StackSettings {
 }
 
 /**
- * The whole service: tables, one function per operation, the API and monitoring. The stack's name is `PlantStore`, or
- * `PlantStore-dev` for the stage `dev`. Ephemeral stacks have other names, so that they cannot replace another stack.
+ * The whole service: tables, one function per operation, the API and monitoring. The stack of
+ * production is `PlantStore`, that of the stage `dev` is `PlantStore-dev`.
  */
 export class PlantStoreStack extends Stack {
   constructor(app: App, { operations = grantedOperations(), ...settings }: PlantStoreStackProps) {
     const { ephemeral, stage } = settings;
-    const name = `PlantStore${ephemeral ? 'Ephemeral' : ''}${stage === undefined ? '' : `-${stage}`}`;
-    // Production is the stack without a stage.
-    const terminationProtection = stage === undefined && !ephemeral;
+    const name = stage === PRODUCTION ? 'PlantStore' : `PlantStore-${stage}`;
+    const terminationProtection = stage === PRODUCTION && !ephemeral;
     super(app, name, { description: 'Plant Store, a serverless API', terminationProtection });
 
     const tables = addTables(this, settings);
@@ -40,16 +39,16 @@ export class PlantStoreStack extends Stack {
     });
     const routes = releases.map(({ operation, live }) => ({ operation, target: live }));
     const api = new Api(this, 'Api', { ...settings, routes });
-    const resources = { tables, functions, releases, api };
-    const alarms = this.#addMonitoring(resources, settings);
+    const resources = { tables, functions, api };
+    const alarms = this.#addMonitoring(resources, settings.alarms);
     this.#addOutputs(resources, alarms);
     this.#setRemovalPolicies(ephemeral);
   }
 
-  #addMonitoring(resources: MonitoredResources, settings: StackSettings): Alarms {
+  #addMonitoring(resources: MonitoredResources, settings: StackSettings['alarms']): Alarms {
     const scope = new Construct(this, 'Monitoring');
-    addRequestMetrics(resources);
-    const alarms = new Alarms(scope, 'Alarms', { ...settings, ...resources });
+    addStackMetrics(resources);
+    const alarms = new Alarms(scope, 'Alarms', { ...resources, settings });
     addDashboard(scope, resources, alarms.all);
     addSavedQueries(scope, resources);
     return alarms;

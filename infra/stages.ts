@@ -1,11 +1,12 @@
-import type { Stages } from './settings.ts';
+import type { Stage } from './settings.ts';
 
 /**
- * The settings of each stage, which you select with `-c stage=NAME`. `default` is the stack without a stage.
- * docs/deploying.md explains each key.
+ * The stages and their settings. `npx cdk deploy` deploys production, `npx cdk deploy -c stage=staging` another one. The
+ * editor explains each setting, and so does docs/deploying.md.
  *
- * @example staging: { alarmEmail: 'ops@example.com', allowOrigins: 'https://staging.example.com', cloudWatchRole: false }
+ * @example
+ * staging: { alarms: { email: 'ops@example.com' }, allowOrigins: ['https://staging.example.com'] },
  */
-export const stages: Stages = {
-  default: {},
+export const stages: Record<string, Stage> = {
+  production: {},
 };

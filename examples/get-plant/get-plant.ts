@@ -1,8 +1,8 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { itemOf, membersOf } from '../shared/dynamodb/attributes.ts';
-import type { DynamoDb } from '../shared/dynamodb/client.ts';
-import { PlantStoreError } from '../shared/errors.ts';
-import { successResponse } from '../shared/success-response.ts';
+import { itemOf, membersOf } from '#shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '#shared/dynamodb/client.ts';
+import { PlantStoreError } from '#shared/errors.ts';
+import { successResponse } from '#shared/success-response.ts';
 import { type GetPlantEvent, type GetPlantResponse, plantType } from './contract.generated.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { itemOf, membersOf } from '../shared/dynamodb/attributes.ts';
-import type { DynamoDb } from '../shared/dynamodb/client.ts';
-import { successResponse } from '../shared/success-response.ts';
+import { itemOf, membersOf } from '#shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '#shared/dynamodb/client.ts';
+import { successResponse } from '#shared/success-response.ts';
 import { type ListPlantsEvent, type ListPlantsResponse, plantType } from './contract.generated.js';
 
 type ListedPlant = ListPlantsResponse['plants'][number];

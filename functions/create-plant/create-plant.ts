@@ -1,9 +1,9 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type Item, itemOf, membersOf } from '../shared/dynamodb/attributes.ts';
-import type { DynamoDb } from '../shared/dynamodb/client.ts';
-import { ConditionFailedError } from '../shared/dynamodb/response.ts';
-import { PlantStoreError } from '../shared/errors.ts';
-import { successResponse, toJson } from '../shared/success-response.ts';
+import { type Item, itemOf, membersOf } from '#shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '#shared/dynamodb/client.ts';
+import { ConditionFailedError } from '#shared/dynamodb/response.ts';
+import { PlantStoreError } from '#shared/errors.ts';
+import { successResponse, toJson } from '#shared/success-response.ts';
 import {
   type CreatePlantEvent,
   type CreatePlantResponse,

@@ -1,6 +1,5 @@
 /*
- * The environment variables of the functions: `infra/` sets them, and `tools/local/` for the local run. They are read when
- * they are used, because the pre-traffic hook has other variables than an operation.
+ * The environment variables of the functions: `infra/` sets them, and `tools/local/` for the local run.
  */
 
 /** The variable with the name of a table: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens` (infra/table-keys.ts). */
@@ -9,15 +8,12 @@ export type TableVariable = `${string}_TABLE_NAME`;
 /** `ALLOW_ORIGINS` and `TOKEN_AUDIENCE` are lists, separated by commas. */
 type SettingVariable = 'ALLOW_ORIGINS' | 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_SCOPE';
 
-/** The version that the pre-traffic hook checks, and the route of its operation. */
-type HookVariable = 'NEW_VERSION_ARN' | 'METHOD' | 'RESOURCE';
-
 /** Lambda sets the first four ("Using Lambda environment variables"), the local run the first three and an endpoint. */
 type AwsVariable =
   | `AWS_${'REGION' | 'ACCESS_KEY_ID' | 'SECRET_ACCESS_KEY' | 'SESSION_TOKEN'}`
   | `AWS_ENDPOINT_URL${'' | '_DYNAMODB'}`;
 
-type Variable = TableVariable | SettingVariable | HookVariable | AwsVariable;
+type Variable = TableVariable | SettingVariable | AwsVariable;
 export type Variables = Partial<Record<Variable, string>>;
 
 /**

@@ -7,7 +7,6 @@ test.each([
   // "Quotas for configuring and running a REST API in API Gateway": 29 s. examples/client.ts waits for 30 s.
   ['a request', [limits.DATABASE_IDLE_MS, ofFunction - reserved, limits.RESPONSE_MS, ofFunction, 29_000, 30_000]],
   ['a request with a JWT', [limits.PROVIDER_KEYS_MS, ofFunction - reserved]],
-  ['a release', [limits.HOOK_REPEAT_MS + ofFunction + limits.HOOK_REPORT_MS, limits.HOOK_TIMEOUT_MS]],
 ])('in %s, who waits for another waits longer: %j', (_, times) => {
   expect(times.filter((time, index) => time <= (times[index - 1] ?? 0))).toEqual([]);
 });

@@ -1,7 +1,6 @@
 /*
  * Each of these waits for the one before it, so its time is longer: an attempt to reach the database, or the provider's
  * keys; all attempts together (they end RESERVED_MS before the function); the response; the function; API Gateway (29 s).
- * The pre-traffic hook repeats requests, waits for the last response, and then reports.
  */
 
 /** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */
@@ -13,9 +12,3 @@ export const RESERVED_MS = 4000;
 /** Maximum time until a response of a correct service: the database's, and the init of a new environment. */
 export const RESPONSE_MS = 8000;
 export const FUNCTION_TIMEOUT_MS = 10_000;
-
-/** The pre-traffic hook repeats requests for this time after a temporary failure. */
-export const HOOK_REPEAT_MS = 20_000;
-/** Reserved at the end of the pre-traffic hook to report. */
-export const HOOK_REPORT_MS = 15_000;
-export const HOOK_TIMEOUT_MS = 60_000;

@@ -1,4 +1,4 @@
-import { Stack, Validations } from 'aws-cdk-lib';
+import { Annotations, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -19,7 +19,7 @@ import type { StackSettings } from '../settings.ts';
 import { API_STAGE } from './api-stage.ts';
 import { type ApiRoute, apiDefinition, TLS_1_2_OR_NEWER } from './definition.ts';
 
-interface ApiProps extends StackSettings {
+interface ApiProps extends Pick<StackSettings, 'allowOrigins' | 'cloudWatchRole' | 'domain' | 'requestsPerSecond'> {
   /** Each operation with the function or alias that API Gateway invokes for it. */
   routes: ApiRoute[];
 }
@@ -58,7 +58,7 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { routes, domainName, hostedZoneId, allowOrigins, requestsPerSecond, cloudWatchRole } = props;
+    const { routes, allowOrigins, cloudWatchRole, domain, requestsPerSecond } = props;
     const { stackName, region, urlSuffix } = Stack.of(this);
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
     this.restApi = new SpecRestApi(this, 'RestApi', {
@@ -85,7 +85,7 @@ export class Api extends Construct {
     Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
     // CDK's own output of the URL. The stack has the output ApiUrl instead.
     this.restApi.node.tryRemoveChild('Endpoint');
-    this.url = `https://${domainName ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${API_STAGE}`}`;
+    this.url = `https://${domain?.name ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${API_STAGE}`}`;
 
     for (const { operation, target } of routes) {
       const path = operation.path.replaceAll(/\{\w+\}/g, '*');
@@ -96,7 +96,13 @@ export class Api extends Construct {
       // Otherwise the stage could invoke a new alias before it may, and clients would get error 500.
       this.restApi.deploymentStage.node.addDependency(target.node.findChild('ApiGateway'));
     }
-    if (domainName !== undefined && hostedZoneId !== undefined) this.#addDomain(domainName, hostedZoneId);
+    if (domain) this.#addDomain(domain);
+    if (cloudWatchRole) {
+      Annotations.of(this).addInfo(
+        'This stack sets the role with which API Gateway writes the logs of this account and region. To keep another ' +
+          'role, set cloudWatchRole to false in infra/stages.ts.',
+      );
+    }
 
     const reasons = {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, API Gateway’s do not.',
@@ -111,7 +117,7 @@ export class Api extends Construct {
   }
 
   /** Adds a custom domain name with a certificate that is validated, and renewed, through DNS. */
-  #addDomain(domainName: string, hostedZoneId: string): void {
+  #addDomain({ name: domainName, hostedZoneId }: { name: string; hostedZoneId: string }): void {
     const zone = HostedZone.fromHostedZoneId(this, 'HostedZone', hostedZoneId);
     const validation = CertificateValidation.fromDns(zone);
     const domain = this.restApi.addDomainName('Domain', {

@@ -3,12 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { bundlesWith, waterPlant } from '../../test/support/stack.ts';
+import { bundlesWith } from '../../test/support/stack.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import { grantedOperations } from '../grants.ts';
 
 const bundles = bundlesWith({});
-const bundlesWithProvider = bundlesWith({ tokenIssuer: 'https://id.example.com', tokenAudience: 'plants' });
+const bundlesWithProvider = bundlesWith({
+  identityProvider: { issuer: 'https://id.example.com', audiences: ['plants'] },
+});
 
 /** Loads a bundle in a process of its own. Returns the value of an expression, in which `bundle` is the module. */
 function load(folder: string, expression: string): string {
@@ -44,16 +46,4 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
     expect(loaded).toContain('NativeModule https');
     for (const unwanted of ['undici', 'NativeModule vm', 'webstreams']) expect(loaded).not.toContain(unwanted);
   });
-});
-
-test('an operation can use an SDK client, and a package in CommonJS', () => {
-  const operation = { ...waterPlant, folder: '../test/any-package' };
-  const folder = bundlesWith({}, [operation]).ofFunction(operation);
-  expect(load(folder, 'bundle.client.constructor.name + JSON.stringify(await bundle.handler())')).toBe(
-    'LambdaClient{"a":1}',
-  );
-});
-
-test.each(grantedOperations())('the bundle of the pre-traffic hook of $operationId loads', (operation) => {
-  expect(load(bundles.ofHook(operation), 'typeof bundle.handler')).toBe('function');
 });

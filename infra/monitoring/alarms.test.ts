@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { onlyOf, propertiesOf, templateWith, twoOperations } from '../../test/support/stack.ts';
+import { allOperations, onlyOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
 import { pascalCaseId } from '../contract.ts';
 
 interface Alarm {
@@ -37,7 +37,7 @@ test('each alarm has its threshold and the number of minutes in which it must be
     Unauthorized: '100 in 1 of 1',
     Latency: '1 in 3 of 5',
     ...Object.fromEntries(
-      twoOperations.map(pascalCaseId).flatMap((id) => [
+      allOperations.map(pascalCaseId).flatMap((id) => [
         [`${id}FunctionErrors`, '1 in 1 of 5'],
         [`${id}FunctionThrottles`, '1 in 2 of 5'],
       ]),
@@ -73,8 +73,10 @@ test.each(Object.entries(alarms))(
   },
 );
 
-test('with runbookUrl, each alarm has a link to its section in the runbook', () => {
-  for (const [name, { AlarmDescription }] of Object.entries(alarmsOf(templateWith({ runbookUrl: 'https://a.x/b' })))) {
+test('with a runbookUrl, each alarm has a link to its section in the runbook', () => {
+  for (const [name, { AlarmDescription }] of Object.entries(
+    alarmsOf(templateWith({ alarms: { runbookUrl: 'https://a.x/b' } })),
+  )) {
     const section = name.replace(/.*(?=Function)/, '').toLowerCase();
     expect(AlarmDescription.replace(/.* More: /, '')).toBe(`https://a.x/b#${section}`);
   }
@@ -98,8 +100,8 @@ test('the topic is encrypted with a key that CloudWatch can use, and rejects mes
   });
 });
 
-test('the topic sends the alarms to alarmEmail', () => {
+test('the topic sends the alarms to the stage’s email address', () => {
   template.resourceCountIs('AWS::SNS::Subscription', 0);
-  const stack = templateWith({ alarmEmail: 'ops@example.com' });
+  const stack = templateWith({ alarms: { email: 'ops@example.com' } });
   expect(onlyOf(stack, 'AWS::SNS::Subscription')).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
 });

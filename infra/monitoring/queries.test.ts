@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { accessLogMembers, requestLine } from '../../test/support/log-lines.ts';
-import { functionOf, propertiesOf, releaseOf, templateWith, twoOperations } from '../../test/support/stack.ts';
+import { allOperations, functionOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith({});
 
@@ -21,7 +21,7 @@ function membersOf(value: unknown, prefix = ''): string[] {
 }
 
 const functionFields = [
-  ...membersOf(await requestLine('createPlant', 500)),
+  ...membersOf(await requestLine('createPlant', 503)),
   // Uncaught errors, which the Node.js runtime of Lambda logs.
   ...['message.errorType', 'message.errorMessage'],
   // The report of an invocation ("Lambda Telemetry API Event schema reference").
@@ -30,8 +30,7 @@ const functionFields = [
 
 /** The fields of each log. */
 const fieldsOf: Record<string, string[]> = Object.fromEntries([
-  ...twoOperations.map((operation) => [functionOf(template, operation).logGroup, functionFields]),
-  ...twoOperations.map((operation) => [releaseOf(template, operation).hook.LoggingConfig.LogGroup.Ref, ['level']]),
+  ...allOperations.map((operation) => [functionOf(template, operation).logGroup, functionFields]),
   ...Object.keys(propertiesOf(template, 'AWS::Logs::LogGroup'))
     .filter((id) => id.startsWith('ApiAccessLog'))
     .map((id) => [id, accessLogMembers(template)]),
@@ -48,5 +47,5 @@ test.each(queries)('the query "$name" uses only fields that its logs have', ({ q
 test('the query "faults" finds invocations that timed out or ran out of memory, which log no error', () => {
   const faults = queries.find(({ name }) => name === 'faults')?.query;
   expect(faults).toContain(' or record.status in ["timeout", "error", "failure"] or ');
-  expect(faults).toMatch(/^fields .*, record\.status, record\.errorType$/m);
+  expect(faults).toMatch(/^fields .*record\.status.* as fault, .*record\.errorType.* as cause$/m);
 });

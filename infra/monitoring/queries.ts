@@ -1,11 +1,11 @@
 import { Stack } from 'aws-cdk-lib';
-import { CfnQueryDefinition, type ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { RequestLine } from '../../functions/shared/middleware/request-log.ts';
 import { gatewayFaults, type MonitoredResources } from './metrics.ts';
 
 /** A field of a request in the functions' log. */
-const field = (name: keyof RequestLine) => `message.${name}`;
+export const field = (name: keyof RequestLine) => `message.${name}`;
 
 /** The extended request id, in function logs and the access log. Clients cannot choose it ("Access logging for REST APIs"). */
 const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedRequestId)`;
@@ -16,20 +16,23 @@ const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedReques
  */
 const UNFINISHED = 'record.status in ["timeout", "error", "failure"]';
 
+/** What failed, and the innermost cause that was logged: of a fault, of a crash, or of an invocation without a response. */
+const FAULT = `coalesce(${field('fault')}.message, message.errorType, record.status)`;
+const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}.cause.message, message.errorMessage, record.errorType)`;
+
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
-export function addSavedQueries(scope: Construct, { functions, releases, api }: MonitoredResources): void {
+export function addSavedQueries(scope: Construct, { functions, api }: MonitoredResources): void {
   const allLogs = [...functions.map(({ logGroup }) => logGroup), api.accessLog];
-  const hookLogs = releases.map(({ preTrafficLog }) => preTrafficLog);
-  const save = (name: string, logGroups: ILogGroup[], ...commands: string[]) =>
+  const logGroupNames = allLogs.map(({ logGroupName }) => logGroupName);
+  const save = (name: string, ...commands: string[]) =>
     new CfnQueryDefinition(scope, `Query ${name}`, {
       name: `${Stack.of(scope).stackName}/${name}`,
-      logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
+      logGroupNames,
       queryString: commands.join('\n| '),
     });
   save(
     'faults',
-    allLogs,
-    `fields @timestamp, ${field('operation')}, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${field('cause')}.name, ${field('cause')}.message, ${field('cause')}.cause.message, message.errorType, message.errorMessage, record.status, record.errorType`,
+    `fields @timestamp, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${FAULT} as fault, ${CAUSE} as cause`,
     `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or ${UNFINISHED} or gatewayResponse in ${JSON.stringify(gatewayFaults)}`,
     'sort @timestamp desc',
     'limit 100',
@@ -37,7 +40,6 @@ export function addSavedQueries(scope: Construct, { functions, releases, api }: 
   // The access log has the address, the function's log has the token and the error. The query joins them by request id.
   save(
     'requests by client',
-    allLogs,
     `fields ${REQUEST_ID_FIELD} as id`,
     'filter ispresent(id)',
     `stats sortsLast(sourceIp) as address, sortsLast(${field('tokenName')}) as token, max(${field('error')}) as error, sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id`,
@@ -45,5 +47,4 @@ export function addSavedQueries(scope: Construct, { functions, releases, api }: 
     'sort requests desc',
     'limit 100',
   );
-  save('pre-traffic checks', hookLogs, 'fields @timestamp, @message', 'filter ispresent(level)', 'sort @timestamp asc');
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
@@ -10,10 +10,10 @@ import { errorResponse } from '../../functions/shared/middleware/error-response.
 import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
 import { type ParameterTypes, typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
 import type { ValueType } from '../../functions/shared/value-type.ts';
-import { contractText } from '../../infra/contract.ts';
+import { parseContract } from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { generate, writeGenerated } from './generate.ts';
+import { generate, generateAll, writeGenerated } from './generate.ts';
 
 const CONTRACT = `
 paths:
@@ -63,7 +63,8 @@ interface Generated {
   parameters: ParameterTypes;
 }
 
-const generated = generate(CONTRACT);
+const generateText = (text: string) => generate(parseContract(text));
+const generated = generateText(CONTRACT);
 const moduleOf = (file: string) => `data:text/javascript,${encodeURIComponent(generated[file] ?? '')}`;
 const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/${folder}/contract.generated.js`));
 
@@ -130,25 +131,36 @@ test.each([
   expect(String(await put(body)).slice(0, message.length)).toBe(message);
 });
 
-test('the committed files are generated from the committed openapi.yaml (npm run generate)', () => {
-  const files = Object.entries(generate(contractText()));
+test('the committed files are generated from the committed openapi.yaml and examples (npm run generate)', () => {
+  const files = Object.entries(generateAll());
   for (const [file, text] of files) expect(readFileSync(join(projectRoot, file), 'utf8')).toBe(text);
 });
 
-test('writes each file and creates its folder; names openapi.yaml if the contract is not supported', () => {
+test('writes the files of openapi.yaml and the examples, and names the one that is not supported', () => {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-generated-'));
-  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT);
+  const read = (file: string) => readFileSync(join(directory, file), 'utf8');
+  const write = (file: string, text: string) => writeFileSync(join(directory, file), text);
+  mkdirSync(join(directory, 'examples'));
+  write('openapi.yaml', CONTRACT);
+  // An example uses the components of openapi.yaml.
+  const example = CONTRACT.replace(/^components:.*/ms, '');
+  write('examples/beds.yaml', example);
   writeGenerated(directory);
-  for (const [file, text] of Object.entries(generated)) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+  for (const [file, text] of Object.entries(generated)) {
+    expect(read(file)).toBe(text);
+    expect(read(file.replace('functions', 'examples'))).toBe(text);
+  }
 
-  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT.replace('operationId: putBed', ''));
-  const message = 'Cannot generate code from openapi.yaml: The operationId of PUT /beds/{bed}/spots was undefined; ';
-  expect(() => writeGenerated(directory)).toThrow(message);
+  const message = ': The operationId of PUT /beds/{bed}/spots was undefined; ';
+  for (const [file, text] of Object.entries({ 'examples/beds.yaml': example, 'openapi.yaml': CONTRACT })) {
+    write(file, text.replace('operationId: putBed', ''));
+    expect(() => writeGenerated(directory)).toThrow(`Cannot generate code from ${file}${message}`);
+  }
 });
 
 test('generates no import for a long enum', () => {
   const names = Array.from({ length: 300 }, (_, index) => `name${index}`);
-  const code = generate(CONTRACT.replace('[fern, moss]', `[${names}]`))['functions/put-bed/contract.generated.js'];
+  const code = generateText(CONTRACT.replace('[fern, moss]', `[${names}]`))['functions/put-bed/contract.generated.js'];
   expect(code).not.toMatch(/require\(|import /);
 });
 
@@ -211,5 +223,5 @@ test.each([
   ['another status', '"200":', '"204": {}\n        "200":', 'listSpots are 200 and 204 and 400; they must be 200 a'],
 ])('throws for %s, which is not supported', (_, from, to, message) => {
   expect(CONTRACT).toMatch(from);
-  expect(() => generate(CONTRACT.replace(from, to))).toThrow(message);
+  expect(() => generateText(CONTRACT.replace(from, to))).toThrow(message);
 });

@@ -2,14 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { _, Ajv2020, type Code, type KeywordCxt, type Name, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import type { Parameter, RequestOrResponse, Schema } from '../../infra/contract.ts';
+import type { Contract, Parameter, RequestOrResponse, Schema } from '../../infra/contract.ts';
 import { contractText, operationObject, parseContract, pascalCaseId, readOperations } from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
+import { readExamples } from './examples.ts';
 import { mapValues, resolve, toTypeScript, toValueType, validatorSchema, valueType } from './schema.ts';
 
 /*
- * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in its function's
- * folder. Compiling the schemas at run time would slow down every cold start (docs/performance.md).
+ * Generates code from openapi.yaml and the examples: for each operation, the validator and the types of its event, in
+ * its folder. Compiling the schemas at run time would slow down every cold start (docs/performance.md).
  */
 
 const HEADER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
@@ -51,20 +52,14 @@ function createCompiler(): Ajv2020 {
 /**
  * Generates the files of a contract. Returns their texts by path from the project's root.
  *
- * @param text the contract in YAML
+ * @param parent the folder that contains the folders of the operations
  * @throws if the contract is not supported
  */
-export function generate(text: string): Record<string, string> {
-  const contract = parseContract(text);
+export function generate(contract: Contract, parent = 'functions'): Record<string, string> {
   const allSchemas = contract.components?.schemas ?? {};
   const resolved = (schema: Schema) => resolve(schema, allSchemas);
-  const operations = readOperations(contract);
-  const routes = operations.map(({ folder: _, ...route }) => `\n  ${JSON.stringify(route)},`);
-  const files: Record<string, string> = {
-    // The smoke test runs without packages, so it cannot read YAML.
-    'tools/smoke/operations.generated.ts': `${HEADER}export const operations = [${routes.join('')}\n];\n`,
-  };
-  for (const operation of operations) {
+  const files: Record<string, string> = {};
+  for (const operation of readOperations(contract, parent)) {
     const { operationId, folder } = operation;
     const { parameters, requestBody, responses = {} } = operationObject(contract, operation);
     const statuses = Object.keys(responses).join(' and ');
@@ -93,13 +88,13 @@ export function generate(text: string): Record<string, string> {
     };
     const compiler = createCompiler();
     const typeName = pascalCaseId(operation);
-    files[`functions/${folder}/contract.generated.js`] = [
+    files[`${folder}/contract.generated.js`] = [
       HEADER,
       ...Object.entries(constants).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`),
       standaloneCode.default(compiler, compiler.compile(validator)),
       '\n',
     ].join('');
-    files[`functions/${folder}/contract.generated.d.ts`] = [
+    files[`${folder}/contract.generated.d.ts`] = [
       HEADER,
       ...schemas.map(({ name, schema }) => `export type ${name} = ${toTypeScript(schema)};`),
       '/** The parts of a valid event that the contract describes. */',
@@ -158,22 +153,27 @@ function parameterType(schema: Schema, name: string, operationId: string): strin
 }
 
 /**
- * Writes the files that `generate` returns for the openapi.yaml of a project.
+ * Generates the files of a project: those of openapi.yaml, and those of the examples.
  *
- * @param root the project's folder; default: this project
- * @throws if the contract is not supported; the message names openapi.yaml
+ * @throws if a contract is not supported; the message names its file
  */
-export function writeGenerated(root = projectRoot): void {
+export function generateAll(root = projectRoot): Record<string, string> {
+  let file = 'openapi.yaml';
   try {
-    writeFiles(root, generate(contractText(root)));
+    const files = generate(parseContract(contractText(root)));
+    for (const example of readExamples(root)) {
+      file = example.file;
+      Object.assign(files, generate(example.contract, 'examples'));
+    }
+    return files;
   } catch (error) {
-    throw new Error(`Cannot generate code from openapi.yaml: ${(error as Error).message}`, { cause: error });
+    throw new Error(`Cannot generate code from ${file}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** Writes files into the folder `root`, by path from it, and creates their folders. */
-export function writeFiles(root: string, files: Record<string, string>): void {
-  for (const [path, text] of Object.entries(files)) {
+/** Writes the generated files of a project, and creates their folders. Default: this project. */
+export function writeGenerated(root = projectRoot): void {
+  for (const [path, text] of Object.entries(generateAll(root))) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }

@@ -14,7 +14,7 @@ import {
 import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { optionalVariable } from '../../functions/shared/environment.ts';
 import { projectRoot } from '../../infra/project-root.ts';
-import { type Key, type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
+import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { addItemsToFailedWrites } from './failed-writes.ts';
 import { isLoopback, rejectWebPages } from './loopback.ts';
@@ -123,26 +123,19 @@ export async function createTables(endpoint: string): Promise<void> {
 
 /** Returns what CreateTable needs to create a table of the local run. */
 export function createTableInput(id: TableId): CreateTableInput {
-  const { key, indexes = {} } = tableKeys[id];
-  const keySchema = ({ name }: Key) => [{ AttributeName: name, KeyType: 'HASH' as const }];
-  const keys = [key, ...Object.values(indexes)];
-  const globalIndexes = Object.entries(indexes).map(([IndexName, indexKey]) => {
-    return { IndexName, KeySchema: keySchema(indexKey), Projection: { ProjectionType: 'ALL' as const } };
-  });
+  const { name: AttributeName, type: AttributeType } = tableKeys[id];
   return {
     TableName: tableLogicalId(id),
     BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: keys.map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
-    KeySchema: keySchema(key),
-    // DynamoDB rejects an empty list.
-    ...(globalIndexes.length > 0 && { GlobalSecondaryIndexes: globalIndexes }),
+    AttributeDefinitions: [{ AttributeName, AttributeType }],
+    KeySchema: [{ AttributeName, KeyType: 'HASH' }],
   };
 }
 
 interface LocalRun {
   /** The endpoint of its DynamoDB. */
   endpoint: string;
-  /** The base URL of its API. */
+  /** The base URL of its API, which test/smoke/smoke.ts reads. */
   url: string;
   /** The id of its process. */
   pid: number;

@@ -37,3 +37,10 @@ test('replaces everything of the person’s AWS account, and keeps other variabl
   });
   expect(process.env).toMatchObject({ TOKEN_ISSUER: 'https://b.example', PLANTS_TABLE_NAME: 'PlantsTable' });
 });
+
+test('rejects an origin in ALLOW_ORIGINS that the settings of a stage would reject', () => {
+  process.env['ALLOW_ORIGINS'] = 'https://a.example,https://*.example.com';
+  expect(() => useLocalEnvironment('http://127.0.0.1:9')).toThrow(
+    'The allowed origin "https://*.example.com" must be ',
+  );
+});

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Variables } from '../../functions/shared/environment.ts';
+import { optionalVariable, type Variables } from '../../functions/shared/environment.ts';
+import { requireOrigins } from '../../infra/api/cors.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { tableIds, tableLogicalId, tableVariable } from '../../infra/table-keys.ts';
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
@@ -33,6 +34,8 @@ export function readEnvFile(folder = projectRoot): void {
 /**
  * Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the functions. Keeps the
  * endpoints of emulators on this machine, such as AWS_ENDPOINT_URL_SQS.
+ *
+ * @throws if ALLOW_ORIGINS has an origin that the stack's settings would not allow
  */
 export function useLocalEnvironment(endpoint: string): void {
   for (const [name, value] of Object.entries(process.env)) {
@@ -40,4 +43,5 @@ export function useLocalEnvironment(endpoint: string): void {
     if (!(name.startsWith('AWS_ENDPOINT_URL_') && isLoopback(value))) delete process.env[name];
   }
   Object.assign(process.env, localVariables(endpoint));
+  requireOrigins(optionalVariable('ALLOW_ORIGINS')?.split(',') ?? []);
 }

@@ -43,7 +43,7 @@ async function storedItem(url: string, sent: IncomingHttpHeaders, input: WriteIn
   const { TableName, Item = {}, ReturnValuesOnConditionCheckFailure: wanted } = input;
   const id = tableIds.find((each) => tableLogicalId(each) === TableName);
   if (wanted !== 'ALL_OLD' || !id) return {};
-  const { name } = tableKeys[id].key;
+  const { name } = tableKeys[id];
   const { Key = { [name]: Item[name] } } = input;
   const { authorization = '', 'content-type': type = '', 'x-amz-date': date } = sent;
   const headers = { authorization, 'content-type': type, 'x-amz-date': String(date) };

@@ -31,7 +31,8 @@ export type Route = Operation & { handler: Handler };
 export async function importRoutes(): Promise<Route[]> {
   return Promise.all(
     readOperations().map(async (operation) => {
-      const { handler }: { handler: Handler } = await import(`../../functions/${operation.folder}/index.ts`);
+      // Without the comment, Vite would expect a variable without a slash.
+      const { handler }: { handler: Handler } = await import(/* @vite-ignore */ `../../${operation.folder}/index.ts`);
       return { ...operation, handler };
     }),
   ).catch((error) => {

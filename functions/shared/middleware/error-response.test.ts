@@ -1,6 +1,7 @@
 import middy from '@middy/core';
 import validator from '@middy/validator';
 import { expect, test } from 'vitest';
+import { parseContract } from '../../../infra/contract.ts';
 import { contractBody } from '../../../test/support/contract-body.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { generate } from '../../../tools/generate/generate.ts';
@@ -25,7 +26,7 @@ components:
       required: [id, name]
       properties: { id: { type: integer }, name: { type: string }, tag: { type: string } }
 `;
-const code = generate(CONTRACT)['functions/create-thing/contract.generated.js'] ?? '';
+const code = generate(parseContract(CONTRACT))['functions/create-thing/contract.generated.js'] ?? '';
 const { default: validateEvent } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
 
 /** Returns the Error for an invalid body. */
