@@ -28,8 +28,10 @@ function newKeys(url = issuer.url) {
 }
 /** Looks up 40 unknown key ids at once. Returns the errors without repeats. */
 async function findUnknown(find: ReturnType<typeof newKeys>) {
-  const lookups = Array.from({ length: 40 }, (_, index) => find(`unknown-${index}`).catch((thrown) => thrown));
-  return [...new Set(await Promise.all(lookups))];
+  const lookups = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => find(`unknown-${index}`).catch((thrown) => thrown)),
+  );
+  return [...new Set(lookups)];
 }
 const after = (ms: number) => vi.setSystemTime(NOW + ms);
 const FOUND = expect.objectContaining({ type: 'public' });
@@ -91,18 +93,18 @@ test('asks a provider that is down every 5 to 10 s, uses its keys for an hour, a
 });
 
 test('keeps no connection, which could die while Lambda freezes the function', async () => {
-  const listener = vi.fn(discovery(issuer.url, [published(key)]));
-  issuer.respondWith(listener);
+  const connections: unknown[] = [];
+  issuer.respondWith((request, response) => {
+    connections.push(request.headers.connection);
+    discovery(issuer.url, [published(key)])(request, response);
+  });
   await newKeys()();
-  expect(listener.mock.calls.map(([request]) => request.headers.connection)).toEqual(['close', 'close']);
+  expect(connections).toEqual(['close', 'close']);
 });
 
 type Listener = Parameters<Issuer['respondWith']>[0];
 function respond(status: number, content = ''): Listener {
   return (_, response) => response.writeHead(status, { location: '/new' }).end(content);
-}
-function upgrade(_: unknown, response: Parameters<Listener>[1]) {
-  response.writeHead(101, { connection: 'upgrade', upgrade: 'x' }).end();
 }
 function metadata(changes: object): Listener {
   return respond(200, JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys`, ...changes }));
@@ -116,8 +118,7 @@ test.each<[string, Listener, string, number]>([
   ['fails', respond(500), 'responded with status 500', 1],
   ['blocks the service', respond(403), 'responded with status 403', 1],
   ['limits the rate', respond(429), 'responded with status 429', 1],
-  ['closes the connection', ({ socket }) => socket.destroy(), 'socket hang up', 1],
-  ['responds with 101', upgrade, 'closed the connection', 1],
+  ['closes the connection', ({ socket }) => socket.destroy(), 'fetch failed', 1],
   ['does not respond', () => {}, 'aborted due to timeout', 1],
   ['names another, long issuer', metadata({ issuer: LONG }), 'The issuer was "🌱', 1],
   ['has a jwks_uri without TLS', metadata({ jwks_uri: issuer.url.replace('https', 'http') }), 'an https URL', 1],
@@ -127,16 +128,19 @@ test.each<[string, Listener, string, number]>([
   ['publishes no list of keys', keys(respond(200, '{"keys":7}')), 'JSON Web Key Set malformed', 2],
   ['sends more than 1 MB', keys(respond(200, ' '.repeat(1_000_001))), 'sent more than 1000000', 2],
   ['sends half of its keys', keys((_, response) => void response.write('{')), 'aborted due to timeout', 2],
-])('fetches once for 40 lookups, which throw 503, if the provider %s', async (_, listener, reason, requests) => {
-  vi.mocked(AbortSignal.timeout).mockRestore();
-  issuer.respondWith(listener);
-  const start = performance.now();
-  const [error, ...others] = await findUnknown(newKeys());
-  // They take at most 1.5 s. The rest is for a slow machine. jose's own limit would be 5 s.
-  expect(performance.now() - start).toBeLessThan(4500);
-  expect(others).toEqual([]);
-  expect(error).toMatchObject({ ...UNAVAILABLE, cause: { message: expect.stringContaining(reason) } });
-  expect(error.cause.message.length).toBeLessThan(300);
-  expect(error.cause.message.isWellFormed()).toBe(true);
-  expect(issuer.requests).toHaveLength(requests);
-});
+])(
+  'fetches once, and throws 503 within 1.5 s, for 40 key ids if the provider %s',
+  async (_, listener, reason, requests) => {
+    vi.mocked(AbortSignal.timeout).mockRestore();
+    issuer.respondWith(listener);
+    const start = performance.now();
+    const [error, ...others] = await findUnknown(newKeys());
+    // The rest is for a slow machine. jose's own limit would be 5 s.
+    expect(performance.now() - start).toBeLessThan(4500);
+    expect(others).toEqual([]);
+    expect(error).toMatchObject({ ...UNAVAILABLE, cause: { message: expect.stringContaining(reason) } });
+    expect(error.cause.message.length).toBeLessThan(300);
+    expect(error.cause.message.isWellFormed()).toBe(true);
+    expect(issuer.requests).toHaveLength(requests);
+  },
+);

@@ -1,12 +1,10 @@
-import type { IncomingMessage } from 'node:http';
-import { get } from 'node:https';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet } from 'jose';
 import { PlantStoreError } from '../errors.ts';
 import { PROVIDER_KEYS_MS } from '../time-limits.ts';
 
-/** Keys of this age are fetched again, so that a key that the provider removed is no longer used. */
+/** At this age, keys are fetched again. A key that the provider removes is used for at most this time. */
 const REFRESH_AGE_MS = 1_800_000;
-/** Keys of this age are no longer used, even if the provider fails. */
+/** The age up to which keys are used if the provider fails. */
 const MAX_AGE_MS = 3_600_000;
 /** After a failure, the provider gets no request for this time, or up to twice as long. */
 const MIN_PAUSE_MS = 5000;
@@ -17,8 +15,8 @@ const MAX_LENGTH = 1_000_000;
  * Returns a function that finds the key for the header of a JWT among the published keys of an identity provider
  * (OpenID Connect Discovery 1.0, 4). It throws 503 if it has no such key because the provider fails.
  *
- * Keys are fetched when they are first needed, when they are 30 minutes old, and for an unknown key id if they are at
- * least 30 s old (jose's cool-down). Concurrent requests share a fetch.
+ * Keys are fetched when they are first needed, when they are 30 minutes old, and for an unknown key id if the last fetch
+ * was at least 30 s ago (jose's cool-down). Concurrent requests share a fetch.
  *
  * @param issuer the provider's URL, as in the claim `iss`
  */
@@ -29,20 +27,19 @@ export function providerKeys(issuer: string) {
   const keySet = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`), {
     timeoutDuration: PROVIDER_KEYS_MS,
     cacheMaxAge: MAX_AGE_MS,
-    [customFetch]: async (metadataUrl, { signal }) => {
+    // A kept connection can die while Lambda freezes the function. The next fetch would fail.
+    headers: { connection: 'close' },
+    [customFetch]: async (metadataUrl, options) => {
       if (Date.now() < retryAt) throw failure;
       try {
-        const { issuer: actual, jwks_uri: keysUrl } = await fetchJson(metadataUrl, signal);
+        const { issuer: actual, jwks_uri: keysUrl } = await fetchJson(metadataUrl, options);
         if (actual !== issuer) throw new Error(`The issuer was ${quote(actual)}; it must be "${issuer}".`);
-        const { keys } = await fetchJson(keysUrl, signal);
+        const { keys } = await fetchJson(keysUrl, options);
         // Throws if it is not a key set.
         createLocalJWKSet({ keys } as JSONWebKeySet);
         refreshAt = Date.now() + REFRESH_AGE_MS;
-        // jose reads only these members.
-        return { status: 200, json: async () => ({ keys }) } satisfies Pick<Response, 'status' | 'json'> as Response;
-      } catch (thrown) {
-        // After the time limit, the error of node:https says only "aborted".
-        const cause = signal.reason ?? thrown;
+        return Response.json({ keys });
+      } catch (cause) {
         // Without the random part, all instances of the function would send their next request at the same time.
         retryAt = Date.now() + MIN_PAUSE_MS * (1 + Math.random());
         // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
@@ -58,20 +55,15 @@ export function providerKeys(issuer: string) {
   };
 }
 
-/** Fetches JSON over HTTPS without redirects. The global `fetch` would take 40 ms more of a cold start. */
-async function fetchJson(url: unknown, signal: AbortSignal): Promise<Record<string, unknown>> {
+/** Fetches JSON over HTTPS. jose's options limit the time; with them, a redirect is a response with status 302. */
+async function fetchJson(url: unknown, options: RequestInit): Promise<Record<string, unknown>> {
   if (typeof url !== 'string' || !/^https:\/\/\S{1,1000}$/.test(url)) {
     throw new Error(`The URL was ${quote(url)}; it must be an https URL of at most 1,000 characters.`);
   }
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    // Without an agent, no connection is kept, which could die while Lambda freezes the function.
-    const request = get(url, { signal, agent: false }, resolve).on('error', reject);
-    // A response with status 101 closes the request without an error.
-    request.on('close', () => reject(new Error(`${quote(url)} closed the connection.`)));
-  });
-  if (response.statusCode !== 200) throw new Error(`${quote(url)} responded with status ${response.statusCode}.`);
+  const { status, body } = await fetch(url, options);
+  if (status !== 200 || !body) throw new Error(`${quote(url)} responded with status ${status}, not 200.`);
   let text = '';
-  for await (const part of response.setEncoding('utf8')) {
+  for await (const part of body.pipeThrough(new TextDecoderStream())) {
     text += part;
     if (text.length > MAX_LENGTH) throw new Error(`${quote(url)} sent more than ${MAX_LENGTH} characters.`);
   }
