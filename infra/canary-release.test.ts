@@ -3,7 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
-import { permissionsOf } from '../test/support/permissions.ts';
+import { permissionsOf, textOf } from '../test/support/permissions.ts';
 import {
   allOperations,
   createPlant,
@@ -31,6 +31,14 @@ describe.each(allOperations)('a release of $operationId', (operation) => {
     expect(JSON.stringify(methodsOf(template).find(isRoute)?.integration.uri)).toContain(`{"Ref":"${aliasId}"}`);
   });
 
+  test('counts the version’s errors from the first request of the canary on', () => {
+    const metrics = Object.entries(propertiesOf(template, 'AWS::Logs::MetricFilter')).map(
+      ([filterId, { MetricTransformations }]) => [textOf(MetricTransformations[0].MetricName), filterId],
+    );
+    const filterId = Object.fromEntries(metrics)[`${operation.operationId}-InternalErrors-${versionId}.Version`];
+    expect(alias['DependsOn']).toContain(filterId);
+  });
+
   test('gives CodeDeploy only what it needs to move an alias', () => {
     const roleId = group.ServiceRoleArn['Fn::GetAtt'][0];
     expect(permissionsOf(resources, roleId)).toEqual([
@@ -51,10 +59,7 @@ describe.each(allOperations)('a release of $operationId', (operation) => {
       { Name: 'FunctionName', Value: { Ref: id } },
       { Name: 'Resource', Value: { 'Fn::Join': ['', [{ Ref: id }, ':live']] } },
     ];
-    const errorDimensions = [
-      { Name: 'operation', Value: operation.operationId },
-      { Name: 'version', Value: version },
-    ];
+    const errorsOfVersion = { 'Fn::Join': ['', [`${operation.operationId}-InternalErrors-`, version]] };
     const alarms = alarmIds.map((alarmId) => propertiesOf(template, 'AWS::CloudWatch::Alarm')[alarmId]);
     // Without actions: these alarms do not notify a person.
     const common = {
@@ -67,7 +72,7 @@ describe.each(allOperations)('a release of $operationId', (operation) => {
       AlarmDescription: expect.stringMatching(`${operation.operationId}.* First: .* notifies nobody: `),
     };
     expect(alarms).toEqual([
-      { ...common, Namespace: 'PlantStore', MetricName: 'InternalErrors', Dimensions: errorDimensions },
+      { ...common, Namespace: 'PlantStore', MetricName: errorsOfVersion },
       { ...common, Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: crashDimensions },
     ]);
   });

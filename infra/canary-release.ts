@@ -1,10 +1,10 @@
 import { type CfnResource, Lazy, Stack, Validations } from 'aws-cdk-lib';
-import { Alarm, type CfnAlarm, type IAlarm, type Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, type CfnAlarm, type IAlarm, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { Alias, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { GrantedOperation, OperationFunction } from './functions.ts';
-import { MINUTE, requestMetric } from './monitoring/metrics.ts';
+import { addMetricFilter, MINUTE } from './monitoring/metrics.ts';
 import type { StackSettings } from './settings.ts';
 
 const ALIAS = 'live';
@@ -26,10 +26,16 @@ export class CanaryRelease extends Construct {
 
   constructor(scope: Construct, id: string, { operationFunction, ephemeral, withoutCanary }: CanaryReleaseProps) {
     super(scope, id);
-    const { lambda, operation } = operationFunction;
+    const { lambda, logGroup, operation } = operationFunction;
     const { currentVersion, functionName } = lambda;
     const { version } = currentVersion;
-    const internalErrors = requestMetric(this, 'InternalErrors', { operation: operation.operationId, version });
+    // The version is in the pattern and in the name, so that the metric never counts another version's errors.
+    const internalErrors = addMetricFilter(
+      logGroup,
+      'InternalErrors',
+      `${operation.operationId}-InternalErrors-${version}`,
+      `$.message.error = 500 && $.message.version = "${version}"`,
+    );
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions").
     const crashes = lambda.metricErrors({
       dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
@@ -44,10 +50,17 @@ export class CanaryRelease extends Construct {
       alias,
       deploymentConfig: LambdaDeploymentConfig[ephemeral ? 'ALL_AT_ONCE' : 'CANARY_10PERCENT_10MINUTES'],
       alarms: [
-        this.#addAlarm('InternalErrors', operationFunction, internalErrors, 'responded with error 500'),
+        this.#addAlarm(
+          'InternalErrors',
+          operationFunction,
+          internalErrors.metric({ statistic: Stats.SUM, period: MINUTE }),
+          'responded with error 500',
+        ),
         this.#addAlarm('Crashes', operationFunction, crashes, 'crashed, timed out, ran out of memory or did not start'),
       ],
     });
+    // The filter must count from the canary's first request on.
+    alias.node.addDependency(internalErrors);
     // Without the update policy, CloudFormation moves the alias at once, without CodeDeploy.
     if (withoutCanary) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
     Validations.of(deployments).acknowledge({

@@ -7,7 +7,7 @@ import { type GrantedOperation, OperationFunction } from './functions.ts';
 import { grantedOperations } from './grants.ts';
 import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
-import { addRequestMetrics, type MonitoredResources } from './monitoring/metrics.ts';
+import { addStackMetrics, type MonitoredResources } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
 import { PRODUCTION, type StackSettings } from './settings.ts';
 import { tableIds, tableOutput } from './table-keys.ts';
@@ -47,7 +47,7 @@ export class PlantStoreStack extends Stack {
 
   #addMonitoring(resources: MonitoredResources, settings: StackSettings['alarms']): Alarms {
     const scope = new Construct(this, 'Monitoring');
-    addRequestMetrics(resources);
+    addStackMetrics(resources);
     const alarms = new Alarms(scope, 'Alarms', { ...resources, settings });
     addDashboard(scope, resources, alarms.all);
     addSavedQueries(scope, resources);

@@ -20,6 +20,7 @@ export default defineConfig({
       project('local-run', ['test/local-run/*.test.ts']),
       project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
       project('runtime', ['test/runtime/*.test.ts']),
+      project('smoke', ['test/smoke/*.test.ts']),
       project('client', ['test/client/*.test.ts']),
       project('browser', ['test/browser/*.test.ts']),
     ],

@@ -10,7 +10,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { pascalCaseId } from '../contract.ts';
 import type { Stage } from '../settings.ts';
-import { MINUTE, type MonitoredResources, requestMetric } from './metrics.ts';
+import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
 
 type AlarmsProps = MonitoredResources & { settings: Stage['alarms'] };
 
@@ -40,7 +40,7 @@ export class Alarms extends Construct {
     this.topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
     if (email !== undefined) this.topic.addSubscription(new EmailSubscription(email));
 
-    this.#addAlarm('Faults', withZeros(requestMetric(this, 'Faults')), {
+    this.#addAlarm('Faults', withZeros(stackMetric(this, 'Faults')), {
       threshold: 1,
       datapointsToAlarm: 2,
       alarmDescription: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
@@ -61,7 +61,7 @@ export class Alarms extends Construct {
         prefix,
       });
     }
-    this.#addAlarm('Throttled', withZeros(requestMetric(this, 'Throttled')), {
+    this.#addAlarm('Throttled', withZeros(stackMetric(this, 'Throttled')), {
       threshold: 10,
       datapointsToAlarm: 3,
       alarmDescription: 'Clients get error 429. First: run the saved query "requests by client".',
@@ -71,7 +71,7 @@ export class Alarms extends Construct {
       datapointsToAlarm: 3,
       alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency" on the dashboard.',
     });
-    this.#addAlarm('Unauthorized', requestMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
+    this.#addAlarm('Unauthorized', stackMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
       threshold: 100,
       evaluationPeriods: 1,
       datapointsToAlarm: 1,

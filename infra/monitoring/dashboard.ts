@@ -1,8 +1,16 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { type Alarm, AlarmStatusWidget, Dashboard, GraphWidget, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  LogQueryVisualizationType,
+  LogQueryWidget,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { ERROR_NUMBERS } from '../../functions/shared/errors.ts';
-import { MINUTE, type MonitoredResources, requestMetric } from './metrics.ts';
+import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
+import { field } from './queries.ts';
 
 const P99 = { statistic: 'p99', period: MINUTE };
 /** Two widgets fill a row of the dashboard, which has 24 columns. */
@@ -18,20 +26,23 @@ export function addDashboard(scope: Construct, { tables, functions, api }: Monit
     widgets: [
       [
         new AlarmStatusWidget({ title: 'Alarms', alarms, ...SIZE }),
-        graph('All requests per minute', [
+        graph('Requests per minute', [
           api.restApi.metricCount({ period: MINUTE, label: 'all' }),
-          requestMetric(scope, 'Faults'),
-          requestMetric(scope, 'Throttled'),
-          requestMetric(scope, 'Unauthorized'),
+          stackMetric(scope, 'Faults'),
+          stackMetric(scope, 'Throttled'),
+          stackMetric(scope, 'Unauthorized'),
         ]),
-        ...functions.map(({ operation: { operationId: operation } }) =>
-          graph(`${operation}: requests per minute`, [
-            requestMetric(scope, 'Succeeded', { operation }).with({ label: 'succeeded' }),
-            ...ERROR_NUMBERS.map(String).map((error) =>
-              requestMetric(scope, 'Errors', { operation, error }).with({ label: `error ${error}` }),
-            ),
-          ]),
-        ),
+        new LogQueryWidget({
+          title: 'Requests by operation and error',
+          logGroupNames: functions.map(({ logGroup }) => logGroup.logGroupName),
+          view: LogQueryVisualizationType.TABLE,
+          queryLines: [
+            `filter ispresent(${field('operation')})`,
+            `stats count(*) as requests by ${field('operation')} as operation, ${field('error')} as error`,
+            'sort requests desc',
+          ],
+          ...SIZE,
+        }),
         graph('Latency, ms', [
           api.restApi.metricLatency({ period: MINUTE, statistic: 'p50', label: 'API Gateway, p50' }),
           api.restApi.metricLatency({ ...P99, label: 'API Gateway, p99' }),

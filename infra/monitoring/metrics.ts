@@ -1,6 +1,6 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type LogGroup, type MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { ErrorNumber } from '../../functions/shared/errors.ts';
 import type { RequestLine } from '../../functions/shared/middleware/request-log.ts';
@@ -19,65 +19,49 @@ export interface MonitoredResources {
 /** The period of the metrics in alarms and on the dashboard. */
 export const MINUTE = Duration.minutes(1);
 
-type RequestMetric = 'Succeeded' | 'Errors' | 'InternalErrors' | 'Faults' | 'Throttled' | 'Unauthorized';
+/** A metric of the whole stack. CloudWatch adds up the filters of all logs ("CloudWatch concepts", Aggregation). */
+type StackMetric = 'Faults' | 'Throttled' | 'Unauthorized';
 /** A field of the functions' log. The compiler compares its name with the field that functions log. */
-type Field<Name extends keyof RequestLine = keyof RequestLine> = `$.message.${Name}`;
-type Pattern = `${Field} ${'=' | '>' | '>='} ${string}` | `$.gatewayResponse = ${string}`;
-type Dimensions = { [Name in keyof RequestLine]?: Field<Name> };
+type Field = `$.message.${keyof RequestLine}`;
+type Pattern = `${Field} ${'=' | '>='} ${string}` | `$.gatewayResponse = ${string}`;
 
 /** The gateway response types with error 500 or above. */
 export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
 
 /**
- * Adds metric filters to the logs, because API Gateway's own metrics count every error as a 400: `Succeeded` by
- * `operation`; `Errors` by `operation` and `error`; `InternalErrors` (500) by `operation` and `version`; `Faults` (error 500, 503 and 504), `Throttled` (429) and
- * `Unauthorized` (401) without dimensions. CloudWatch adds up filters with the same metric name ("CloudWatch concepts",
- * Aggregation).
+ * Counts errors 500, 503 and 504 as `Faults`, 429 as `Throttled` and 401 as `Unauthorized`, because API Gateway's own
+ * metrics count every error as a 400.
  */
-export function addRequestMetrics({ functions, api }: MonitoredResources): void {
-  const operation = '$.message.operation' as const;
+export function addStackMetrics({ functions, api }: MonitoredResources): void {
+  const add = (log: LogGroup, metric: StackMetric, pattern: Pattern) => addMetricFilter(log, metric, metric, pattern);
   for (const { logGroup } of functions) {
-    addMetric(logGroup, 'Succeeded', '$.message.outcome = "succeeded"', { operation });
-    addMetric(logGroup, 'Errors', '$.message.error > 0', { operation, error: '$.message.error' });
-    addMetric(logGroup, 'InternalErrors', '$.message.error = 500', { operation, version: '$.message.version' });
-    addMetric(logGroup, 'Faults', '$.message.error >= 500');
-    addMetric(logGroup, 'Throttled', '$.message.error = 429');
-    addMetric(logGroup, 'Unauthorized', '$.message.error = 401');
+    add(logGroup, 'Faults', '$.message.error >= 500');
+    add(logGroup, 'Throttled', '$.message.error = 429');
+    add(logGroup, 'Unauthorized', '$.message.error = 401');
   }
   const isOneOf = (types: string[]): Pattern => `$.gatewayResponse = "${types.join('" || $.gatewayResponse = "')}"`;
-  addMetric(api.accessLog, 'Faults', isOneOf(gatewayFaults));
-  addMetric(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
+  add(api.accessLog, 'Faults', isOneOf(gatewayFaults));
+  add(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
 }
 
 /**
- * Adds a metric that counts log lines. Its namespace is the stack's name.
- *
- * The filter's pattern names each dimension's field, because "any of the properties in the metric filter" can be a dimension
- * ("Filter pattern syntax for metric filters"; its example has the form `$.eventType = "*"`).
+ * Adds a filter that counts lines of a log as a metric in the namespace with the stack's name.
  *
  * @param pattern the condition for a line, such as `$.message.error >= 500`
- * @param dimensions by name, the member of the line that has the value; default: none
  */
-function addMetric(logGroup: LogGroup, metricName: RequestMetric, pattern: Pattern, dimensions?: Dimensions) {
-  const fields = Object.values(dimensions ?? {}).filter((field) => !pattern.startsWith(`${field} `));
-  logGroup.addMetricFilter(metricName, {
-    filterPattern: FilterPattern.literal(`{ ${[pattern, ...fields.map((field) => `${field} = "*"`)].join(' && ')} }`),
+export function addMetricFilter(logGroup: LogGroup, id: string, metricName: string, pattern: Pattern): MetricFilter {
+  return logGroup.addMetricFilter(id, {
+    filterPattern: FilterPattern.literal(`{ ${pattern} }`),
     metricNamespace: Stack.of(logGroup).stackName,
     metricName,
     metricValue: '1',
-    // A metric with dimensions cannot have a default value ("Creating metrics from log events using filters").
-    ...(dimensions ? { dimensions } : { defaultValue: 0 }),
+    defaultValue: 0,
   });
 }
 
-/** A metric that `addMetric` adds, as a sum per minute. */
-export function requestMetric(
-  scope: Construct,
-  metricName: RequestMetric,
-  dimensionsMap: Partial<Record<keyof RequestLine, string>> = {},
-): Metric {
-  const namespace = Stack.of(scope).stackName;
-  return new Metric({ namespace, metricName, dimensionsMap, statistic: Stats.SUM, period: MINUTE });
+/** Returns a metric of the stack, as a sum per minute. */
+export function stackMetric(scope: Construct, metricName: StackMetric): Metric {
+  return new Metric({ namespace: Stack.of(scope).stackName, metricName, statistic: Stats.SUM, period: MINUTE });
 }
 
 function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[] {

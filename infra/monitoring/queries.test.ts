@@ -21,7 +21,7 @@ function membersOf(value: unknown, prefix = ''): string[] {
 }
 
 const functionFields = [
-  ...membersOf(await requestLine('createPlant', 500)),
+  ...membersOf(await requestLine('createPlant', 503)),
   // Uncaught errors, which the Node.js runtime of Lambda logs.
   ...['message.errorType', 'message.errorMessage'],
   // The report of an invocation ("Lambda Telemetry API Event schema reference").
@@ -47,5 +47,5 @@ test.each(queries)('the query "$name" uses only fields that its logs have', ({ q
 test('the query "faults" finds invocations that timed out or ran out of memory, which log no error', () => {
   const faults = queries.find(({ name }) => name === 'faults')?.query;
   expect(faults).toContain(' or record.status in ["timeout", "error", "failure"] or ');
-  expect(faults).toMatch(/^fields .*, record\.status, record\.errorType$/m);
+  expect(faults).toMatch(/^fields .*record\.status.* as fault, .*record\.errorType.* as cause$/m);
 });

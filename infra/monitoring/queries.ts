@@ -5,7 +5,7 @@ import type { RequestLine } from '../../functions/shared/middleware/request-log.
 import { gatewayFaults, type MonitoredResources } from './metrics.ts';
 
 /** A field of a request in the functions' log. */
-const field = (name: keyof RequestLine) => `message.${name}`;
+export const field = (name: keyof RequestLine) => `message.${name}`;
 
 /** The extended request id, in function logs and the access log. Clients cannot choose it ("Access logging for REST APIs"). */
 const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedRequestId)`;
@@ -15,6 +15,10 @@ const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedReques
  * them, not the function, so there is no line with the level ERROR ("Lambda Telemetry API Event schema reference").
  */
 const UNFINISHED = 'record.status in ["timeout", "error", "failure"]';
+
+/** What failed, and the innermost cause that was logged: of a fault, of a crash, or of an invocation without a response. */
+const FAULT = `coalesce(${field('fault')}.message, message.errorType, record.status)`;
+const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}.cause.message, message.errorMessage, record.errorType)`;
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
 export function addSavedQueries(scope: Construct, { functions, api }: MonitoredResources): void {
@@ -28,7 +32,7 @@ export function addSavedQueries(scope: Construct, { functions, api }: MonitoredR
     });
   save(
     'faults',
-    `fields @timestamp, ${field('operation')}, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${field('cause')}.name, ${field('cause')}.message, ${field('cause')}.cause.message, message.errorType, message.errorMessage, record.status, record.errorType`,
+    `fields @timestamp, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${FAULT} as fault, ${CAUSE} as cause`,
     `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or ${UNFINISHED} or gatewayResponse in ${JSON.stringify(gatewayFaults)}`,
     'sort @timestamp desc',
     'limit 100',

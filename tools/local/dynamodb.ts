@@ -135,7 +135,7 @@ export function createTableInput(id: TableId): CreateTableInput {
 interface LocalRun {
   /** The endpoint of its DynamoDB. */
   endpoint: string;
-  /** The base URL of its API. */
+  /** The base URL of its API, which test/smoke/smoke.ts reads. */
   url: string;
   /** The id of its process. */
   pid: number;

@@ -18,7 +18,7 @@ test.each([undefined, 409] as const)('prints nothing for the log line of a reque
 });
 
 test('prints the stacks of all causes of a failed request, the first cause first', async () => {
-  const { message } = await requestLine('createPlant', 500);
+  const { message } = await requestLine('createPlant', 503);
   const stacks = String(printed(message)).split(/\n(?=\w)/);
   expect(stacks).toEqual(
     ['Error: inner', 'Error: outer', 'PlantStoreError: no'].map((title) =>

@@ -15,7 +15,7 @@ export function printOnlyCauses(): void {
     console[level] = (...values: unknown[]) => {
       const [value] = values;
       if (!isRequestLine(value)) print(printable(format(...values)));
-      else if (value.cause) print(printable(stacksOf(value.cause).join('\n')));
+      else if (value.fault) print(printable(stacksOf(value.fault).join('\n')));
     };
   }
 }

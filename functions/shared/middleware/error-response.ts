@@ -6,7 +6,10 @@ import { type ValidationError, validationMessage } from './validation-message.ts
 export function errorResponse(): Middleware {
   return {
     onError: (request) => {
-      const { error, headers, message } = toPlantStoreError(request.error);
+      const thrown = toPlantStoreError(request.error);
+      // requestLog, which comes later, logs the same error.
+      request.error = thrown;
+      const { error, headers, message } = thrown;
       request.response = {
         statusCode: 400,
         headers: { 'content-type': 'application/json', ...headers },

@@ -42,28 +42,38 @@ test('logs a line at INFO for a successful request, and with the error number fo
 test('logs the cause of a 429 at INFO', async () => {
   const throttled = new DynamoDbError('ThrottlingException', 'said', 400);
   const { info } = await logged(fail(new PlantStoreError(429, 'no', { cause: throttled })));
-  const cause = { message: 'no', cause: { name: 'ThrottlingException', message: 'said' } };
-  expect(info).toMatchObject([{ ...LINE, outcome: 'rejected', error: 429, cause }]);
+  const fault = { message: 'no', cause: { name: 'ThrottlingException', message: 'said' } };
+  expect(info).toMatchObject([{ ...LINE, outcome: 'rejected', error: 429, fault }]);
 });
 
-test.each([500, 503, 504] as const)('logs a line at ERROR with the cause and its stack for a %i', async (error) => {
-  const cause = new TypeError('inner', { cause: new Error('innermost') });
+test.each([503, 504] as const)(
+  'logs a line at ERROR with the error, its causes and their stacks for a %i',
+  async (error) => {
+    const cause = new TypeError('inner', { cause: new Error('innermost') });
+    const stack = expect.stringContaining('request-log.test.ts');
+    const innermost = { name: 'Error', message: 'innermost', stack, cause: undefined };
+    const inner = { name: 'TypeError', message: 'inner', stack, cause: innermost };
+    const outer = { name: 'PlantStoreError', message: 'outer', stack, cause: inner };
+    expect(await logged(fail(new PlantStoreError(error, 'outer', { cause })))).toEqual({
+      info: [],
+      error: [{ ...LINE, outcome: 'failed', error, fault: outer }],
+    });
+  },
+);
+
+test('logs an unexpected error itself, with one stack, because the message of error 500 says nothing', async () => {
   const stack = expect.stringContaining('request-log.test.ts');
-  const innermost = { name: 'Error', message: 'innermost', stack, cause: undefined };
-  const inner = { name: 'TypeError', message: 'inner', stack, cause: innermost };
-  const outer = { name: 'PlantStoreError', message: 'outer', stack, cause: inner };
-  expect(await logged(fail(new PlantStoreError(error, 'outer', { cause })))).toEqual({
-    info: [],
-    error: [{ ...LINE, outcome: 'failed', error, cause: outer }],
-  });
+  const fault = { name: 'TypeError', message: 'unexpected', stack, cause: undefined };
+  const { error } = await logged(fail(new TypeError('unexpected')));
+  expect(error).toEqual([{ ...LINE, outcome: 'failed', error: 500, fault }]);
 });
 
 test.each([
   ['logs a string', 'inner', 'inner'],
   ['does not log an object, which can contain a secret,', { token: 'secret' }, undefined],
 ])('%s as a cause', async (_, thrown, loggedCause) => {
-  const { error } = await logged(fail(new PlantStoreError(500, 'outer', { cause: thrown })));
-  expect(error[0].cause.cause).toEqual(loggedCause);
+  const { error } = await logged(fail(new PlantStoreError(503, 'outer', { cause: thrown })));
+  expect(error[0].fault.cause).toEqual(loggedCause);
 });
 
 test('logs JSON even if the causes are circular', async () => {
@@ -72,7 +82,7 @@ test('logs JSON even if the causes are circular', async () => {
   const { error } = await logged(fail(circular));
   // Otherwise the test runner's report would never end.
   circular.cause = undefined;
-  expect(JSON.stringify(error).match(/"message":"circular"/g)).toHaveLength(4);
+  expect(JSON.stringify(error).match(/"message":"circular"/g)).toHaveLength(5);
 });
 
 test('logs the duration of the request in ms', async () => {

@@ -14,8 +14,8 @@ export interface RequestLine {
   extendedRequestId: string | undefined;
   tokenName: string | undefined;
   durationMs: number;
-  /** The PlantStoreError, if it `failed` or has a cause, such as DynamoDB's throttling error. */
-  cause?: LoggedError;
+  /** What was thrown, if the request `failed`, or if the error has a cause, such as DynamoDB's throttling error. */
+  fault?: LoggedError;
 }
 
 /** An error with its causes, or what was thrown instead if it is a string. */
@@ -38,12 +38,14 @@ export function requestLog(operation: string): Middleware {
       console.info(logLine(operation, request, { outcome: 'succeeded' }));
     },
     onError: (request) => {
-      const failure = toPlantStoreError(request.error);
-      const isFault = failure.error >= 500;
+      const thrown = toPlantStoreError(request.error);
+      const { error, cause } = thrown;
+      const isFault = error >= 500;
       const line = logLine(operation, request, {
         outcome: isFault ? 'failed' : 'rejected',
-        error: failure.error,
-        cause: isFault || failure.cause ? toLoggedError(failure) : undefined,
+        error,
+        // The message of error 500 says nothing, so its cause is logged instead: the unexpected error.
+        fault: isFault || cause ? toLoggedError(error === 500 ? (cause ?? thrown) : thrown) : undefined,
       });
       if (isFault) console.error(line);
       else console.info(line);
@@ -51,7 +53,7 @@ export function requestLog(operation: string): Middleware {
   };
 }
 
-type Result = Pick<RequestLine, 'outcome' | 'error' | 'cause'>;
+type Result = Pick<RequestLine, 'outcome' | 'error' | 'fault'>;
 
 function logLine(operation: string, { event, context, internal }: Request, result: Result): RequestLine {
   return {
