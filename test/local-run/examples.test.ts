@@ -65,5 +65,5 @@ test('the local run serves the examples and the member', async () => {
   expect(await send('POST', '/plants', `{"id":-9007199254740993,${members}}`)).toContain('"error":409');
   expect(await send('GET', '/plants/-9007199254740993')).toBe(plant);
   expect(await send('GET', '/plants/-9007199254740992')).toContain('"error":404');
-  expect(await send('GET', '/plants?limit=1')).toMatch(`{"plants":[{"id":-9007199254740993,${plant.slice(1)}]`);
+  expect(await send('GET', '/plants?limit=1')).toContain(`{"plants":[{"id":-9007199254740993,${plant.slice(1)}]`);
 });
