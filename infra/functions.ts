@@ -78,7 +78,7 @@ export class OperationFunction extends Construct {
         logLevel: LogLevel.WARNING,
         // Without an identity provider, esbuild omits its code (functions/shared/init.ts).
         define: props.identityProvider ? {} : { 'process.env.TOKEN_ISSUER': 'undefined' },
-        esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
+        esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.cjs' },
         // CommonJS packages call `require`, which an ES module does not have.
         banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
       },

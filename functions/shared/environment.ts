@@ -8,7 +8,7 @@ export type TableVariable = `${string}_TABLE_NAME`;
 /** `ALLOW_ORIGINS` and `TOKEN_AUDIENCE` are lists, separated by commas. */
 type SettingVariable = 'ALLOW_ORIGINS' | 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_SCOPE';
 
-/** Lambda sets the first four ("Using Lambda environment variables"), but in the local run there is no session token. */
+/** The stack sets the endpoint, Lambda the others ("Using Lambda environment variables"). Only Lambda has session tokens. */
 type AwsVariable =
   | `AWS_${'REGION' | 'ACCESS_KEY_ID' | 'SECRET_ACCESS_KEY' | 'SESSION_TOKEN'}`
   | 'AWS_ENDPOINT_URL_DYNAMODB';
