@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../functions/shared/dynamodb/actions.ts';
-import { permissionsOf } from '../test/support/permissions.ts';
+import { permissionsOf, textOf } from '../test/support/permissions.ts';
 import { allOperations, createPlant, functionOf, propertiesOf, templateWith } from '../test/support/stack.ts';
 import type { GrantedOperation } from './functions.ts';
 import { type TableId, tableLogicalId } from './table-keys.ts';
@@ -66,4 +66,9 @@ test('functions have the settings as environment variables', () => {
     TOKEN_AUDIENCE: 'plants,gardens',
     TOKEN_SCOPE: 'write',
   });
+});
+
+test('functions use the DynamoDB of their region, in each partition', () => {
+  const { AWS_ENDPOINT_URL_DYNAMODB: endpoint } = functionOf(template, createPlant).properties.Environment.Variables;
+  expect(textOf(endpoint)).toBe('https://dynamodb.AWS::Region.AWS::URLSuffix');
 });

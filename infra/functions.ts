@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -45,6 +45,7 @@ export class OperationFunction extends Construct {
   constructor(scope: Construct, id: string, props: OperationFunctionProps) {
     super(scope, id);
     const { operation, tables } = props;
+    const { region, urlSuffix } = Stack.of(this);
     this.operation = operation;
     this.logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH });
     // CDK's default role could write to every log group of the account.
@@ -63,7 +64,11 @@ export class OperationFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       logGroup: this.logGroup,
       role: this.role,
-      environment: settingVariables(props),
+      environment: {
+        // Each partition has another suffix ("Amazon DynamoDB endpoints and quotas").
+        AWS_ENDPOINT_URL_DYNAMODB: `https://dynamodb.${region}.${urlSuffix}`,
+        ...settingVariables(props),
+      } satisfies Variables,
       bundling: {
         format: OutputFormat.ESM,
         // Prefers ES modules: CommonJS files in an ESM bundle fail at import.
@@ -73,7 +78,7 @@ export class OperationFunction extends Construct {
         logLevel: LogLevel.WARNING,
         // Without an identity provider, esbuild omits its code (functions/shared/init.ts).
         define: props.identityProvider ? {} : { 'process.env.TOKEN_ISSUER': 'undefined' },
-        esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
+        esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.cjs' },
         // CommonJS packages call `require`, which an ES module does not have.
         banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
       },

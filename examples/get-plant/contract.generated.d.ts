@@ -3,12 +3,10 @@
 export type Plant = { "name": string; "tag"?: string };
 /** The parts of a valid event that the contract describes. */
 export type GetPlantEvent = { "pathParameters": { "id": bigint } };
-/** The body of a 200 response. */
-export type GetPlantResponse = { "name": string; "tag"?: string };
 
 export declare const operationId: "getPlant";
 export declare const parameters: {"pathParameters":{"id":"int64"},"queryStringParameters":{}};
 export declare const plantType: {"name":"string","tag":"string"};
 /** Validates an event. The reasons for a failure are in `errors`. */
-declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;
+declare const validate: import('ajv').ValidateFunction;
 export default validate;

@@ -9,7 +9,8 @@ import type { NewPlant } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 
 const engine = closedAtEnd(await startEngine());
-const dynamoDb = new DynamoDb();
+// Many concurrent calls take long on a busy machine.
+const dynamoDb = new DynamoDb(60_000);
 
 const create = (body: NewPlant, table = engine.plantsTable) => createPlant(dynamoDb, table)({ body }, contextWith());
 

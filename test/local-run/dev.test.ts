@@ -43,7 +43,7 @@ const create = (name: string) => post(dev.url, bodyOf(Date.now(), plantWith({ na
 
 /** Changes the name in the response of the function. */
 const withName = (source: string, name: string) =>
-  source.replace(/membersOf<CreatePlantResponse>.*?(?=\);)/, `{ ...$&, name: '${name}' }`);
+  source.replace('membersOf(item, plantType)', `{ ...$&, name: '${name}' }`);
 
 test('responds to each request during a reload', async () => {
   edit(FUNCTION, (source) => withName(source, 'reloaded'));

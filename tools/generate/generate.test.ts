@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
-import validator from '@middy/validator';
-import type { Ajv, ValidateFunction } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { errorResponse } from '../../functions/shared/middleware/error-response.ts';
 import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
 import { type ParameterTypes, typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
+import { validator } from '../../functions/shared/middleware/validator.ts';
 import type { ValueType } from '../../functions/shared/value-type.ts';
 import { parseContract } from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
@@ -58,7 +58,7 @@ components:
 `;
 
 interface Generated {
-  default: Ajv & ValidateFunction;
+  default: ValidateFunction;
   bodyType: ValueType;
   parameters: ParameterTypes;
 }
@@ -73,7 +73,7 @@ async function send(folder: string, event: Partial<APIGatewayProxyEvent>): Promi
   const { default: validate, bodyType, parameters } = await load(folder);
   const stack = middy().use(errorResponse()).use(typedParameters(parameters));
   if (event.body) stack.use(jsonBody(bodyType));
-  stack.use(validator({ eventSchema: validate }));
+  stack.use(validator(validate));
   stack.handler(async ({ pathParameters, queryStringParameters, body }) => ({
     parameters: { ...pathParameters, ...queryStringParameters },
     body,
@@ -164,7 +164,7 @@ test('generates no import for a long enum', () => {
   expect(code).not.toMatch(/require\(|import /);
 });
 
-test('generates the types of the schemas, the event and the response', () => {
+test('generates the types of the schemas and the event', () => {
   const types = generated['functions/put-bed/contract.generated.d.ts'];
   // Only schemas to which the operation refers directly.
   expect(types).not.toMatch(/type Spot\b/);
@@ -195,7 +195,7 @@ test.each([
     'a parameter by reference',
     '{ name: size, in: query, schema',
     '{ $ref: "#/x", x',
-    'A parameter of listSpots is a $ref;',
+    'A parameter of GET /beds/{bed}/spots is a $ref;',
   ],
   [
     'a schema that is named Body',
@@ -206,6 +206,7 @@ test.each([
   ['an object without properties', '{ type: boolean }', '{ type: object }', 'has no properties; its type needs them.'],
   ['a list without items', '{ type: boolean }', '{ type: array }', 'has no items; its type needs them.'],
   ['an undeclared required name', 'required: [at]', 'required: [at, to]', 'body.spots.* requires to; a required'],
+  ['an unknown $ref in a response', 'schemas/Named', 'schemas/Name', '"#/components/schemas/Name" does not exist;'],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
   ['a keyword beside a $ref', 'Spot" } }', 'Spot", minProperties: 1 } }', 'schemas/Spot" has minProperties beside it'],
   ['a recursive schema', 'wet: { type: boolean', 'wet: { $ref: "#/components/schemas/Spot"', 'Spot contains itself;'],

@@ -2,11 +2,28 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { _, Ajv2020, type Code, type KeywordCxt, type Name, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import type { Contract, Parameter, RequestOrResponse, Schema } from '../../infra/contract.ts';
-import { contractText, operationObject, parseContract, pascalCaseId, readOperations } from '../../infra/contract.ts';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import {
+  type Contract,
+  contractText,
+  jsonContent,
+  operationObject,
+  parseContract,
+  pascalCaseId,
+  readOperations,
+} from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { readExamples } from './examples.ts';
-import { mapValues, resolve, toTypeScript, toValueType, validatorSchema, valueType } from './schema.ts';
+import {
+  mapValues,
+  type ResolvedSchema,
+  resolve,
+  type Schema,
+  toTypeScript,
+  toValueType,
+  validatorSchema,
+  valueType,
+} from './schema.ts';
 
 /*
  * Generates code from openapi.yaml and the examples: for each operation, the validator and the types of its event, in
@@ -67,15 +84,14 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
       throw new Error(`The responses of ${operationId} are ${statuses}; they must be 200 and 400.`);
     }
     const request = mapValues(requestSchemas(operationId, parameters, requestBody), resolved);
-    const event: Schema = { type: 'object', required: Object.keys(request), properties: request };
+    const event: ResolvedSchema = { type: 'object', required: Object.keys(request), properties: request };
     const properties = mapValues(request, (schema, part) => validatorSchema(schema, `${operationId}.${part}`));
     const validator = { ...event, properties };
-    const response = resolved(jsonSchema(responses['200']) ?? {});
     const names = referencedSchemaNames([requestBody, responses['200']]);
     if (names.includes('Body'))
       throw new Error('The schema Body must have another name: bodyType is already the type of the body.');
-    const schemas = names.map((name) => ({ name, schema: resolved(allSchemas[name] ?? {}) }));
-    const parameterTypes = ({ properties = {} }: Schema = {}) =>
+    const schemas = names.map((name) => ({ name, schema: resolved({ $ref: `#/components/schemas/${name}` }) }));
+    const parameterTypes = ({ properties = {} }: ResolvedSchema = {}) =>
       mapValues(properties, (schema, name) => parameterType(schema, name, operationId));
     const constants = {
       operationId,
@@ -98,12 +114,10 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
       HEADER,
       ...schemas.map(({ name, schema }) => `export type ${name} = ${toTypeScript(schema)};`),
       '/** The parts of a valid event that the contract describes. */',
-      `export type ${typeName}Event = ${toTypeScript(event)};`,
-      '/** The body of a 200 response. */',
-      `export type ${typeName}Response = ${toTypeScript(response)};\n`,
+      `export type ${typeName}Event = ${toTypeScript(event)};\n`,
       ...Object.entries(constants).map(([name, value]) => `export declare const ${name}: ${JSON.stringify(value)};`),
       '/** Validates an event. The reasons for a failure are in `errors`. */',
-      "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
+      "declare const validate: import('ajv').ValidateFunction;",
       'export default validate;\n',
     ].join('\n');
   }
@@ -122,10 +136,13 @@ function referencedSchemaNames(parts: unknown[]): string[] {
 }
 
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
-function requestSchemas(operationId: string, parameters: Parameter[], requestBody?: RequestOrResponse) {
-  const request: Record<string, { type: string; required: string[]; properties: Record<string, Schema> }> = {};
-  for (const { $ref, name, in: place, required, schema = {} } of parameters) {
-    if ($ref !== undefined) throw new Error(`A parameter of ${operationId} is a $ref; only a schema can be one.`);
+function requestSchemas(
+  operationId: string,
+  parameters: OpenAPIV3_1.ParameterObject[],
+  requestBody: OpenAPIV3_1.OperationObject['requestBody'],
+): Record<string, Schema> {
+  const request: Record<string, { type: 'object'; required: string[]; properties: Record<string, Schema> }> = {};
+  for (const { name, in: place, required, schema = {} } of parameters) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
     if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
     const ofPart = request[part] ?? { type: 'object', required: [], properties: {} };
@@ -134,18 +151,14 @@ function requestSchemas(operationId: string, parameters: Parameter[], requestBod
     request[part] = ofPart;
   }
   if (!requestBody) return request;
-  const body = jsonSchema(requestBody);
-  if (body && requestBody.required) return { ...request, body };
+  const body = jsonContent(requestBody)?.schema;
+  if (body && 'required' in requestBody && requestBody.required) return { ...request, body };
   throw new Error(
     `The request body of ${operationId} must be required, no $ref, and have a schema for application/json.`,
   );
 }
 
-function jsonSchema(message: RequestOrResponse | undefined): Schema | undefined {
-  return message?.content?.['application/json']?.schema;
-}
-
-function parameterType(schema: Schema, name: string, operationId: string): string {
+function parameterType(schema: ResolvedSchema, name: string, operationId: string): string {
   const type = valueType(schema);
   if (type !== 'array' && type !== 'object') return type;
   const expected = 'it must be a string, a number, an integer or a boolean';

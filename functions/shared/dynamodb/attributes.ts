@@ -1,5 +1,5 @@
 import { parseDigits } from '../exact-numbers.ts';
-import type { ValueType } from '../value-type.ts';
+import type { ScalarType, ValueType } from '../value-type.ts';
 import type { AttributeValue } from './actions.ts';
 
 export type Item = Record<string, AttributeValue>;
@@ -33,16 +33,26 @@ interface Attribute {
   M?: Record<string, Attribute>;
 }
 
-/**
- * Converts an item to an object with these members, whose type in TypeScript is `Converted`. A member that the item does not
- * have is undefined, which a response omits: also a required one, if the item is older than the contract.
- */
-export function membersOf<Converted extends object>(
+/** The value of a type. Each member of an object can be missing, because the item can be older than the contract. */
+type ValueOf<Type> = Type extends 'string'
+  ? string
+  : Type extends 'boolean'
+    ? boolean
+    : Type extends 'int64'
+      ? bigint
+      : Type extends ScalarType
+        ? number
+        : Type extends [infer Item]
+          ? ValueOf<Item>[]
+          : { -readonly [Member in keyof Type]: ValueOf<Type[Member]> | undefined };
+
+/** Converts an item to an object with these members. One that the item does not have is undefined; a response omits it. */
+export function membersOf<const Types extends Record<string, ValueType>>(
   item: Record<string, Attribute>,
-  types: Record<keyof Converted & string, ValueType>,
-): Converted {
-  const entries = Object.entries<ValueType>(types).map(([name, type]) => [name, memberValue(item[name], type)]);
-  return Object.fromEntries(entries) as Converted;
+  types: Types,
+): ValueOf<Types> {
+  const entries = Object.entries(types).map(([name, type]) => [name, memberValue(item[name], type)]);
+  return Object.fromEntries(entries) as ValueOf<Types>;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'aws-lambda';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
-import { RESERVED_MS } from '../time-limits.ts';
+import { DATABASE_IDLE_MS, RESERVED_MS } from '../time-limits.ts';
 import type { Action, Input, Output } from './actions.ts';
 import { Connection } from './connection.ts';
 import { DynamoDbError, parseResponse } from './response.ts';
@@ -28,7 +28,12 @@ const TOO_LARGE = 'What the request stores is too large; it must fit into an ite
 
 /** A DynamoDB client: repeats what failed, and ends in time. */
 export class DynamoDb {
-  readonly #connection = new Connection();
+  readonly #connection: Connection;
+
+  /** @param idleMs An attempt fails if no headers, or later no data, arrive for this time. */
+  constructor(idleMs = DATABASE_IDLE_MS) {
+    this.#connection = new Connection(idleMs);
+  }
 
   /**
    * Sends an action, in up to three attempts, within the time limit.

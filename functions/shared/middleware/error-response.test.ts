@@ -1,5 +1,4 @@
 import middy from '@middy/core';
-import validator from '@middy/validator';
 import { expect, test } from 'vitest';
 import { parseContract } from '../../../infra/contract.ts';
 import { contractBody } from '../../../test/support/contract-body.ts';
@@ -8,6 +7,7 @@ import { generate } from '../../../tools/generate/generate.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { jsonBody } from './json-body.ts';
+import { validator } from './validator.ts';
 
 /** The contract of an operation with a number and two texts. */
 const CONTRACT = `
@@ -34,7 +34,7 @@ async function errorFor(body: string | null) {
   const stack = middy()
     .use(errorResponse())
     .use(jsonBody({ id: 'int64' }))
-    .use(validator({ eventSchema: validateEvent }))
+    .use(validator(validateEvent))
     .handler(async () => ({ statusCode: 200 }));
   return contractBody(await stack(eventWith({ body, headers: { 'content-type': 'application/json' } }), contextWith()));
 }

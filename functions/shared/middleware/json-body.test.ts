@@ -46,6 +46,13 @@ test.each([
   });
 });
 
+test.each([
+  ['the Content-Type', { headers: { 'content-type': `${'x'.repeat(39)}🌱` } }, 'x\ufffd…"'],
+  ['the body', { body: '🌱' }, "Unexpected token '\ufffd'"],
+])('replaces half of a surrogate pair in a message that quotes %s', async (_, changes, quoted) => {
+  await expect(read(changes)).rejects.toMatchObject({ message: expect.stringContaining(quoted) });
+});
+
 test.each([JSON.parse('null'), {}])('returns 415 for the headers %j', async (headers) => {
   const message = 'The Content-Type is missing; it must be application/json.';
   await expect(read({ headers })).rejects.toMatchObject({ error: 415, message });

@@ -66,8 +66,9 @@ function requirement({ type = 'object', int64, int32, minimum, maximum }: Schema
 /** Maximum length of a client's text in an error message, in characters. */
 const MAX_QUOTE_LENGTH = 40;
 
+/** Shortens a client's text. Replaces half of a surrogate pair, which `JSON.stringify` would escape. */
 export function truncate(text: string): string {
-  return text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH)}…` : text;
+  return text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH).toWellFormed()}…` : text;
 }
 
 function describeValue(value: unknown): string {
