@@ -13,6 +13,7 @@ const STAGES: Record<string, Stage> = {
     domain: { name: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' },
     identityProvider: { issuer: 'https://id.example.com', audiences: ['plants'], scope: 'write' },
     requestsPerSecond: 500,
+    webAcl: true,
   },
   trial: { ephemeral: true },
 };
@@ -69,5 +70,5 @@ test('says that it sets the account’s role for logs', async () => {
 
 test('the CDK CLI first runs the compiler, because Node.js alone would ignore a mistyped setting', () => {
   const { app } = JSON.parse(readFileSync(join(import.meta.dirname, '../cdk.json'), 'utf8'));
-  expect(app).toBe('node_modules/.bin/tsc -p infra && node_modules/.bin/node infra/app.ts');
+  expect(app).toBe('node_modules/.bin/tsc -p infra && node infra/app.ts');
 });

@@ -1,7 +1,7 @@
 import { type CfnResource, Lazy, Stack, Validations } from 'aws-cdk-lib';
 import { Alarm, type CfnAlarm, type IAlarm, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
-import { Alias, type CfnVersion, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
+import { Alias, type CfnVersion, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { GrantedOperation, OperationFunction } from './functions.ts';
 import { addMetricFilter, MINUTE } from './monitoring/metrics.ts';
@@ -21,8 +21,10 @@ interface CanaryReleaseProps extends Pick<StackSettings, 'ephemeral' | 'withoutC
  * repair. Errors 429, 503 and 504 do not count, because a rollback does not repair the database.
  */
 export class CanaryRelease extends Construct {
-  readonly live: IFunction;
+  readonly live: Alias;
   readonly operation: GrantedOperation;
+  /** The name of its application in CodeDeploy. */
+  readonly application: string;
 
   constructor(scope: Construct, id: string, { operationFunction, ephemeral, withoutCanary }: CanaryReleaseProps) {
     super(scope, id);
@@ -42,12 +44,11 @@ export class CanaryRelease extends Construct {
       period: MINUTE,
     });
 
-    // The casts are needed because CDK's classes and interfaces have different types of `role`.
-    const alias = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });
+    // The cast is needed because CDK's class and interface have different types of `role`.
+    this.live = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });
     this.operation = operation;
-    this.live = alias as IFunction;
     const deployments = new LambdaDeploymentGroup(this, 'Deployments', {
-      alias,
+      alias: this.live,
       deploymentConfig: LambdaDeploymentConfig[ephemeral ? 'ALL_AT_ONCE' : 'CANARY_10PERCENT_10MINUTES'],
       alarms: [
         this.#addAlarm(
@@ -59,10 +60,11 @@ export class CanaryRelease extends Construct {
         this.#addAlarm('Crashes', operationFunction, crashes, 'crashed, timed out, ran out of memory or did not start'),
       ],
     });
+    this.application = deployments.application.applicationName;
     // The filter must count from the canary's first request on.
-    alias.node.addDependency(internalErrors);
+    this.live.node.addDependency(internalErrors);
     // Without the update policy, CloudFormation moves the alias at once, without CodeDeploy.
-    if (withoutCanary) (alias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
+    if (withoutCanary) (this.live.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
     Validations.of(deployments).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason: 'This is the AWS managed policy with the least permissions that CodeDeploy needs to move an alias.',

@@ -18,6 +18,7 @@ test('without -c, the settings are those of production, with the defaults', () =
     cloudWatchRole: true,
     ephemeral: false,
     requestsPerSecond: 500,
+    webAcl: false,
     withoutCanary: false,
   });
 });

@@ -32,6 +32,8 @@ export interface Stage {
   };
   /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
   requestsPerSecond?: number;
+  /** Limits the rate of each address with AWS WAF, which costs money (docs/security.md). @default false */
+  webAcl?: boolean;
 }
 
 /** The settings of a stack: those of its stage with the defaults, and those of the command line. */
@@ -42,6 +44,7 @@ export interface StackSettings extends Stage {
   cloudWatchRole: boolean;
   ephemeral: boolean;
   requestsPerSecond: number;
+  webAcl: boolean;
   /** True to move all traffic to the new versions at once. */
   withoutCanary: boolean;
 }
@@ -83,6 +86,7 @@ export function withDefaults(stage: string, settings: Stage, withoutCanary = fal
   return {
     cloudWatchRole: !ephemeral,
     requestsPerSecond: 100,
+    webAcl: false,
     ...settings,
     allowOrigins,
     ephemeral,

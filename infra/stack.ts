@@ -1,4 +1,5 @@
 import { type App, CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { Api } from './api/api.ts';
 import { CanaryRelease } from './canary-release.ts';
@@ -37,9 +38,10 @@ export class PlantStoreStack extends Stack {
       const id = `${operationFunction.node.id}Release`;
       return new CanaryRelease(this, id, { ...settings, operationFunction });
     });
-    const routes = releases.map(({ operation, live }) => ({ operation, target: live }));
+    // The cast is needed because CDK's class and interface have different types of `role`.
+    const routes = releases.map(({ operation, live }) => ({ operation, target: live as IFunction }));
     const api = new Api(this, 'Api', { ...settings, routes });
-    const resources = { tables, functions, api };
+    const resources = { tables, functions, releases, api };
     const alarms = this.#addMonitoring(resources, settings.alarms);
     this.#addOutputs(resources, alarms);
     this.#setRemovalPolicies(ephemeral);
@@ -62,7 +64,7 @@ export class PlantStoreStack extends Stack {
     add('AlarmTopicArn', topic.topicArn);
   }
 
-  /** Keeps the data, logs and versions of a stack that is deleted, unless it is ephemeral. */
+  /** Keeps the data, logs and key of a stack that is deleted, and old versions after an update, unless it is ephemeral. */
   #setRemovalPolicies(ephemeral: boolean): void {
     const set = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
       RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });

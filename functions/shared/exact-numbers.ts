@@ -47,8 +47,11 @@ function exactNumber(value: number, source: string): bigint | UnconvertedNumber 
   return Number.isSafeInteger(value) && isInteger(source) ? BigInt(value) : new UnconvertedNumber(source);
 }
 
-/** An int64 has at most 19 digits. Converting a million digits to a bigint would take seconds. */
-const PLAIN_DIGITS = /^-?\d{1,19}$/;
+/**
+ * An int64 has at most 19 digits. Converting a million digits to a bigint would take seconds. As in JSON, no zero is first,
+ * so that a plant has only one path.
+ */
+const PLAIN_DIGITS = /^-?(0|[1-9]\d{0,18})$/;
 
 /** Parses up to 19 plain digits. The result can be outside int64. */
 export function parseDigits(text: string): bigint | undefined {

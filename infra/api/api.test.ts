@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { textOf } from '../../test/support/permissions.ts';
@@ -85,13 +84,18 @@ test('the stack creates the account’s role for logs, which is kept when the st
   templateWith({ cloudWatchRole: false }).resourceCountIs('AWS::ApiGateway::Account', 0);
 });
 
-test('the web ACL in docs/ sends the gateway’s response to a throttled request, and stores no sampled requests', () => {
-  const { CustomResponseBodies, ...acl } = JSON.parse(readFileSync('docs/web-acl.json', 'utf8'));
+test('a web ACL sends the gateway’s response to a throttled request, and stores no sampled requests', () => {
+  template.resourceCountIs('AWS::WAFv2::WebACL', 0);
+  const stack = templateWith({ webAcl: true, allowOrigins: ['https://a.example'] });
+  const { CustomResponseBodies, ...acl } = onlyOf(stack, 'AWS::WAFv2::WebACL');
   for (const { Action } of acl.Rules) {
-    const { ResponseCode, CustomResponseBodyKey } = Action.Block.CustomResponse;
+    const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
     expect(ResponseCode).toBe(400);
-    expect(JSON.parse(CustomResponseBodies[CustomResponseBodyKey].Content)).toEqual(gatewayResponses['THROTTLED']);
+    expect(JSON.parse(CustomResponseBodies[CustomResponseBodyKey].Content)).toEqual(gatewayResponses.THROTTLED);
+    const headers = Object.fromEntries(ResponseHeaders.map(({ Name, Value }: Record<string, string>) => [Name, Value]));
+    expect(headers).toMatchObject({ 'Retry-After': '60', 'Access-Control-Allow-Origin': 'https://a.example' });
   }
   // A sampled request would contain the client's token.
   for (const { VisibilityConfig } of [acl, ...acl.Rules]) expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
+  expect(textOf(onlyOf(stack, 'AWS::WAFv2::WebACLAssociation').ResourceArn)).toMatch(/:\/restapis\/\w+\/stages\/\w+$/);
 });

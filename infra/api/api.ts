@@ -18,8 +18,10 @@ import { Construct } from 'constructs';
 import type { StackSettings } from '../settings.ts';
 import { API_STAGE } from './api-stage.ts';
 import { type ApiRoute, apiDefinition, TLS_1_2_OR_NEWER } from './definition.ts';
+import { addWebAcl } from './web-acl.ts';
 
-interface ApiProps extends Pick<StackSettings, 'allowOrigins' | 'cloudWatchRole' | 'domain' | 'requestsPerSecond'> {
+interface ApiProps
+  extends Pick<StackSettings, 'allowOrigins' | 'cloudWatchRole' | 'domain' | 'requestsPerSecond' | 'webAcl'> {
   /** Each operation with the function or alias that API Gateway invokes for it. */
   routes: ApiRoute[];
 }
@@ -58,7 +60,7 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { routes, allowOrigins, cloudWatchRole, domain, requestsPerSecond } = props;
+    const { routes, allowOrigins, cloudWatchRole, domain, requestsPerSecond, webAcl } = props;
     const { stackName, region, urlSuffix } = Stack.of(this);
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
     this.restApi = new SpecRestApi(this, 'RestApi', {
@@ -97,6 +99,7 @@ export class Api extends Construct {
       this.restApi.deploymentStage.node.addDependency(target.node.findChild('ApiGateway'));
     }
     if (domain) this.#addDomain(domain);
+    if (webAcl) addWebAcl(this, this.restApi.deploymentStage.stageArn, allowOrigins);
     if (cloudWatchRole) {
       Annotations.of(this).addInfo(
         'This stack sets the role with which API Gateway writes the logs of this account and region. To keep another ' +
@@ -106,8 +109,7 @@ export class Api extends Construct {
 
     const reasons = {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, API Gateway’s do not.',
-      'AwsSolutions-APIG3':
-        'A web ACL has a monthly fee, and its rules depend on the account. docs/security.md attaches one.',
+      ...(!webAcl && { 'AwsSolutions-APIG3': 'The web ACL is a setting, because it has a monthly fee.' }),
       'AwsSolutions-APIG6':
         'Execution logs would contain the Authorization header. Access log and function log are enough.',
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':

@@ -124,11 +124,10 @@ test('each gateway response is a 400 with an error of the contract, and the head
     INVALID_SIGNATURE: 404,
     MISSING_AUTHENTICATION_TOKEN: 404,
     QUOTA_EXCEEDED: 429,
-    REQUEST_TOO_LARGE: 413,
     RESOURCE_NOT_FOUND: 404,
     THROTTLED: 429,
     UNAUTHORIZED: 401,
     UNSUPPORTED_MEDIA_TYPE: 404,
-    WAF_FILTERED: 401,
+    WAF_FILTERED: 429,
   });
 });

@@ -17,8 +17,9 @@ const THROTTLED: ErrorBody = {
 const INTERNAL_ERROR: ErrorBody = { error: 500, message: INTERNAL_ERROR_MESSAGE };
 
 /**
- * The body of each gateway response type ("Gateway response types for API Gateway"). Messages have no variables, because
- * API Gateway does not escape `$context` values in templates.
+ * The body of each gateway response type ("Gateway response types for API Gateway") but REQUEST_TOO_LARGE, which cannot
+ * be changed ("Amazon API Gateway important notes"). Messages have no variables, because API Gateway does not escape
+ * `$context` values in templates.
  */
 export const gatewayResponses = {
   ACCESS_DENIED: NOT_ALLOWED,
@@ -38,13 +39,13 @@ export const gatewayResponses = {
   INVALID_SIGNATURE: NOT_FOUND,
   MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
   QUOTA_EXCEEDED: THROTTLED,
-  REQUEST_TOO_LARGE: { error: 413, message: 'The request is too large.' },
   RESOURCE_NOT_FOUND: NOT_FOUND,
   THROTTLED: THROTTLED,
   UNAUTHORIZED: NOT_ALLOWED,
   // The functions check the Content-Type. API Gateway checks it only for unknown paths and methods.
   UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
-  WAF_FILTERED: NOT_ALLOWED,
+  // Only the rate of an address can be too high (web-acl.ts).
+  WAF_FILTERED: THROTTLED,
 } satisfies Record<string, ErrorBody>;
 
 /**

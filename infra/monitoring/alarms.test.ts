@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { allOperations, onlyOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
+import { allOperations, functionOf, onlyOf, propertiesOf, releaseOf, templateWith } from '../../test/support/stack.ts';
 import { pascalCaseId } from '../contract.ts';
 
 interface Alarm {
@@ -9,6 +9,7 @@ interface Alarm {
   DatapointsToAlarm: number;
   EvaluationPeriods: number;
   Metrics?: { Id: string; Expression?: string; MetricStat?: { Period: number; Stat: string } }[];
+  Dimensions?: unknown[];
   AlarmActions?: unknown[];
 }
 
@@ -80,6 +81,39 @@ test('with a runbookUrl, each alarm has a link to its section in the runbook', (
     const section = name.replace(/.*(?=Function)/, '').toLowerCase();
     expect(AlarmDescription.replace(/.* More: /, '')).toBe(`https://a.x/b#${section}`);
   }
+});
+
+test.each(allOperations)('the alarms of $operationId count what its alias does', (operation) => {
+  const { id } = functionOf(template, operation);
+  for (const name of ['FunctionErrors', 'FunctionThrottles']) {
+    expect(alarms[pascalCaseId(operation) + name]?.Dimensions).toEqual([
+      { Name: 'FunctionName', Value: { Ref: id } },
+      { Name: 'Resource', Value: { 'Fn::Join': ['', [{ Ref: id }, ':live']] } },
+    ]);
+  }
+});
+
+test('a release that fails or is stopped is published to the topic, with a link to the runbook', () => {
+  const stack = templateWith({ alarms: { runbookUrl: 'https://a.x/b' } });
+  const { EventPattern, Targets } = onlyOf(stack, 'AWS::Events::Rule');
+  const applications = allOperations.map((operation) => ({
+    Ref: releaseOf(stack, operation).group.ApplicationName.Ref,
+  }));
+  // "Monitoring deployments with Amazon CloudWatch Events".
+  expect(EventPattern).toEqual({
+    source: ['aws.codedeploy'],
+    'detail-type': ['CodeDeploy Deployment State-change Notification'],
+    detail: { application: applications, state: ['FAILURE', 'STOP'] },
+  });
+  expect(Targets[0].Arn).toEqual({ Ref: Object.keys(propertiesOf(stack, 'AWS::SNS::Topic'))[0] });
+  expect(Targets[0].InputTransformer.InputTemplate).toBe(
+    '"A release of PlantStore ended with <detail-state>. First: run release <detail-deploymentId>. More: https://a.x/b#when-a-release-fails"',
+  );
+  const use = Match.objectLike({
+    Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+    Principal: { Service: 'events.amazonaws.com' },
+  });
+  stack.hasResourceProperties('AWS::KMS::Key', { KeyPolicy: { Statement: Match.arrayWith([use]) } });
 });
 
 test('the topic is encrypted with a key that CloudWatch can use, and rejects messages without TLS', () => {

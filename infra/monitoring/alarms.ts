@@ -3,11 +3,14 @@ import type { RestApiBase } from 'aws-cdk-lib/aws-apigateway';
 import type { AlarmProps, IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Alarm, MathExpression, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
+import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import type { CanaryRelease } from '../canary-release.ts';
 import { pascalCaseId } from '../contract.ts';
 import type { Stage } from '../settings.ts';
 import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
@@ -15,7 +18,8 @@ import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
 type AlarmsProps = MonitoredResources & { settings: Stage['alarms'] };
 
 /**
- * The alarms that notify a person. They are published to one encrypted topic, which sends them to the stage's email address.
+ * The alarms that notify a person, and the failures of releases. They are published to one encrypted topic, which sends
+ * them to the stage's email address.
  *
  * An alarm evaluates the last 5 minutes: one by one, or for Unauthorized as a whole. Missing data is not breaching.
  */
@@ -26,7 +30,7 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { functions, api, settings: { email, runbookUrl } = {} } = props;
+    const { releases, api, settings: { email, runbookUrl } = {} } = props;
     this.#runbookUrl = runbookUrl;
     const { stackName, account } = Stack.of(this);
     // CloudWatch cannot use the AWS managed key of SNS.
@@ -45,16 +49,16 @@ export class Alarms extends Construct {
       datapointsToAlarm: 2,
       alarmDescription: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
     });
-    for (const { operation, lambda } of functions) {
+    for (const { operation, live } of releases) {
       const { operationId } = operation;
       const prefix = pascalCaseId(operation);
-      this.#addAlarm('FunctionErrors', lambda.metricErrors({ period: MINUTE }), {
+      this.#addAlarm('FunctionErrors', live.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
         alarmDescription: `The function of ${operationId} crashed, timed out, ran out of memory or did not start. First: run the saved query "faults".`,
         prefix,
       });
-      this.#addAlarm('FunctionThrottles', lambda.metricThrottles({ period: MINUTE }), {
+      this.#addAlarm('FunctionThrottles', live.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,
         alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left, or somebody limited the function. First: see which function uses it (metric ConcurrentExecutions).`,
@@ -78,6 +82,33 @@ export class Alarms extends Construct {
       alarmDescription:
         'At least 100 requests in 5 minutes had no valid token. First: run the saved query "requests by client".',
     });
+    this.#addReleaseRule(releases);
+  }
+
+  /** Publishes a sentence for each release that fails or is stopped ("Monitoring deployments with Amazon CloudWatch Events"). */
+  #addReleaseRule(releases: CanaryRelease[]): void {
+    const [id, state] = ['deploymentId', 'state'].map((name) => EventField.fromPath(`$.detail.${name}`));
+    new Rule(this, 'FailedRelease', {
+      description: 'A release failed or was stopped',
+      eventPattern: {
+        source: ['aws.codedeploy'],
+        detailType: ['CodeDeploy Deployment State-change Notification'],
+        detail: { application: releases.map(({ application }) => application), state: ['FAILURE', 'STOP'] },
+      },
+      targets: [
+        new SnsTopic(this.topic, {
+          message: RuleTargetInput.fromText(
+            `A release of ${Stack.of(this).stackName} ended with ${state}. First: run release ${id}. More: ${this.#linkTo('When a release fails')}`,
+          ),
+        }),
+      ],
+    });
+  }
+
+  /** Returns the address of a section of docs/operations.md, or the name of the file. */
+  #linkTo(section: string): string {
+    if (this.#runbookUrl === undefined) return 'docs/operations.md.';
+    return `${this.#runbookUrl}#${section.toLowerCase().replaceAll(' ', '-')}`;
   }
 
   /** Adds an alarm. `section` is its heading in docs/operations.md, and its id after the prefix. */
@@ -86,15 +117,13 @@ export class Alarms extends Construct {
     metric: IMetric,
     { prefix = '', ...props }: Partial<AlarmProps> & { threshold: number; alarmDescription: string; prefix?: string },
   ): void {
-    const more =
-      this.#runbookUrl === undefined ? 'docs/operations.md.' : `${this.#runbookUrl}#${section.toLowerCase()}`;
     const alarm = new Alarm(this, prefix + section, {
       metric,
       evaluationPeriods: 5,
       // Without requests there is no data, and nothing is broken.
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...props,
-      alarmDescription: `${props.alarmDescription} More: ${more}`,
+      alarmDescription: `${props.alarmDescription} More: ${this.#linkTo(section)}`,
     });
     alarm.addAlarmAction(new SnsAction(this.topic));
     alarm.addOkAction(new SnsAction(this.topic));

@@ -6,6 +6,7 @@ import type { ErrorNumber } from '../../functions/shared/errors.ts';
 import type { RequestLine } from '../../functions/shared/middleware/request-log.ts';
 import type { Api } from '../api/api.ts';
 import { gatewayResponses } from '../api/gateway-responses.ts';
+import type { CanaryRelease } from '../canary-release.ts';
 import type { OperationFunction } from '../functions.ts';
 import type { Tables } from '../tables.ts';
 
@@ -13,6 +14,7 @@ import type { Tables } from '../tables.ts';
 export interface MonitoredResources {
   tables: Tables;
   functions: OperationFunction[];
+  releases: CanaryRelease[];
   api: Api;
 }
 

@@ -28,7 +28,7 @@ paths:
         - { name: from, in: query, schema: { type: integer, format: int32 } }
         - { name: ripe, in: query, schema: { type: boolean } }
         - { name: size, in: query, schema: { type: number } }
-        - { name: tag, in: query, schema: { type: string, maxLength: 3 } }
+        - { name: tag, in: query, schema: { type: string, minLength: 1, maxLength: 3 } }
       responses: &responses
         "200": { content: { application/json: { schema: { $ref: "#/components/schemas/Named" } } } }
         "400": { content: { application/json: { schema: { $ref: "#/components/schemas/Named" } } } }
@@ -102,6 +102,7 @@ test.each([
   ['1', { limit: '0' }, 'The parameter limit was "0"; it must be >= 1.'],
   ['1', { ripe: 'yes' }, 'The parameter ripe was "yes"; it must be true or false.'],
   ['1', { size: '1e126' }, 'The parameter size was "1e+126"; it must be a number: 0, or one with a magnitude'],
+  ['1', { tag: '' }, 'The parameter tag was ""; it must have at least 1 character.'],
   ['1', { tag: '🌱🌱🌱🌱' }, 'The parameter tag was "🌱🌱🌱🌱"; it must have at most 3 characters.'],
 ])('describes what the parameters %s and %j must be', async (bed, query, message) => {
   expect(String(await list(bed, query)).slice(0, message.length)).toBe(message);
@@ -215,7 +216,7 @@ test.each([
   ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listSpots is in header;'],
   [
     'a list as a parameter',
-    '{ type: string, maxLength: 3 }',
+    '{ type: string, minLength: 1, maxLength: 3 }',
     '{ type: array, items: { type: number } }',
     'tag of listSpots is of type array;',
   ],

@@ -59,7 +59,8 @@ function createCompiler(): Ajv2020 {
     code: { source: true, esm: true, lines: true },
   });
   for (const [keyword, type, fails, bound] of KEYWORDS) {
-    const message = ({ schema }: { schema: number }) => str`must have ${bound} ${schema} characters`;
+    const message = ({ schema }: { schema: number }) =>
+      str`must have ${bound} ${schema} ${schema === 1 ? 'character' : 'characters'}`;
     const code = (context: KeywordCxt) => context.fail(fails(context.data, context.schema));
     ajv.removeKeyword(keyword).addKeyword({ keyword, type, code, ...(bound && { error: { message } }) });
   }
