@@ -57,6 +57,8 @@ test.each([
     '{"id":"1","name":null,"tag":7}',
     `The member id was a string; it must be ${INT64}. The member name was null; it must be ${STRING}. The member tag was 7; it must be ${STRING}.`,
   ],
+  ['{"id":1,"name":1e999}', `The member name was 1e999; it must be ${STRING}.`],
+  ['{"id":1,"name":7.0}', `The member name was 7.0; it must be ${STRING}.`],
   ['{"id":1,"name":{}}', `The member name was an object; it must be ${STRING}.`],
   ['{"id":1,"name":"\\ud800"}', `The member name was a string with a lone surrogate; it must be ${STRING}.`],
   ['[]', 'The body was an array; it must be a JSON object.'],
@@ -82,11 +84,16 @@ test('quotes only the first 40 digits of an id', async () => {
   expect((await errorFor(`{"id":${'9'.repeat(41)}}`))['message']).toContain(`was ${'9'.repeat(40)}…;`);
 });
 
-test.each(['{', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])('rejects invalid JSON %j', async (body) => {
-  const { error, message } = await errorFor(body);
-  expect(error).toBe(400);
-  expect(message).toMatch(/^The body was not JSON \(.+\); it must be a JSON object\.$/);
-});
+test.each(['{', '\ufeff{}', '🌱', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])(
+  'rejects invalid JSON %j',
+  async (body) => {
+    const { error, message } = await errorFor(body);
+    expect(error).toBe(400);
+    expect(message).toMatch(/^The body was not JSON \(.+\); it must be a JSON object\.$/);
+    // The reason quotes a character, which is half of a surrogate pair for 🌱.
+    expect(String(message).isWellFormed()).toBe(true);
+  },
+);
 
 test.each([
   ['__proto__', '{"id":1,"name":"x","__proto__":{"tag":"y"}}'],
