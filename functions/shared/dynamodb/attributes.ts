@@ -46,7 +46,7 @@ type ValueOf<Type> = Type extends 'string'
           ? ValueOf<Item>[]
           : { -readonly [Member in keyof Type]: ValueOf<Type[Member]> | undefined };
 
-/** Converts an item to an object with these members. One that the item does not have is undefined; a response omits it. */
+/** Converts an item to an object with these members. A member that is not in the item is undefined, which JSON omits. */
 export function membersOf<const Types extends Record<string, ValueType>>(
   item: Record<string, Attribute>,
   types: Types,
@@ -56,9 +56,9 @@ export function membersOf<const Types extends Record<string, ValueType>>(
 }
 
 /**
- * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, for one of another type,
- * which was stored before the contract changed, and for a list with such an item. An object loses only such members. Does not
- * check keywords such as `enum`.
+ * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, for one of another
+ * type, which was stored before the contract changed, and for a list with such an item. An object loses only such
+ * members. Does not check keywords such as `enum`.
  */
 export function memberValue({ S, BOOL, N, L, M }: Attribute = {}, type: ValueType): unknown {
   if (type === 'string') return S;

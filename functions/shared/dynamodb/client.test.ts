@@ -57,13 +57,14 @@ const failure = (status: number, name: string) =>
 
 const stallInBody: RequestListener = (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{');
 
-test('sends a signed request, and signs each attempt, because Lambda can freeze the environment between two', async () => {
+test('sends a signed request, and signs each attempt', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
   onTestFinished(() => void vi.useRealTimers());
   const requests: { method: unknown; url: unknown; headers: IncomingHttpHeaders; body: unknown }[] = [];
   const { dynamoDb } = await startDatabase(async (request, response) => {
     const { method, url, headers } = request;
     requests.push({ method, url, headers, body: JSON.parse(await text(request)) });
+    // Lambda can freeze the environment between two attempts.
     vi.setSystemTime(new Date('2026-01-02T00:00:00Z'));
     (requests.length === 1 ? failure(500, 'InternalServerError') : success)(request, response);
   });
@@ -78,7 +79,6 @@ test('sends a signed request, and signs each attempt, because Lambda can freeze 
       'x-amz-target': 'DynamoDB_20120810.GetItem',
       authorization: expect.stringContaining(
         `AWS4-HMAC-SHA256 Credential=the-id/${day}/eu-west-1/dynamodb/aws4_request, ` +
-          // AWS requires `host` among them ("Create a signed AWS API request").
           'SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token;x-amz-target, ',
       ),
     },

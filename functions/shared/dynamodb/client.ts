@@ -15,7 +15,7 @@ const THROTTLING_BACKOFF_MS = 500;
 /** Lambda's context, which says how much time the invocation has left; or, in init, a number of milliseconds. */
 export type TimeLimit = Pick<Context, 'getRemainingTimeInMillis'> | number;
 
-/** The errors that need a longer wait: those that AWS's SDKs treat as throttling, and that of a global table's conflict. */
+/** The errors that need a longer wait: those that AWS's SDKs treat as throttling, and the conflict of a global table. */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -39,8 +39,8 @@ export class DynamoDb {
    * Sends an action, in up to three attempts, within the time limit.
    *
    * @param action DynamoDB's name of it, such as `GetItem`
-   * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not
-   * DynamoDB's; 504 if the time is up; a ConditionFailedError; a DynamoDbError for any other error of DynamoDB.
+   * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is
+   * not DynamoDB's; 504 if the time is up; a ConditionFailedError; a DynamoDbError for any other error of DynamoDB.
    */
   async send<Name extends Action>(action: Name, input: Input<Name>, limit: TimeLimit): Promise<Output<Name>> {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });

@@ -24,7 +24,7 @@ export class Connection {
 
   /** @param idleMs An attempt fails if no headers, or later no data, arrive for this time. */
   constructor(idleMs: number) {
-    // By default, requests wait for one of 50 sockets, and this wait counts as a time without headers.
+    // By default, requests wait for one of 50 sockets, and this wait counts as time without headers.
     const agent = { maxSockets: Number.POSITIVE_INFINITY };
     this.#handler = new NodeHttpHandler({
       requestTimeout: idleMs,
@@ -37,7 +37,8 @@ export class Connection {
   }
 
   /**
-   * Sends an action once.
+   * Sends an action once. Signs each attempt, because Lambda can freeze the environment between two, and a signature
+   * expires after some minutes.
    *
    * @param body the input as JSON
    * @throws an Error of Node.js or of Smithy if there is no complete response
@@ -50,6 +51,7 @@ export class Connection {
       hostname,
       ...(port && { port: Number(port) }),
       path: pathname,
+      // AWS requires a signed host ("Create a signed AWS API request").
       headers: { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` },
       body,
     };
