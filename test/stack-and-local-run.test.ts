@@ -29,10 +29,11 @@ test.each(allOperations)('$operationId gets the same variables from the stack an
 test('the local run loads nothing of the CDK', () => {
   const script = `
     import { createRequire } from 'node:module';
-    await import('./tools/local/reload.ts');
+    await import('./tools/local/dynamodb.ts');
     await import('./tools/local/serve.ts');
-    const { importRoutes } = await import('./tools/local/gateway.ts');
-    await importRoutes();
+    await import('./tools/local/gateway.ts');
+    const { importRoutes } = await import('./tools/local/routes.ts');
+    await Promise.all(importRoutes().map(({ handler }) => handler));
     console.log(Object.keys(createRequire(import.meta.url).cache).join('\\n'));
     process.exit();`;
   const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], {

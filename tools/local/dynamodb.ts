@@ -16,8 +16,7 @@ import { optionalVariable } from '../../functions/shared/environment.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
-import { addItemsToFailedWrites } from './failed-writes.ts';
-import { isLoopback, rejectWebPages } from './loopback.ts';
+import { isLoopback, rejectForeignRequests } from './loopback.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
 export const LOCAL_REGION = 'us-east-1';
@@ -40,13 +39,10 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
   if (endpoint) return { endpoint, close: async () => {} };
   const path = folder && join(folder, 'dynamodb');
   if (path && fresh) deleteData(path);
-  const { default: dynalite } = await import('dynalite');
-  const server = dynalite({ ...(path && { path }), createTableMs: 0 });
-  // Without this, a client that disconnects while it sends its body would crash dynalite, and the local run.
-  server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
-  addItemsToFailedWrites(server);
+  const { createEmbeddedDynamoDb } = await import('./embedded-dynamodb.ts');
+  const server = createEmbeddedDynamoDb(path);
   // dynalite allows all origins, so any web page could read and delete the data.
-  rejectWebPages(server, { origins: false });
+  rejectForeignRequests(server, { acceptOrigins: false });
   await once(server.listen(port, '127.0.0.1'), 'listening');
   const ownEndpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   if (path) await checkData(ownEndpoint, path);
