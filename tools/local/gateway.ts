@@ -20,6 +20,16 @@ const BODY_TOO_LARGE: RawResponse = {
   text: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
 };
 
+/** "Lambda quotas", for a synchronous invocation. */
+const MAX_EVENT_BYTES = 6_291_556;
+
+/** The response if the event is larger, which nobody can change either. A body in base64 is a third larger. */
+const EVENT_TOO_LARGE: RawResponse = {
+  status: 413,
+  headers: { 'content-type': 'application/json' },
+  text: '{"message":"Request Too Long"}',
+};
+
 const NOT_FOUND = JSON.stringify(gatewayResponses['MISSING_AUTHENTICATION_TOKEN']);
 
 /** An origin of web pages, without characters that are special in a shell. */
@@ -104,9 +114,9 @@ async function respond(routes: Route[], request: Omit<GatewayRequest, 'resource'
   const ofPath = routes.filter((each) => each.path === resource);
   const route = ofPath.find((each) => each.method === method);
   if (!route) return preflightResponse(method, ofPath) ?? gatewayResponse('MISSING_AUTHENTICATION_TOKEN');
-  const { headers, ...response } = proxyResponse(
-    await invoke(route, proxyEvent({ ...request, resource: route.path }, ids)),
-  );
+  const event = proxyEvent({ ...request, resource: route.path }, ids);
+  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
+  const { headers, ...response } = proxyResponse(await invoke(route, event));
   // API Gateway renames the header ("Amazon API Gateway important notes").
   const { 'www-authenticate': challenge, ...others } = headers;
   const renamed = challenge === undefined ? {} : { 'x-amzn-remapped-www-authenticate': challenge };
