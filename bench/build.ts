@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import type { StackSettings } from '../infra/settings.ts';
-import { bundlesWith } from '../test/support/stack.ts';
+import { bundlesWith, createPlant } from '../test/support/stack.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 
 /** A bundled handler. */
@@ -16,7 +16,6 @@ export interface Handler {
 
 /** Bundles the function as it is deployed, without and with an identity provider, and its peers. */
 export async function buildHandlers(provider: { settings: Partial<StackSettings>; jwt: string }): Promise<Handler[]> {
-  const createPlant = { method: 'POST', path: '/plants' };
   const define = { 'process.env.WARM_UP': 'true' };
   // Express is CommonJS, which needs `require` in an ES module.
   const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };

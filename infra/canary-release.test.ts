@@ -5,22 +5,22 @@ import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { permissionsOf, textOf } from '../test/support/permissions.ts';
 import {
+  allOperations,
+  createPlant,
   functionOf,
   methodsOf,
   propertiesOf,
   releaseOf,
   stackWith,
   templateWith,
-  twoOperations,
 } from '../test/support/stack.ts';
 import { pascalCaseId } from './contract.ts';
-import type { GrantedOperation } from './functions.ts';
 import type { StackSettings } from './settings.ts';
 
 const template = templateWith({});
 const { Resources: resources } = template.toJSON();
 
-describe.each(twoOperations)('a release of $operationId', (operation) => {
+describe.each(allOperations)('a release of $operationId', (operation) => {
   const { alias, aliasId, group, alarmIds, versionId } = releaseOf(template, operation);
   const { id } = functionOf(template, operation);
 
@@ -86,7 +86,7 @@ test('an ephemeral stack moves all traffic at once', () => {
 
 test('withoutCanary only removes the update policy of each alias', () => {
   const expected = structuredClone(template.toJSON());
-  for (const operation of twoOperations) {
+  for (const operation of allOperations) {
     const { aliasId } = releaseOf(template, operation);
     expect(expected['Resources'][aliasId]).toHaveProperty('UpdatePolicy.CodeDeployLambdaAliasUpdate');
     delete expected['Resources'][aliasId].UpdatePolicy;
@@ -96,26 +96,23 @@ test('withoutCanary only removes the update policy of each alias', () => {
 
 interface Change {
   settings?: Partial<StackSettings>;
-  operations?: GrantedOperation[];
   change?: (stack: Stack, lambda: CfnFunction) => unknown;
 }
 
-/** Returns the logical ids of an operation's version and release alarms after a change of the stack. */
-function releaseIdsOf(operation: GrantedOperation, { settings = {}, operations = twoOperations, change }: Change = {}) {
-  const stack = stackWith(settings, operations);
-  const lambda = stack.node.findChild(pascalCaseId(operation)).node.findChild('Function').node.defaultChild;
-  if (!(lambda instanceof CfnFunction)) throw new Error(`There is no function of ${operation.operationId}.`);
+/** Returns the logical ids of createPlant's version and release alarms after a change of the stack. */
+function releaseIdsAfter({ settings = {}, change }: Change = {}) {
+  const stack = stackWith(settings);
+  const lambda = stack.node.findChild(pascalCaseId(createPlant)).node.findChild('Function').node.defaultChild;
+  if (!(lambda instanceof CfnFunction)) throw new Error('There is no function of createPlant.');
   // The tests do not bundle the code, so its S3 key is set here.
   lambda.addPropertyOverride('Code.S3Key', 'same.zip');
   change?.(stack, lambda);
-  const { versionId, alarmIds } = releaseOf(Template.fromStack(stack), operation);
+  const { versionId, alarmIds } = releaseOf(Template.fromStack(stack), createPlant);
   return [versionId, ...alarmIds];
 }
 
 describe('the version of an operation', () => {
-  const [operation] = twoOperations;
-  if (!operation) throw new Error('The contract has no operation.');
-  const before = releaseIdsOf(operation);
+  const before = releaseIdsAfter();
 
   const metric = new Metric({ namespace: 'N', metricName: 'M' });
   // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function exists".
@@ -126,13 +123,13 @@ describe('the version of an operation', () => {
     // Tags belong to the function, not to a version ("Lambda function versions").
     ['a tag', { change: (stack) => Tags.of(stack).add('team', 'plants') }],
   ])('stays the same, with the same alarms, after adding or changing %s', (_case, change) => {
-    expect(releaseIdsOf(operation, change)).toEqual(before);
+    expect(releaseIdsAfter(change)).toEqual(before);
   });
 
   test.each<[string, Change]>([
     ['its code', { change: (_stack, lambda) => lambda.addPropertyOverride('Code.S3Key', 'other.zip') }],
     ['an environment variable', { settings: { allowOrigins: ['https://a.example'] } }],
   ])('is replaced, with new alarms, after changing %s', (_case, change) => {
-    expect(new Set([...releaseIdsOf(operation, change), ...before]).size).toBe(2 * before.length);
+    expect(new Set([...releaseIdsAfter(change), ...before]).size).toBe(2 * before.length);
   });
 });

@@ -14,9 +14,14 @@ test('reads each method of a path as an operation, and ignores other keys of a p
       /:
         ${others.map((method) => `${method}: { operationId: ${method} }`).join('\n        ')}`;
   expect(readOperations(parseContract(contract))).toEqual([
-    { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'get-plant' },
-    { operationId: 'deleteOldPlant', method: 'DELETE', path: '/plants/{id}', folder: 'delete-old-plant' },
-    ...others.map((each) => ({ operationId: each, method: each.toUpperCase(), path: '/', folder: each })),
+    { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'functions/get-plant' },
+    { operationId: 'deleteOldPlant', method: 'DELETE', path: '/plants/{id}', folder: 'functions/delete-old-plant' },
+    ...others.map((each) => ({
+      operationId: each,
+      method: each.toUpperCase(),
+      path: '/',
+      folder: `functions/${each}`,
+    })),
   ]);
 });
 
@@ -41,6 +46,6 @@ test('rejects a path parameter with a hyphen', () => {
 });
 
 test.each(readOperations())('$operationId has a handler in $folder', ({ folder }) => {
-  const file = `functions/${folder}/index.ts`;
+  const file = `${folder}/index.ts`;
   expect(existsSync(file), `${file} is missing: it must export the operation's handler.`).toBe(true);
 });

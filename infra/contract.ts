@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse } from 'yaml';
 import { projectRoot } from './project-root.ts';
 
@@ -7,48 +8,12 @@ import { projectRoot } from './project-root.ts';
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
 /**
- * The members of an OpenAPI 3.1 document that this project reads, as they are in a valid one: test/contract.test.ts validates
+ * The parts of an OpenAPI document that this project reads, as they are in a valid one: test/contract.test.ts validates
  * openapi.yaml. `parseContract` checks only that there are paths.
  */
-interface Contract {
-  paths: Record<string, PathItem | null>;
-  components?: { schemas?: Record<string, Schema> };
-}
-
-type PathItem = { parameters?: Parameter[] } & { [method in (typeof METHODS)[number]]?: OperationObject | null };
-
-interface OperationObject {
-  operationId?: unknown;
-  parameters?: Parameter[];
-  requestBody?: RequestOrResponse;
-  responses?: Record<string, RequestOrResponse>;
-}
-
-export interface Parameter {
-  $ref?: string;
-  name: string;
-  in: string;
-  required?: boolean;
-  schema?: Schema;
-  example?: unknown;
-}
-
-/** A Request Body Object or a Response Object. */
-export interface RequestOrResponse {
-  required?: boolean;
-  content?: Record<string, { schema?: Schema; example?: unknown; examples?: Record<string, { value?: unknown }> }>;
-}
-
-export interface Schema {
-  $ref?: string;
-  allOf?: Schema[];
-  type?: string | string[];
-  format?: string;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-  enum?: unknown[];
-  [keyword: string]: unknown;
+export interface Contract {
+  paths: OpenAPIV3_1.PathsObject;
+  components?: OpenAPIV3_1.ComponentsObject;
 }
 
 /** An operation of the contract. */
@@ -59,7 +24,7 @@ export interface Operation {
   method: string;
   /** @example "/plants/{id}" */
   path: string;
-  /** The operation's folder in `functions/`: its id in kebab case. @example "create-plant" */
+  /** The folder of its code, from the project's root: its id in kebab case. @example "functions/create-plant" */
   folder: string;
 }
 
@@ -82,9 +47,10 @@ export function parseContract(text = contractText()): Contract {
 /**
  * Returns all operations of a contract, in their order.
  *
+ * @param parent the folder that contains their folders
  * @throws if an operationId or a path parameter is not supported
  */
-export function readOperations({ paths } = parseContract()): Operation[] {
+export function readOperations({ paths } = parseContract(), parent = 'functions'): Operation[] {
   return Object.entries(paths).flatMap(([path, item]) => {
     const [parameter] = /\{(?!\w+\})[^}]*\}/.exec(path) ?? [];
     if (parameter !== undefined) {
@@ -100,17 +66,30 @@ export function readOperations({ paths } = parseContract()): Operation[] {
           `The operationId of ${method} ${path} was ${JSON.stringify(operationId)}; it must be letters and digits in camelCase, such as "getPlant".`,
         );
       }
-      const folder = operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      const folder = `${parent}/${operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
       return { operationId, method, path, folder };
     });
   });
 }
 
-/** Returns what the contract says about an operation. Its parameters include those of its path. */
+/**
+ * Returns what the contract says about an operation. Its parameters include those of its path.
+ *
+ * @throws if a parameter is a `$ref`
+ */
 export function operationObject({ paths }: Contract, { method, path }: Pick<Operation, 'method' | 'path'>) {
   const { parameters = [], ...item } = paths[path] ?? {};
   const object = item[method.toLowerCase() as (typeof METHODS)[number]];
-  return { ...object, parameters: [...parameters, ...(object?.parameters ?? [])] };
+  const all = [...parameters, ...(object?.parameters ?? [])].map((parameter) => {
+    if ('$ref' in parameter) throw new Error(`A parameter of ${method} ${path} is a $ref; only a schema can be one.`);
+    return parameter;
+  });
+  return { ...object, parameters: all };
+}
+
+/** Returns what the contract says about the JSON body of a message. Returns undefined for a `$ref`. */
+export function jsonContent(message: OpenAPIV3_1.OperationObject['requestBody'] | OpenAPIV3_1.ResponsesObject[string]) {
+  return message && 'content' in message ? message.content?.['application/json'] : undefined;
 }
 
 /** Returns an operation's id in PascalCase, such as `CreatePlant`, as a part of construct ids and of types' names. */

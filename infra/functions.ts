@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { Duration } from 'aws-cdk-lib';
-import { Grant, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -11,7 +11,7 @@ import { FUNCTION_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
 import type { Operation } from './contract.ts';
 import { projectRoot } from './project-root.ts';
 import type { StackSettings } from './settings.ts';
-import { type TableId, tableKeys, tableVariable } from './table-keys.ts';
+import { type TableId, tableVariable } from './table-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** An operation of the contract, and what its function may use. */
@@ -45,6 +45,7 @@ export class OperationFunction extends Construct {
   constructor(scope: Construct, id: string, props: OperationFunctionProps) {
     super(scope, id);
     const { operation, tables } = props;
+    const { region, urlSuffix } = Stack.of(this);
     this.operation = operation;
     this.logGroup = new LogGroup(this, 'Logs', { retention: RetentionDays.ONE_MONTH });
     // CDK's default role could write to every log group of the account.
@@ -52,7 +53,7 @@ export class OperationFunction extends Construct {
     this.logGroup.grantWrite(this.role);
     this.lambda = new NodejsFunction(this, 'Function', {
       description: `${operation.method} ${operation.path}`,
-      entry: join(projectRoot, `functions/${operation.folder}/index.ts`),
+      entry: join(projectRoot, operation.folder, 'index.ts'),
       projectRoot,
       depsLockFilePath: join(projectRoot, 'package-lock.json'),
       runtime: Runtime.NODEJS_24_X,
@@ -63,7 +64,11 @@ export class OperationFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       logGroup: this.logGroup,
       role: this.role,
-      environment: settingVariables(props),
+      environment: {
+        // Each partition has another suffix ("Amazon DynamoDB endpoints and quotas").
+        AWS_ENDPOINT_URL_DYNAMODB: `https://dynamodb.${region}.${urlSuffix}`,
+        ...settingVariables(props),
+      } satisfies Variables,
       bundling: {
         format: OutputFormat.ESM,
         // Prefers ES modules: CommonJS files in an ESM bundle fail at import.
@@ -73,20 +78,15 @@ export class OperationFunction extends Construct {
         logLevel: LogLevel.WARNING,
         // Without an identity provider, esbuild omits its code (functions/shared/init.ts).
         define: props.identityProvider ? {} : { 'process.env.TOKEN_ISSUER': 'undefined' },
-        esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.ts' },
+        esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.cjs' },
         // CommonJS packages call `require`, which an ES module does not have.
         banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
       },
     });
     for (const id of Object.keys(operation.grants) as TableId[]) {
-      const { tableArn, tableName } = tables[id];
-      const indexArns = Object.keys(tableKeys[id].indexes ?? {}).map((index) => `${tableArn}/index/${index}`);
-      for (const action of operation.grants[id] ?? []) {
-        // `table.grant` would allow every action on every index, which cdk-nag rejects.
-        const resourceArns = [tableArn, ...(['Query', 'Scan'].includes(action) ? indexArns : [])];
-        Grant.addToPrincipal({ grantee: this.role, actions: [`dynamodb:${action}`], resourceArns });
-      }
-      this.lambda.addEnvironment(tableVariable(id), tableName);
+      const actions = operation.grants[id]?.map((action) => `dynamodb:${action}`) ?? [];
+      tables[id].grant(this.role, ...actions);
+      this.lambda.addEnvironment(tableVariable(id), tables[id].tableName);
     }
     operation.resources?.(this);
   }

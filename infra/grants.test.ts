@@ -2,10 +2,10 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { expect, test } from 'vitest';
 import { permissionsOf } from '../test/support/permissions.ts';
-import { functionOf, stackWith, waterPlant } from '../test/support/stack.ts';
+import { createPlant, functionOf, stackWith } from '../test/support/stack.ts';
 import { grantedOperations } from './grants.ts';
 
-const getPlant = { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'get-plant' };
+const getPlant = { operationId: 'getPlant', method: 'GET', path: '/plants/{id}', folder: 'functions/get-plant' };
 
 test('grants each operation its own actions and read access to the access tokens', () => {
   const grant = (grants: Parameters<typeof grantedOperations>[1]) => grantedOperations([getPlant], grants)[0]?.grants;
@@ -21,8 +21,8 @@ test.each([
 });
 
 test('an operation can use other AWS services', () => {
-  const [operation] = grantedOperations([waterPlant], {
-    waterPlant: {
+  const [operation] = grantedOperations([createPlant], {
+    createPlant: {
       resources: (construct) => {
         const queue = new Queue(construct, 'Queue', { enforceSSL: true });
         queue.grantSendMessages(construct.role);
@@ -31,7 +31,7 @@ test('an operation can use other AWS services', () => {
     },
   });
   const template = Template.fromStack(stackWith({}, operation && [operation]));
-  const { properties, roleId } = functionOf(template, waterPlant);
+  const { properties, roleId } = functionOf(template, createPlant);
   const queueId = properties.Environment.Variables.QUEUE_URL.Ref;
   template.hasResource('AWS::SQS::Queue', {});
   expect(permissionsOf(template.toJSON()['Resources'], roleId)).toContain(`sqs:SendMessage ${queueId}.Arn`);

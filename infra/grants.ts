@@ -9,7 +9,7 @@ const GRANTS: Record<string, OperationGrants> = {
   createPlant: { plants: ['PutItem'] },
 };
 
-type OperationGrants = GrantedOperation['grants'] & Pick<GrantedOperation, 'resources'>;
+export type OperationGrants = GrantedOperation['grants'] & Pick<GrantedOperation, 'resources'>;
 
 /**
  * Returns the operations of the contract with their grants.

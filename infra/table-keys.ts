@@ -1,24 +1,18 @@
 import type { TableVariable } from '../functions/shared/environment.ts';
 
 /** A partition key: an attribute that is a number (`N`) or a string (`S`). */
-export interface Key {
+interface Key {
   name: string;
   type: 'N' | 'S';
-}
-
-interface TableKeys {
-  key: Key;
-  /** The keys of its global secondary indexes, by the name of the index. @default none */
-  indexes?: Record<string, Key>;
 }
 
 /** The name of a table in the code. Its physical name, `tableName`, differs in each deployed stack. */
 export type TableId = 'plants' | 'accessTokens';
 
-/** The tables. The CDK code and the local run both create them from this. */
-export const tableKeys: Record<TableId, TableKeys> = {
-  plants: { key: { name: 'id', type: 'N' } },
-  accessTokens: { key: { name: 'digest', type: 'S' } },
+/** The partition key of each table. The CDK code and the local run both create the tables from this. */
+export const tableKeys: Record<TableId, Key> = {
+  plants: { name: 'id', type: 'N' },
+  accessTokens: { name: 'digest', type: 'S' },
 };
 
 export const tableIds = Object.keys(tableKeys) as TableId[];

@@ -2,16 +2,16 @@ import type { CfnTable, TableProps } from 'aws-cdk-lib/aws-dynamodb';
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { AccessTokenItem } from '../functions/shared/access-tokens/token.ts';
-import { type Key, type TableId, tableKeys, tableLogicalId } from './table-keys.ts';
+import { type TableId, tableKeys, tableLogicalId } from './table-keys.ts';
 
 export type Tables = Record<TableId, Table>;
 
 /** Creates the tables of the service. With `ephemeral`, they can be deleted. */
 export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean }): Tables {
   function addTable(id: TableId, props: Partial<TableProps> = {}): Table {
-    const { key, indexes = {} } = tableKeys[id];
+    const { name, type } = tableKeys[id];
     const table = new Table(scope, tableLogicalId(id), {
-      partitionKey: attribute(key),
+      partitionKey: { name, type: type === 'N' ? AttributeType.NUMBER : AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       // A customer managed key would cost money, and every role that uses the table would need access to it.
@@ -19,9 +19,6 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
       deletionProtection: !ephemeral,
       ...props,
     });
-    for (const [indexName, indexKey] of Object.entries(indexes)) {
-      table.addGlobalSecondaryIndex({ indexName, partitionKey: attribute(indexKey) });
-    }
     // CloudFormation replaces a table whose logical id changes. `cdk import` names it too.
     (table.node.defaultChild as CfnTable).overrideLogicalId(tableLogicalId(id));
     return table;
@@ -30,8 +27,4 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
     plants: addTable('plants'),
     accessTokens: addTable('accessTokens', { timeToLiveAttribute: 'expiresAt' satisfies keyof AccessTokenItem }),
   };
-}
-
-function attribute({ name, type }: Key) {
-  return { name, type: type === 'N' ? AttributeType.NUMBER : AttributeType.STRING };
 }

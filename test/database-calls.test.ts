@@ -1,10 +1,10 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { grantedOperations } from '../infra/grants.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, importHandler, sampleEvent, sampleNames } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
+import { allOperations } from './support/stack.ts';
 
 const engine = closedAtEnd(await startEngine());
 let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
@@ -14,7 +14,7 @@ beforeEach(async () => {
   return () => proxy.close();
 });
 
-test.each(grantedOperations())(
+test.each(allOperations)(
   '$operationId reads once at init, and makes exactly the calls that its role allows',
   async (operation) => {
     const handler = await importHandler(operation.folder, proxy.endpoint);

@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
 import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { FUNCTION_TIMEOUT_MS, RESPONSE_MS } from '../functions/shared/time-limits.ts';
-import { grantedOperations } from '../infra/grants.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract-body.ts';
 import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, importHandler, sampleEvent } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
+import { createPlant } from './support/stack.ts';
 
 /* createPlant, whose repetitions change nothing, while its calls to the database fail. */
 
@@ -43,7 +43,7 @@ async function startNow(initPlan?: Plan) {
   const engine = await startEngine();
   const proxy = await startFailureProxy(engine.endpoint);
   proxy.plan(initPlan);
-  const handler = await importHandler('create-plant', proxy.endpoint);
+  const handler = await importHandler(createPlant.folder, proxy.endpoint);
   let token = '';
   const service = {
     /** The lines of the requests since the last reset. */
@@ -79,13 +79,10 @@ async function startNow(initPlan?: Plan) {
 }
 
 /** The calls that can fail. A write can fail before or after DynamoDB has carried it out. */
-const failingCalls = grantedOperations()
-  .filter(({ operationId }) => operationId === 'createPlant')
-  .flatMap(databaseCallsOf)
-  .flatMap((call) => [
-    { call, applied: false, when: 'before it is carried out' },
-    ...(call.startsWith('Put') ? [{ call, applied: true, when: 'after it is carried out' }] : []),
-  ]);
+const failingCalls = databaseCallsOf(createPlant).flatMap((call) => [
+  { call, applied: false, when: 'before it is carried out' },
+  ...(call.startsWith('Put') ? [{ call, applied: true, when: 'after it is carried out' }] : []),
+]);
 
 describe.each(failingCalls)('while each $call fails $when,', { concurrent: true }, async ({ call, applied }) => {
   const service = closedAtEnd(await startWithFailures());

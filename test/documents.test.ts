@@ -1,4 +1,4 @@
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectRoot } from '../infra/project-root.ts';
@@ -47,15 +47,4 @@ test('each link to AWS documentation is the address of a page', () => {
 test('no block that a person pastes has a comment, whose words zsh would pass to the command', () => {
   const blocks = inDocuments(/^ *```sh\n(.*?)^ *```$/gms);
   expect(blocks.filter(([, block]) => /(^|\s)#/m.test(block))).toEqual([]);
-});
-
-test('each project file that a document names exists', () => {
-  const entries = readdirSync(projectRoot, { withFileTypes: true });
-  // Commands create these two.
-  const folders = entries.filter((entry) => entry.isDirectory() && !['cdk.out', '.local'].includes(entry.name));
-  const named = inDocuments(/(?<![\w/.])((?:\.?[\w-]+\/)+[\w.-]*\w)/g);
-  const missing = named.filter(([, path]) => {
-    return folders.some(({ name }) => path.startsWith(`${name}/`)) && !existsSync(join(projectRoot, path));
-  });
-  expect(missing).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { UNKNOWN_TOKEN } from '../functions/shared/access-tokens/token.ts';
-import { operationObject, parseContract } from '../infra/contract.ts';
+import { jsonContent, operationObject, parseContract } from '../infra/contract.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract-body.ts';
 import { startEngine } from './support/engine.ts';
@@ -21,8 +21,11 @@ async function respond(event: object) {
 beforeAll(async () => void (await respond(sampleEvent('create-plant'))));
 
 const { responses } = operationObject(parseContract(), { method: 'POST', path: '/plants' });
-const contentOf = (status: string) => responses?.[status]?.content?.['application/json'];
-const example = (name: string) => contentOf('400')?.examples?.[name]?.value;
+const contentOf = (status: string) => jsonContent(responses?.[status]);
+const example = (name: string) => {
+  const found = contentOf('400')?.examples?.[name];
+  return found && 'value' in found ? found.value : undefined;
+};
 const created = contentOf('200')?.example;
 const headersWith = (changes: object) => ({ headers: { ...sampleEvent('create-plant').headers, ...changes } });
 

@@ -1,25 +1,42 @@
-import { expect, test, vi } from 'vitest';
-import { readOperations } from '../infra/contract.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, eventWith, importHandler } from './support/event.ts';
+import { allOperations } from './support/stack.ts';
 
-/* What each operation must have, and what to add if it does not. */
+/* The middleware that each operation needs. Without it, the title of the failed test names what is missing. */
 
 closedAtEnd(await startEngine());
 
-test.each(readOperations())('pages of the allowed origins can read an error of $operationId', async ({ folder }) => {
-  vi.spyOn(console, 'info').mockReturnValue();
+describe.each(allOperations)('$operationId', async ({ operationId, folder }) => {
   vi.stubEnv('ALLOW_ORIGINS', 'https://a.example,https://b.example');
   const handler = await importHandler(folder);
-  const advice = `Add .use(cors()) to functions/${folder}/index.ts, before .use(errorResponse()).`;
-  for (const [origin, allowed] of [
+
+  /** Sends a request without a token from a page of this origin. Returns the response and the lines of the log. */
+  async function send(origin: string) {
+    const log = vi.spyOn(console, 'info').mockReset().mockReturnValue();
+    const response = await handler(eventWith({ headers: { Origin: origin } }), contextWith());
+    return { response, lines: log.mock.calls.flat() };
+  }
+
+  test('has errorResponse and bearerAuth: an error is a response, and a request without a token is error 401', async () => {
+    const { response } = await send('https://a.example');
+    expect(response.statusCode).toBe(400);
+    expect(JSON.parse(response.body)).toMatchObject({ error: 401 });
+  });
+
+  test('has requestLog, first: each error is a line of the log, which the alarms count', async () => {
+    const { lines } = await send('https://a.example');
+    expect(lines).toMatchObject([{ operation: operationId, outcome: 'rejected', error: 401, version: '7' }]);
+  });
+
+  test.each([
     ['https://a.example', 'https://a.example'],
     ['https://b.example', 'https://b.example'],
     ['https://c.example', undefined],
-  ]) {
-    const { headers } = await handler(eventWith({ headers: { Origin: origin } }), contextWith());
-    expect(headers?.['Access-Control-Allow-Origin'], advice).toBe(allowed);
-    expect(headers?.['Access-Control-Expose-Headers'], advice).toContain('x-amz-apigw-id');
-  }
+  ])('has cors before errorResponse: a page of %s can read an error if it is allowed', async (origin, allowed) => {
+    const { headers } = (await send(origin)).response;
+    expect(headers?.['Access-Control-Allow-Origin']).toBe(allowed);
+    expect(headers?.['Access-Control-Expose-Headers']).toContain('x-amz-apigw-id');
+  });
 });

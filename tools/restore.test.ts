@@ -92,16 +92,28 @@ test('restores several pages with consistent reads, at most 100 requests at a ti
   expect(inconsistent).toEqual([]);
 });
 
-test.each([[[]], [['--overwrite']]])('with %j, keeps plants that are created during the run', async (args) => {
-  const from = await startWith(plantsFrom(0, 9, 'before'), {});
-  const { stdout } = await restore(from, args, async (action, input, send) => {
-    const response = await send(input);
-    if (action === 'BatchGetItem') await storePlants(to, { 3: 'meanwhile', 5: 'meanwhile' });
-    return response;
-  });
-  expect(await readPlants(to)).toEqual({ ...plantsFrom(0, 9, 'before'), 3: 'meanwhile', 5: 'meanwhile' });
-  expect(stdout).toContain(`Plants written to ${to}: 7.`);
-});
+test.each<[string[], number, number, Plants]>([
+  [[], 1, 1, { 2: 'fern' }],
+  [['--overwrite'], 2, 4, { 2: 'before' }],
+])(
+  'with %j, writes %i and keeps %i that are created or changed during the run',
+  async (args, written, kept, plants) => {
+    const from = await startWith(plantsFrom(0, 6, 'before'), { 2: 'fern', 3: 'fern', 4: 'fern', 5: 'fern#wet' });
+    // 0 is new; 3 has another name, 4 a tag more, and 5 a tag less.
+    const meanwhile = { 0: 'new', 3: 'moss', 4: 'fern#', 5: 'fern' };
+    const { stdout } = await restore(from, args, async (action, input, send) => {
+      const response = await send(input);
+      if (action === 'BatchGetItem') await storePlants(to, meanwhile);
+      return response;
+    });
+    expect(await readPlants(to)).toEqual({ 1: 'before', ...plants, ...meanwhile });
+    expect(stdout.split('\n').slice(1)).toEqual([
+      `Plants written to ${to}: ${written}.`,
+      `Not written, because they were created or changed meanwhile: ${kept}.`,
+      '',
+    ]);
+  },
+);
 
 test('prints why a write failed, and can be run again', async () => {
   const from = await startWith(plantsFrom(0, 9, 'before'), {});

@@ -5,14 +5,15 @@ import {
   PutItemCommand,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
+import { plantType } from '../functions/create-plant/contract.generated.js';
 import { command, UsageError } from './shared/command.ts';
 import { findTable, type Item, idOf, plantsById, type Table } from './shared/table.ts';
 
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 
-Copies plants from TABLE, for example a restored backup, to the stack's plants table: those that are missing there, and
-with --overwrite also those that are different there. Deletes nothing. --dry-run only counts. REGION is the region of
-TABLE, by default that of the stack. Without --stack, both tables are those of the local run.`;
+Copies plants from TABLE, for example a restored backup, to the plants table of STACK, by default that of the local run:
+those that are missing there, and with --overwrite also those that are different there. Deletes nothing. --dry-run only
+counts. TABLE is in the same DynamoDB, or with --from-region in this region of your AWS account.`;
 
 const OPTIONS = {
   from: { type: 'string' },
@@ -44,6 +45,7 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
   const counts = { same: 0, missing: 0, different: 0 };
   const examples: string[] = [];
   let written = 0;
+  let changed = 0;
   const summary = () => `${counts.same} the same, ${counts.missing} missing, ${counts.different} different`;
   const scan = { TableName: source.tableName, ConsistentRead: true, Limit: PAGE_SIZE };
   for await (const { Items = [] } of paginateScan({ client: source.client }, scan)) {
@@ -55,7 +57,9 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
         counts[state] += 1;
         if (state === 'different' && examples.length < MAX_EXAMPLES) examples.push(idOf(item));
         const mustWrite = state === 'missing' || (state === 'different' && overwrite);
-        if (mustWrite && !dryRun && (await put(target, item, state === 'missing'))) written += 1;
+        if (!mustWrite || dryRun) return;
+        if (await put(target, item, current)) written += 1;
+        else changed += 1;
       }),
     );
     if (process.stderr.isTTY) process.stderr.write(`\r${summary()}`);
@@ -63,16 +67,32 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
   if (process.stderr.isTTY) process.stderr.write('\n');
   console.log(`${summary()}${examples.length > 0 ? `, such as ${examples.join(', ')}` : ''}.`);
   console.log(`Plants written to ${target.tableName}: ${written}.`);
+  if (changed > 0) console.log(`Not written, because they were created or changed meanwhile: ${changed}.`);
 }
 
-/** Writes a plant. Returns false if it was missing, and the service has created a plant with its id since then. */
-async function put({ client, tableName }: Table, item: Item, wasMissing: boolean): Promise<boolean> {
-  const ConditionExpression = wasMissing ? 'attribute_not_exists(id)' : undefined;
+/** Writes a plant. Returns false if the stored plant is no longer `current`, or no longer missing. */
+async function put({ client, tableName }: Table, item: Item, current: Item | undefined): Promise<boolean> {
+  const condition = current ? isStill(current) : { ConditionExpression: 'attribute_not_exists(id)' };
   try {
-    await client.send(new PutItemCommand({ TableName: tableName, Item: item, ConditionExpression }));
+    await client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition }));
     return true;
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return false;
     throw error;
   }
+}
+
+/**
+ * Returns the condition that a stored plant has these attributes, and no other member of the contract. In the local run,
+ * it is never true for a plant with a list or a map, because dynalite compares these by identity.
+ */
+function isStill(current: Item) {
+  const names = [...new Set([...Object.keys(current), ...Object.keys(plantType)])];
+  const conditions = names.map((name, i) => (name in current ? `#${i} = :${i}` : `attribute_not_exists(#${i})`));
+  const values = Object.values(current).map((value, i) => [`:${i}`, value]);
+  return {
+    ConditionExpression: conditions.join(' AND '),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name, i) => [`#${i}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(values),
+  };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import inspector from 'node:inspector';
 import { enableCompileCache } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -7,28 +8,28 @@ import { projectRoot } from '../infra/project-root.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
 import { checkedNumber, command } from './shared/command.ts';
 
-const USAGE = `Usage: npm start [-- --fresh] [--inspect], or npm run dev with the same options
+const USAGE = `Usage: npm start [-- --fresh] [--inspect]
 
-Serves the operations of openapi.yaml on this machine until Ctrl-C. npm run dev serves them again after each change to the
-contract or the code. PORT is the port: 3000 by default, 0 for any free port. DYNAMODB_PORT is the port of the embedded
-DynamoDB: any free port by default.
+Serves the operations of openapi.yaml on this machine until Ctrl-C. After each change to the contract or the code, serves
+them again. PORT is the port: 3000 by default, 0 for any free port. DYNAMODB_PORT is the port of the embedded DynamoDB: any
+free port by default.
 
 What is stored is in .local/ and is used again, unless --fresh deletes it first. With --inspect, a debugger can attach to
 port 9229.`;
 
 const OPTIONS = {
-  watch: { type: 'boolean', default: false },
   fresh: { type: 'boolean', default: false },
   inspect: { type: 'boolean', default: false },
 } as const;
 
-await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect }) => {
-  // For the modules below, which are therefore imported dynamically, and for child processes.
-  const compileCache = join(projectRoot, 'node_modules/.cache/node');
-  enableCompileCache(compileCache);
-  process.env['NODE_COMPILE_CACHE'] ??= compileCache;
-  const { announceLocalRun, dataFolder, findLocalRun, openDynamoDb } = await import('./local/dynamodb.ts');
+await command({ usage: USAGE, options: OPTIONS }, async ({ fresh, inspect }) => {
+  // For the modules below, which are therefore imported dynamically.
+  enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
+  const { announceLocalRun, createTables, dataFolder, findLocalRun, openDynamoDb } = await import(
+    './local/dynamodb.ts'
+  );
   const { readEnvFile, useLocalEnvironment } = await import('./local/environment.ts');
+  const { serve } = await import('./local/serve.ts');
   readEnvFile();
 
   const other = await findLocalRun();
@@ -43,16 +44,9 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ watch, fresh, inspect
   announceLocalRun(endpoint, url);
 
   useLocalEnvironment(endpoint);
-  const options = { port, endpoint, inspect };
-  const ready = await instructions(url, endpoint);
-  if (watch) {
-    const { serveAndReload } = await import('./local/reload.ts');
-    await serveAndReload(options, ready);
-  } else {
-    const { serve } = await import('./local/serve.ts');
-    await serve(options);
-    console.log(ready);
-  }
+  await createTables(endpoint);
+  if (inspect) inspector.open();
+  await serve(port, instructions(url, endpoint));
 });
 // After a failed start, open handles would keep the process running.
 if (process.exitCode) process.exit();
@@ -72,7 +66,7 @@ async function freePort(variable: string, defaultPort: string): Promise<number> 
   }
 }
 
-async function instructions(url: string, endpoint: string): Promise<string> {
+function instructions(url: string, endpoint: string): string {
   const plantsUrl = `${url}/plants`;
   const { body } = JSON.parse(readFileSync(join(projectRoot, 'events/create-plant.json'), 'utf8'));
   return `Read and try the API in a browser: ${url}/docs

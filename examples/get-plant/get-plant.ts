@@ -1,9 +1,9 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { itemOf, membersOf } from '../shared/dynamodb/attributes.ts';
-import type { DynamoDb } from '../shared/dynamodb/client.ts';
-import { PlantStoreError } from '../shared/errors.ts';
-import { successResponse } from '../shared/success-response.ts';
-import { type GetPlantEvent, type GetPlantResponse, plantType } from './contract.generated.js';
+import { itemOf, membersOf } from '#shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '#shared/dynamodb/client.ts';
+import { PlantStoreError } from '#shared/errors.ts';
+import { successResponse } from '#shared/success-response.ts';
+import { type GetPlantEvent, plantType } from './contract.generated.js';
 
 /**
  * Responds with the plant with an id (openapi.yaml, `getPlant`).
@@ -17,6 +17,6 @@ export function getPlant(dynamoDb: DynamoDb, tableName: string) {
     const read = { TableName: tableName, Key: itemOf({ id }), ConsistentRead: true };
     const { Item: item } = await dynamoDb.send('GetItem', read, context);
     if (!item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
-    return successResponse(membersOf<GetPlantResponse>(item, plantType));
+    return successResponse(membersOf(item, plantType));
   };
 }

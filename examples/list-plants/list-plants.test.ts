@@ -6,7 +6,7 @@ import { contextWith, eventWith, sampleEvent } from '../../test/support/event.ts
 import { bodyOf, plantWith } from '../../test/support/plant.ts';
 
 const engine = closedAtEnd(await startEngine());
-const { handler: create } = await import('../create-plant/index.ts');
+const { handler: create } = await import('../../functions/create-plant/index.ts');
 const { handler } = await import('./index.ts');
 vi.spyOn(console, 'info').mockReturnValue();
 

@@ -1,10 +1,8 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { itemOf, membersOf } from '../shared/dynamodb/attributes.ts';
-import type { DynamoDb } from '../shared/dynamodb/client.ts';
-import { successResponse } from '../shared/success-response.ts';
-import { type ListPlantsEvent, type ListPlantsResponse, plantType } from './contract.generated.js';
-
-type ListedPlant = ListPlantsResponse['plants'][number];
+import { itemOf, membersOf } from '#shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '#shared/dynamodb/client.ts';
+import { successResponse } from '#shared/success-response.ts';
+import { type ListPlantsEvent, plantType } from './contract.generated.js';
 
 /** Responds with a page of plants (openapi.yaml, `listPlants`); by default of 20 plants. */
 export function listPlants(dynamoDb: DynamoDb, tableName: string) {
@@ -13,7 +11,7 @@ export function listPlants(dynamoDb: DynamoDb, tableName: string) {
     const start = cursor === undefined ? {} : { ExclusiveStartKey: itemOf({ id: cursor }) };
     const read = { TableName: tableName, Limit: limit, ...start };
     const { Items: items = [], LastEvaluatedKey: lastKey } = await dynamoDb.send('Scan', read, context);
-    const plants = items.map((item) => membersOf<ListedPlant>(item, { id: 'int64', ...plantType }));
+    const plants = items.map((item) => membersOf(item, { id: 'int64', ...plantType }));
     const next = lastKey && { cursor: String(lastKey['id']?.N) };
     return successResponse({ plants, ...next });
   };

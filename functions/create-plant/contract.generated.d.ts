@@ -4,8 +4,6 @@ export type NewPlant = { "id": bigint; "name": string; "tag"?: string };
 export type Plant = { "name": string; "tag"?: string };
 /** The parts of a valid event that the contract describes. */
 export type CreatePlantEvent = { "body": { "id": bigint; "name": string; "tag"?: string } };
-/** The body of a 200 response. */
-export type CreatePlantResponse = { "name": string; "tag"?: string };
 
 export declare const operationId: "createPlant";
 export declare const parameters: {"pathParameters":{},"queryStringParameters":{}};
@@ -13,5 +11,5 @@ export declare const bodyType: {"id":"int64","name":"string","tag":"string"};
 export declare const newPlantType: {"id":"int64","name":"string","tag":"string"};
 export declare const plantType: {"name":"string","tag":"string"};
 /** Validates an event. The reasons for a failure are in `errors`. */
-declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;
+declare const validate: import('ajv').ValidateFunction;
 export default validate;

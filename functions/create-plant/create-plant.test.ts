@@ -1,15 +1,16 @@
 import { expect, inject, test } from 'vitest';
+import { DynamoDb } from '#shared/dynamodb/client.ts';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
-import { plantWith, untaggedPlantWith } from '../../test/support/plant.ts';
-import { fc, keyText, text } from '../../test/support/property.ts';
-import { DynamoDb } from '../shared/dynamodb/client.ts';
+import { plantWith } from '../../test/support/plant.ts';
+import { fc, text } from '../../test/support/property.ts';
 import type { NewPlant } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 
 const engine = closedAtEnd(await startEngine());
-const dynamoDb = new DynamoDb();
+// Many concurrent calls take long on a busy machine.
+const dynamoDb = new DynamoDb(60_000);
 
 const create = (body: NewPlant, table = engine.plantsTable) => createPlant(dynamoDb, table)({ body }, contextWith());
 
@@ -21,29 +22,19 @@ function freeId(): bigint {
 }
 
 test('repeating a request succeeds, and a different plant with the same id is rejected', async () => {
-  const plant = fc
-    .record({ name: text, tag: keyText }, { requiredKeys: ['name'] })
-    .map((members) => ({ ...untaggedPlantWith(), ...members }));
+  const plant = fc.record({ name: text, tag: text }, { requiredKeys: ['name'] });
   await fc.assert(
     fc.asyncProperty(plant, plant, async (first, second) => {
       const id = freeId();
       await create({ id, ...first });
       // In another order.
-      await create(Object.fromEntries(Object.entries({ id, ...first }).reverse()) as NewPlant);
+      await create({ ...first, id });
       const same = first.name === second.name && first.tag === second.tag;
       if (same) await create({ id, ...second });
       else await expect(create({ id, ...second })).rejects.toMatchObject({ error: 409 });
       expect(await engine.stored(id)).toEqual({ id: String(id), ...first });
     }),
   );
-});
-
-test('stores a plant that has only an id, for a contract without required members', async () => {
-  const id = freeId();
-  await create({ id } as NewPlant);
-  await create({ id } as NewPlant);
-  expect(await engine.stored(id)).toEqual({ id: String(id) });
-  await expect(create({ id, ...plantWith() })).rejects.toMatchObject({ error: 409 });
 });
 
 test('stores one of many concurrent plants with the same id, and rejects the others', async () => {

@@ -1,16 +1,10 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type Item, itemOf, membersOf } from '../shared/dynamodb/attributes.ts';
-import type { DynamoDb } from '../shared/dynamodb/client.ts';
-import { ConditionFailedError } from '../shared/dynamodb/response.ts';
-import { PlantStoreError } from '../shared/errors.ts';
-import { successResponse, toJson } from '../shared/success-response.ts';
-import {
-  type CreatePlantEvent,
-  type CreatePlantResponse,
-  type NewPlant,
-  newPlantType,
-  plantType,
-} from './contract.generated.js';
+import { type Item, itemOf, membersOf } from '#shared/dynamodb/attributes.ts';
+import type { DynamoDb } from '#shared/dynamodb/client.ts';
+import { ConditionFailedError } from '#shared/dynamodb/response.ts';
+import { PlantStoreError } from '#shared/errors.ts';
+import { successResponse, toJson } from '#shared/success-response.ts';
+import { type CreatePlantEvent, newPlantType, plantType } from './contract.generated.js';
 
 /**
  * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant, as
@@ -32,7 +26,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       if (thrown.item && isSamePlant(thrown.item, item)) return;
       throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; use another id.`);
     });
-    return successResponse(membersOf<CreatePlantResponse>(item, plantType));
+    return successResponse(membersOf(item, plantType));
   };
 }
 
@@ -42,5 +36,5 @@ function isSamePlant(stored: Item, sent: Item): boolean {
 
 /** Two equal items can differ in the order of members, and in how DynamoDB writes a number. Their JSON is the same. */
 function plantJson(item: Item): string {
-  return toJson(membersOf<NewPlant>(item, newPlantType));
+  return toJson(membersOf(item, newPlantType));
 }

@@ -1,14 +1,14 @@
 import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
-import validator from '@middy/validator';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { environmentVariable } from '../shared/environment.ts';
-import { accessTokens, dynamoDb } from '../shared/init.ts';
-import { bearerAuth } from '../shared/middleware/bearer-auth.ts';
-import { cors } from '../shared/middleware/cors.ts';
-import { errorResponse } from '../shared/middleware/error-response.ts';
-import { jsonBody } from '../shared/middleware/json-body.ts';
-import { requestLog } from '../shared/middleware/request-log.ts';
+import { environmentVariable } from '#shared/environment.ts';
+import { accessTokens, dynamoDb } from '#shared/init.ts';
+import { bearerAuth } from '#shared/middleware/bearer-auth.ts';
+import { cors } from '#shared/middleware/cors.ts';
+import { errorResponse } from '#shared/middleware/error-response.ts';
+import { jsonBody } from '#shared/middleware/json-body.ts';
+import { requestLog } from '#shared/middleware/request-log.ts';
+import { validator } from '#shared/middleware/validator.ts';
 import { bodyType, type CreatePlantEvent, operationId, default as validateEvent } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 
@@ -26,5 +26,5 @@ export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(httpHeaderNormalizer())
   .use(bearerAuth(accessTokens))
   .use(jsonBody(bodyType))
-  .use(validator({ eventSchema: validateEvent }))
+  .use(validator(validateEvent))
   .handler<unknown, APIGatewayProxyResult>(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

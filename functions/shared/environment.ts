@@ -8,10 +8,13 @@ export type TableVariable = `${string}_TABLE_NAME`;
 /** `ALLOW_ORIGINS` and `TOKEN_AUDIENCE` are lists, separated by commas. */
 type SettingVariable = 'ALLOW_ORIGINS' | 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_SCOPE';
 
-/** Lambda sets the first four ("Using Lambda environment variables"), the local run the first three and an endpoint. */
+/**
+ * The stack sets the endpoint, and Lambda the others ("Using Lambda environment variables"). The local run has no session
+ * token.
+ */
 type AwsVariable =
   | `AWS_${'REGION' | 'ACCESS_KEY_ID' | 'SECRET_ACCESS_KEY' | 'SESSION_TOKEN'}`
-  | `AWS_ENDPOINT_URL${'' | '_DYNAMODB'}`;
+  | 'AWS_ENDPOINT_URL_DYNAMODB';
 
 type Variable = TableVariable | SettingVariable | AwsVariable;
 export type Variables = Partial<Record<Variable, string>>;

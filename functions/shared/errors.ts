@@ -37,7 +37,8 @@ export class PlantStoreError extends Error {
    * @param options `headers` replace the default headers of the error number
    */
   constructor(error: ErrorNumber, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
-    super(message, options);
+    // It can quote a SyntaxError, whose message can have half of a surrogate pair.
+    super(message.toWellFormed(), options);
     this.error = error;
     this.headers = options.headers ?? errorHeaders[error] ?? {};
   }

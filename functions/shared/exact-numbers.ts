@@ -1,7 +1,7 @@
 import type { ValueType } from './value-type.ts';
 
-/** A number in the body that `parseExactly` does not convert to a bigint. `source` is its text in the body. */
-export class UnconvertedNumber {
+/** A number in JSON as the client sent it, such as `7.0` or `1e999`. */
+export class NumberText {
   readonly source: string;
 
   constructor(source: string) {
@@ -9,15 +9,31 @@ export class UnconvertedNumber {
   }
 }
 
+// TypeScript has no type for the reviver's third argument yet.
+type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
+const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
+
 /**
- * Returns `value` with each int64 from `exact`, the result of `parseExactly`. Changes objects and arrays in place.
+ * Parses JSON, with each number as a NumberText.
+ *
+ * @throws SyntaxError if the text is not JSON
  */
-export function withExactInt64s(type: ValueType, value: unknown, exact: unknown): unknown {
-  if (type === 'int64' && typeof value === 'number') return exact;
-  if (typeof type === 'string' || !isRecord(value) || !isRecord(exact)) return value;
+export function parseNumbersAsText(text: string): unknown {
+  return parseWithSource(text, (_, value, { source }) => (typeof value === 'number' ? new NumberText(source) : value));
+}
+
+/**
+ * Returns `value` with each int64 as a bigint. One that is not a whole number, or not exact, becomes its NumberText, which
+ * the validator rejects. Changes objects and arrays in place.
+ *
+ * @param texts the same value from `parseNumbersAsText`
+ */
+export function withInt64s(type: ValueType, value: unknown, texts: unknown): unknown {
+  if (type === 'int64') return texts instanceof NumberText ? toInt64(texts) : value;
+  if (typeof type === 'string' || !isRecord(value) || !isRecord(texts)) return value;
   for (const name of Object.keys(value)) {
     const inner = Array.isArray(type) ? type[0] : Object.hasOwn(type, name) && type[name];
-    if (inner) value[name] = withExactInt64s(inner, value[name], exact[name]);
+    if (inner) value[name] = withInt64s(inner, value[name], texts[name]);
   }
   return value;
 }
@@ -26,29 +42,18 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-// TypeScript has no type for the reviver's third argument yet.
-type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
-const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
+/** A form such as 7.0 or 1.5e1 is a whole number too. Beyond 2^53 it would be rounded, so there only plain digits are. */
+function toInt64(text: NumberText): bigint | NumberText {
+  const { source } = text;
+  const number = Number(source);
+  return parseDigits(source) ?? (Number.isSafeInteger(number) && isInteger(source) ? BigInt(number) : text);
+}
 
 /**
- * Parses JSON. An integer becomes a bigint. A fraction, or a form such as 1e18 beyond 2^53, becomes an UnconvertedNumber.
- *
- * @throws SyntaxError if the text is not JSON
+ * An int64 has at most 19 digits. Converting a million digits to a bigint would take seconds. As in JSON, no zero is first,
+ * so that a plant has only one path.
  */
-export function parseExactly(text: string): unknown {
-  return parseWithSource(text, (_, value, { source }) =>
-    typeof value === 'number' ? exactNumber(value, source) : value,
-  );
-}
-
-function exactNumber(value: number, source: string): bigint | UnconvertedNumber {
-  const plain = parseDigits(source);
-  if (plain !== undefined) return plain;
-  return Number.isSafeInteger(value) && isInteger(source) ? BigInt(value) : new UnconvertedNumber(source);
-}
-
-/** An int64 has at most 19 digits. Converting a million digits to a bigint would take seconds. */
-const PLAIN_DIGITS = /^-?\d{1,19}$/;
+const PLAIN_DIGITS = /^-?(0|[1-9]\d{0,18})$/;
 
 /** Parses up to 19 plain digits. The result can be outside int64. */
 export function parseDigits(text: string): bigint | undefined {

@@ -7,7 +7,16 @@ type RequestState = {
   startedAt?: number;
   /** The name of the verified access token. Set by bearerAuth. */
   tokenName?: string;
+  /** Set by jsonBody and typedParameters. */
+  sent?: SentParts;
 };
+
+/** The parts of an event as the client sent them: the body with number texts, and the texts of the parameters. */
+export interface SentParts {
+  body?: unknown;
+  pathParameters?: Record<string, unknown>;
+  queryStringParameters?: Record<string, unknown>;
+}
 
 /** An event of API Gateway. Middleware replaces its texts by parsed values; what they are is known after the validator. */
 export interface ApiEvent extends Omit<APIGatewayProxyEvent, 'body' | 'pathParameters' | 'queryStringParameters'> {

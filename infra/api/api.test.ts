@@ -2,12 +2,12 @@ import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { textOf } from '../../test/support/permissions.ts';
 import {
+  allOperations,
   apiDefinitionOf,
   onlyOf,
   propertiesOf,
   releaseOf,
   templateWith,
-  twoOperations,
 } from '../../test/support/stack.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 
@@ -61,7 +61,7 @@ test('a change of the CORS setting makes a new deployment of the API', () => {
   expect(deploymentsOf(after)).not.toEqual(deploymentsOf(template));
 });
 
-test.each(twoOperations)('API Gateway can invoke $operationId only for its own method and path', (operation) => {
+test.each(allOperations)('API Gateway can invoke $operationId only for its own method and path', (operation) => {
   const permissions = Object.values(propertiesOf(template, 'AWS::Lambda::Permission'));
   const { aliasId } = releaseOf(template, operation);
   const [api = ''] = Object.keys(propertiesOf(template, 'AWS::ApiGateway::RestApi'));
@@ -74,7 +74,7 @@ test.each(twoOperations)('API Gateway can invoke $operationId only for its own m
 
 test('the API stage changes after the permissions to invoke', () => {
   const permissions = Object.keys(propertiesOf(template, 'AWS::Lambda::Permission'));
-  expect(permissions).toHaveLength(twoOperations.length);
+  expect(permissions).toHaveLength(allOperations.length);
   const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
   expect(stage?.['DependsOn']).toEqual(expect.arrayContaining(permissions));
 });

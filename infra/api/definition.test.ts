@@ -2,12 +2,12 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { contractBody } from '../../test/support/contract-body.ts';
 import {
+  allOperations,
   apiDefinitionOf,
+  createPlant,
   gatewayResponsesOf,
   methodsOf,
   templateWith,
-  twoOperations,
-  waterPlant,
 } from '../../test/support/stack.ts';
 import { NOT_FOUND } from './gateway-responses.ts';
 
@@ -18,15 +18,14 @@ const mocks = methodsOf(template).filter(({ integration }) => integration.type =
 test('each operation has a method that invokes a function, and no other method does', () => {
   const routes = methodsOf(template).filter(({ integration }) => integration.type === 'aws_proxy');
   expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
-    twoOperations.map(({ method, path }) => `${method} ${path}`).toSorted(),
+    allOperations.map(({ method, path }) => `${method} ${path}`).toSorted(),
   );
 });
 
 test('operation paths, their parents and all other paths have an ANY method for unknown requests', () => {
-  const notFound = methodsOf(templateWith({}, [waterPlant])).filter(({ method }) => method === 'ANY');
-  expect(notFound.map(({ path }) => path).toSorted()).toEqual(
-    ['/', '/{proxy+}', '/plants', '/plants/{id}', waterPlant.path].toSorted(),
-  );
+  const path = '/plants/{id}/leaves';
+  const notFound = methodsOf(templateWith({}, [{ ...createPlant, path }])).filter(({ method }) => method === 'ANY');
+  expect(notFound.map((each) => each.path).toSorted()).toEqual(['/', '/plants', '/plants/{id}', path, '/{proxy+}']);
 });
 
 test('the definition is a valid OpenAPI 3.0 document with the whole API, and the function gets every body as base64', async () => {
@@ -83,18 +82,18 @@ test.each([
 });
 
 test('only paths of operations have a preflight, which allows all methods of the path', () => {
-  const operations = [...twoOperations, { ...waterPlant, operationId: 'dryPlant', method: 'DELETE' }];
-  const preflights = methodsOf(templateWith({ allowOrigins: [A] }, operations)).filter(
-    ({ method }) => method === 'OPTIONS',
-  );
+  const methods = (path: string) =>
+    allOperations.flatMap((operation) => (operation.path === path ? operation.method : []));
+  const preflights = mocks.filter(({ method }) => method === 'OPTIONS');
   expect(preflights.map(({ path }) => path).toSorted()).toEqual(
-    [...new Set(operations.map(({ path }) => path))].toSorted(),
+    [...new Set(allOperations.map(({ path }) => path))].toSorted(),
   );
-  const ofWaterPlant = preflights.find(({ path }) => path === waterPlant.path);
-  expect(ofWaterPlant?.integration.responses.default.responseParameters).toMatchObject({
-    'method.response.header.Access-Control-Allow-Methods': "'PUT,DELETE'",
-    'method.response.header.Access-Control-Allow-Headers': "'Authorization,Content-Type'",
-  });
+  for (const { path, integration } of preflights) {
+    expect(integration.responses.default.responseParameters).toMatchObject({
+      'method.response.header.Access-Control-Allow-Methods': `'${methods(path)}'`,
+      'method.response.header.Access-Control-Allow-Headers': "'Authorization,Content-Type'",
+    });
+  }
 });
 
 test('each gateway response is a 400 with an error of the contract, and the headers of that error', () => {

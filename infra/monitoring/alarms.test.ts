@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { functionOf, onlyOf, propertiesOf, releaseOf, templateWith, twoOperations } from '../../test/support/stack.ts';
+import { allOperations, functionOf, onlyOf, propertiesOf, releaseOf, templateWith } from '../../test/support/stack.ts';
 import { pascalCaseId } from '../contract.ts';
 
 interface Alarm {
@@ -38,7 +38,7 @@ test('each alarm has its threshold and the number of minutes in which it must be
     Unauthorized: '100 in 1 of 1',
     Latency: '1 in 3 of 5',
     ...Object.fromEntries(
-      twoOperations.map(pascalCaseId).flatMap((id) => [
+      allOperations.map(pascalCaseId).flatMap((id) => [
         [`${id}FunctionErrors`, '1 in 1 of 5'],
         [`${id}FunctionThrottles`, '1 in 2 of 5'],
       ]),
@@ -83,7 +83,7 @@ test('with a runbookUrl, each alarm has a link to its section in the runbook', (
   }
 });
 
-test.each(twoOperations)('the alarms of $operationId count what its alias does', (operation) => {
+test.each(allOperations)('the alarms of $operationId count what its alias does', (operation) => {
   const { id } = functionOf(template, operation);
   for (const name of ['FunctionErrors', 'FunctionThrottles']) {
     expect(alarms[pascalCaseId(operation) + name]?.Dimensions).toEqual([
@@ -96,7 +96,7 @@ test.each(twoOperations)('the alarms of $operationId count what its alias does',
 test('a release that fails or is stopped is published to the topic, with a link to the runbook', () => {
   const stack = templateWith({ alarms: { runbookUrl: 'https://a.x/b' } });
   const { EventPattern, Targets } = onlyOf(stack, 'AWS::Events::Rule');
-  const applications = twoOperations.map((operation) => ({
+  const applications = allOperations.map((operation) => ({
     Ref: releaseOf(stack, operation).group.ApplicationName.Ref,
   }));
   // "Monitoring deployments with Amazon CloudWatch Events".

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { accessLogMembers } from '../../test/support/log-lines.ts';
 import { textOf } from '../../test/support/permissions.ts';
 import {
+  allOperations,
   functionOf,
   gatewayResponsesOf,
   propertiesOf,
   releaseOf,
   templateWith,
-  twoOperations,
 } from '../../test/support/stack.ts';
 
 const template = templateWith({});
@@ -25,7 +25,7 @@ function patternsOf(logGroup: string): Record<string, string> {
   );
 }
 
-test.each(twoOperations)('counts the errors of $operationId from its log', (operation) => {
+test.each(allOperations)('counts the errors of $operationId from its log', (operation) => {
   const version = `${releaseOf(template, operation).versionId}.Version`;
   expect(patternsOf(functionOf(template, operation).logGroup)).toEqual({
     Faults: '{ $.message.error >= 500 }',

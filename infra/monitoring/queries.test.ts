@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { accessLogMembers, requestLine } from '../../test/support/log-lines.ts';
-import { functionOf, propertiesOf, templateWith, twoOperations } from '../../test/support/stack.ts';
+import { allOperations, functionOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith({});
 
@@ -30,7 +30,7 @@ const functionFields = [
 
 /** The fields of each log. */
 const fieldsOf: Record<string, string[]> = Object.fromEntries([
-  ...twoOperations.map((operation) => [functionOf(template, operation).logGroup, functionFields]),
+  ...allOperations.map((operation) => [functionOf(template, operation).logGroup, functionFields]),
   ...Object.keys(propertiesOf(template, 'AWS::Logs::LogGroup'))
     .filter((id) => id.startsWith('ApiAccessLog'))
     .map((id) => [id, accessLogMembers(template)]),

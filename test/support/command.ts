@@ -1,5 +1,4 @@
 import { vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 
 /** Runs a command of tools/ in this process, because starting another process takes a second. */
 export function runCommand(name: string, args: string[], variables?: NodeJS.ProcessEnv) {
@@ -10,7 +9,7 @@ export function runCommand(name: string, args: string[], variables?: NodeJS.Proc
     findLocalRun: async () => ({
       pid: process.pid,
       endpoint: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']),
-      url: `http://127.0.0.1:${process.env['PORT']}`,
+      url: '',
     }),
   }));
   return runInProcess(args, () => import(`../../tools/${name}.ts`), variables);
@@ -24,9 +23,7 @@ export async function runInProcess(args: string[], run: () => Promise<unknown>, 
   const [out, err] = [vi.spyOn(console, 'log'), vi.spyOn(console, 'error')];
   for (const spy of [out, err]) spy.mockReset().mockImplementation(() => {});
   const written = ({ mock }: typeof out) => mock.calls.map((call) => `${call.join(' ')}\n`).join('');
-  for (const [name, value] of Object.entries({ PLANT_STORE_TOKEN: DEVELOPMENT_TOKEN, ...variables })) {
-    vi.stubEnv(name, value);
-  }
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   try {
     process.argv = [...argv.slice(0, 2), ...args];
     process.exitCode = 0;

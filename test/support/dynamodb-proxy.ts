@@ -15,8 +15,10 @@ async function forward(endpoint: string, sent: IncomingHttpHeaders, body: string
 }
 
 /** The members of a request to DynamoDB that tests read or change. */
-interface Input {
+export interface Input {
   Item?: Record<string, AttributeValue>;
+  Key?: Record<string, AttributeValue>;
+  ConditionExpression?: string;
   ConsistentRead?: boolean;
   Limit?: number;
   RequestItems?: Record<string, KeysAndAttributes>;

@@ -16,7 +16,7 @@ import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { tableLogicalId } from '../../infra/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
-import { type Item, valuesOf } from '../../tools/shared/table.ts';
+import type { Item } from '../../tools/shared/table.ts';
 import { listen } from './listen.ts';
 
 declare module 'vitest' {
@@ -83,6 +83,15 @@ export async function startEngine() {
       await close();
     },
   };
+}
+
+/** Converts an item to an object, independently of the functions' code. Numbers beyond 2^53 are rounded. */
+function valuesOf(item: Item): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(item).map(([name, attribute]) => [name, valueOfAttribute(attribute)]));
+}
+
+function valueOfAttribute({ S, BOOL, N, L, M }: AttributeValue): unknown {
+  return S ?? BOOL ?? L?.map(valueOfAttribute) ?? (M ? valuesOf(M) : Number(N));
 }
 
 interface DynamoDbLocal {

@@ -1,16 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { vi } from 'vitest';
 import { projectRoot } from '../../infra/project-root.ts';
 
-const folder = join(projectRoot, 'events');
+/** The files of the sample events, by their names without the ending. */
+const files = Object.fromEntries(
+  globSync('{events,examples}/*.json', { cwd: projectRoot }).map((file) => [basename(file, '.json'), file]),
+);
 
-/** The names of the sample events: the names of their files without the ending. */
-export const sampleNames = readdirSync(folder).map((file) => basename(file, '.json'));
+export const sampleNames = Object.keys(files);
 
 export const sampleEvent = (name: string): APIGatewayProxyEvent =>
-  JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
+  JSON.parse(readFileSync(join(projectRoot, files[name] ?? name), 'utf8'));
 
 /** The sample event `create-plant` with these changes. */
 export function eventWith(changes: Partial<APIGatewayProxyEvent> = {}): APIGatewayProxyEvent {
@@ -29,9 +31,14 @@ export function contextWith(remainingMs = 60_000): Context {
 
 type Handler = (event: unknown, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** Imports an operation again, perhaps with another DynamoDB: a module reads its environment when it is loaded. */
+/**
+ * Imports an operation again, perhaps with another DynamoDB: a module reads its environment when it is loaded.
+ *
+ * @param folder from the project's root, such as `functions/create-plant`
+ */
 export async function importHandler(folder: string, endpoint?: string): Promise<Handler> {
   vi.resetModules();
   if (endpoint !== undefined) process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
-  return (await import(`../../functions/${folder}/index.ts`)).handler;
+  // Without the comment, Vite would expect a variable without a slash.
+  return (await import(/* @vite-ignore */ `../../${folder}/index.ts`)).handler;
 }

@@ -60,12 +60,9 @@ export async function startIssuer() {
 
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
-/** Returns a listener for an issuer's keys at /keys, and for its metadata at `path`, by default OpenID Connect's. */
-export function discovery(
-  issuer: string,
-  keys: object[],
-  path = `${new URL(issuer).pathname.replace(/\/$/, '')}/.well-known/openid-configuration`,
-): RequestListener {
+/** Returns a listener for an issuer's metadata (OpenID Connect Discovery 1.0, 4), and for its keys at /keys. */
+export function discovery(issuer: string, keys: object[]): RequestListener {
+  const path = `${new URL(issuer).pathname.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const responses: Record<string, object> = {
     [path]: { issuer, jwks_uri: new URL('/keys', issuer).href },
     '/keys': { keys },

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { GrantedOperation } from '../../infra/functions.ts';
-import { grantedOperations } from '../../infra/grants.ts';
 import { functionOf, templateWith } from './stack.ts';
 
 interface Resource {
@@ -29,7 +28,7 @@ export function permissionsOf(resources: Record<string, Resource>, role: string)
 
 /** The calls to DynamoDB that the role of an operation allows, each as ACTION TABLE. TABLE is a logical id. */
 export function databaseCallsOf(operation: GrantedOperation): string[] {
-  const template = templateWith({}, grantedOperations());
+  const template = templateWith({});
   const permissions = permissionsOf(template.toJSON()['Resources'], functionOf(template, operation).roleId);
   return permissions.flatMap((permission) => /^dynamodb:(.*)\.Arn$/.exec(permission)?.[1] ?? []);
 }

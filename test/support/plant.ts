@@ -8,12 +8,6 @@ export function plantWith(changes: Partial<Plant> = {}): Plant {
   return { ...members, ...changes };
 }
 
-/** The same plant without a tag. */
-export function untaggedPlantWith(changes: Partial<Plant> = {}): Plant {
-  const { tag: _, ...untagged } = plantWith(changes);
-  return untagged;
-}
-
 /** The JSON of a NewPlant. `id` is text, or a bigint, which `JSON.stringify` could not write. */
 export function bodyOf(id: NewPlant['id'] | string | number, plant = plantWith()): string {
   return `{"id":${id},${JSON.stringify(plant).slice(1)}`;

@@ -12,9 +12,6 @@ export const character = fc
 /** Any well-formed string. */
 export const text = fc.string({ unit: character });
 
-/** A well-formed string that DynamoDB accepts as the key of an index too. */
-export const keyText = fc.string({ unit: character, minLength: 1 });
-
 /** Any int64. */
 export const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 

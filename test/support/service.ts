@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
-import { createGateway, importRoutes } from '../../tools/local/gateway.ts';
+import { createGateway } from '../../tools/local/gateway.ts';
+import { importRoutes } from '../../tools/local/routes.ts';
 import { closedAtEnd } from './closed-at-end.ts';
 import { contractBody } from './contract-body.ts';
 import { startEngine } from './engine.ts';
@@ -11,7 +12,7 @@ import { listen } from './listen.ts';
 export async function startServiceWithEngine() {
   const engine = closedAtEnd(await startEngine());
   vi.spyOn(console, 'info').mockReturnValue();
-  const server = createServer(createGateway(await importRoutes(), () => {}));
+  const server = createServer(createGateway(importRoutes(), () => {}));
   // By default, it closes an idle connection after 5 s, perhaps while a slow machine sends the next request.
   server.keepAliveTimeout = 0;
   const url = `http://${await listen(server)}`;

@@ -2,29 +2,34 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import type { gatewayResponsesWith } from '../../infra/api/gateway-responses.ts';
-import type { Operation } from '../../infra/contract.ts';
+import { type Operation, readOperations } from '../../infra/contract.ts';
 import type { GrantedOperation } from '../../infra/functions.ts';
 import { grantedOperations } from '../../infra/grants.ts';
 import { PRODUCTION, type StackSettings, withDefaults } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
+import { readExamples } from '../../tools/generate/examples.ts';
 
-/** A second operation, with a path parameter. It uses createPlant's sources, because infra only bundles them. */
-export const waterPlant: GrantedOperation = {
-  operationId: 'waterPlant',
-  method: 'PUT',
-  path: '/plants/{id}/water',
-  folder: 'create-plant',
-  grants: { plants: ['GetItem', 'UpdateItem'], accessTokens: ['GetItem'] },
-};
+const ofContract = grantedOperations();
 
-/** The contract's operations and `waterPlant`. */
-export const twoOperations = [...grantedOperations(), waterPlant];
+const isNew = ({ operationId, method, path }: Operation) =>
+  ofContract.every((each) => each.operationId !== operationId && (each.method !== method || each.path !== path));
+
+/** The operations of the contract, and those of the examples that it does not have yet. */
+export const allOperations = [
+  ...ofContract,
+  ...readExamples()
+    .flatMap(({ contract, grants }) => grantedOperations(readOperations(contract, 'examples'), grants))
+    .filter(isNew),
+];
+
+// TypeScript does not know that openapi.yaml has it.
+export const createPlant = ofContract.find(({ operationId }) => operationId === 'createPlant') as GrantedOperation;
 
 /** The settings of a stack that a test changes. */
 type Settings = Partial<StackSettings>;
 
 /** The stack with these settings and operations. Skips bundling, which takes seconds. */
-export function stackWith(settings: Settings, operations = twoOperations, bundled: string[] = []): PlantStoreStack {
+export function stackWith(settings: Settings, operations = allOperations, bundled: string[] = []): PlantStoreStack {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': bundled } });
   const { stage = PRODUCTION, withoutCanary, ...ofStage } = settings;
   return new PlantStoreStack(app, { ...withDefaults(stage, ofStage, withoutCanary), operations });
@@ -33,7 +38,7 @@ export function stackWith(settings: Settings, operations = twoOperations, bundle
 const templates = new Map<string, Template>();
 
 /** The stack's template, synthesized once for all tests of a process. */
-export function templateWith(settings: Settings, operations = twoOperations): Template {
+export function templateWith(settings: Settings, operations = allOperations): Template {
   const key = JSON.stringify([settings, operations]);
   const template = templates.get(key) ?? Template.fromStack(stackWith(settings, operations));
   templates.set(key, template);
@@ -108,8 +113,8 @@ export function gatewayResponsesOf(template: Template): ReturnType<typeof gatewa
 }
 
 /** Bundles the functions of a stack, which takes seconds. The returned functions return the folder of a bundle. */
-export function bundlesWith(settings: Settings, operations = grantedOperations()) {
-  const stack = stackWith(settings, operations, ['**']);
+export function bundlesWith(settings: Settings) {
+  const stack = stackWith(settings, ofContract, ['**']);
   const assembly = App.of(stack)?.synth().directory ?? '';
   const template = Template.fromStack(stack);
   const folder = ({ Code }: { Code: { S3Key: string } }) => join(assembly, `asset.${Code.S3Key.split('.')[0]}`);

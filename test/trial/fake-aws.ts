@@ -203,8 +203,8 @@ export function createFakeAws(world: World) {
     const received = await fetch(world.serviceUrl + path.slice(3), { method, headers: sentHeaders, ...sentBody });
     const text = await received.text();
     if (text.startsWith('{"error":401,')) counts.Unauthorized += 1;
-    received.headers.delete('content-length');
-    return { status: received.status, headers: Object.fromEntries(received.headers), body: text };
+    const { 'content-length': _, ...receivedHeaders } = Object.fromEntries(received.headers);
+    return { status: received.status, headers: receivedHeaders, body: text };
   }
 
   function describeStack({ StackName }: Input) {

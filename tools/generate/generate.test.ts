@@ -1,19 +1,19 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
-import validator from '@middy/validator';
-import type { Ajv, ValidateFunction } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { errorResponse } from '../../functions/shared/middleware/error-response.ts';
 import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
 import { type ParameterTypes, typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
+import { validator } from '../../functions/shared/middleware/validator.ts';
 import type { ValueType } from '../../functions/shared/value-type.ts';
-import { contractText } from '../../infra/contract.ts';
+import { parseContract } from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { generate, writeGenerated } from './generate.ts';
+import { generate, generateAll, writeGenerated } from './generate.ts';
 
 const CONTRACT = `
 paths:
@@ -28,7 +28,7 @@ paths:
         - { name: from, in: query, schema: { type: integer, format: int32 } }
         - { name: ripe, in: query, schema: { type: boolean } }
         - { name: size, in: query, schema: { type: number } }
-        - { name: tag, in: query, schema: { type: string, maxLength: 3 } }
+        - { name: tag, in: query, schema: { type: string, minLength: 1, maxLength: 3 } }
       responses: &responses
         "200": { content: { application/json: { schema: { $ref: "#/components/schemas/Named" } } } }
         "400": { content: { application/json: { schema: { $ref: "#/components/schemas/Named" } } } }
@@ -58,12 +58,13 @@ components:
 `;
 
 interface Generated {
-  default: Ajv & ValidateFunction;
+  default: ValidateFunction;
   bodyType: ValueType;
   parameters: ParameterTypes;
 }
 
-const generated = generate(CONTRACT);
+const generateText = (text: string) => generate(parseContract(text));
+const generated = generateText(CONTRACT);
 const moduleOf = (file: string) => `data:text/javascript,${encodeURIComponent(generated[file] ?? '')}`;
 const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/${folder}/contract.generated.js`));
 
@@ -72,7 +73,7 @@ async function send(folder: string, event: Partial<APIGatewayProxyEvent>): Promi
   const { default: validate, bodyType, parameters } = await load(folder);
   const stack = middy().use(errorResponse()).use(typedParameters(parameters));
   if (event.body) stack.use(jsonBody(bodyType));
-  stack.use(validator({ eventSchema: validate }));
+  stack.use(validator(validate));
   stack.handler(async ({ pathParameters, queryStringParameters, body }) => ({
     parameters: { ...pathParameters, ...queryStringParameters },
     body,
@@ -100,7 +101,8 @@ test.each([
   ['1', { limit: '1e1' }, 'The parameter limit was "1e1"; it must be a whole number from 1 to 2147483647.'],
   ['1', { limit: '0' }, 'The parameter limit was "0"; it must be >= 1.'],
   ['1', { ripe: 'yes' }, 'The parameter ripe was "yes"; it must be true or false.'],
-  ['1', { size: '1e126' }, 'The parameter size was "1e+126"; it must be a number: 0, or one with a magnitude'],
+  ['1', { size: '1e126' }, 'The parameter size was "1e126"; it must be a number: 0, or one with a magnitude'],
+  ['1', { tag: '' }, 'The parameter tag was ""; it must have at least 1 character.'],
   ['1', { tag: '🌱🌱🌱🌱' }, 'The parameter tag was "🌱🌱🌱🌱"; it must have at most 3 characters.'],
 ])('describes what the parameters %s and %j must be', async (bed, query, message) => {
   expect(String(await list(bed, query)).slice(0, message.length)).toBe(message);
@@ -130,29 +132,40 @@ test.each([
   expect(String(await put(body)).slice(0, message.length)).toBe(message);
 });
 
-test('the committed files are generated from the committed openapi.yaml (npm run generate)', () => {
-  const files = Object.entries(generate(contractText()));
+test('the committed files are generated from the committed openapi.yaml and examples (npm run generate)', () => {
+  const files = Object.entries(generateAll());
   for (const [file, text] of files) expect(readFileSync(join(projectRoot, file), 'utf8')).toBe(text);
 });
 
-test('writes each file and creates its folder; names openapi.yaml if the contract is not supported', () => {
+test('writes the files of openapi.yaml and the examples, and names the one that is not supported', () => {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-generated-'));
-  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT);
+  const read = (file: string) => readFileSync(join(directory, file), 'utf8');
+  const write = (file: string, text: string) => writeFileSync(join(directory, file), text);
+  mkdirSync(join(directory, 'examples'));
+  write('openapi.yaml', CONTRACT);
+  // An example uses the components of openapi.yaml.
+  const example = CONTRACT.replace(/^components:.*/ms, '');
+  write('examples/beds.yaml', example);
   writeGenerated(directory);
-  for (const [file, text] of Object.entries(generated)) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+  for (const [file, text] of Object.entries(generated)) {
+    expect(read(file)).toBe(text);
+    expect(read(file.replace('functions', 'examples'))).toBe(text);
+  }
 
-  writeFileSync(join(directory, 'openapi.yaml'), CONTRACT.replace('operationId: putBed', ''));
-  const message = 'Cannot generate code from openapi.yaml: The operationId of PUT /beds/{bed}/spots was undefined; ';
-  expect(() => writeGenerated(directory)).toThrow(message);
+  const message = ': The operationId of PUT /beds/{bed}/spots was undefined; ';
+  for (const [file, text] of Object.entries({ 'examples/beds.yaml': example, 'openapi.yaml': CONTRACT })) {
+    write(file, text.replace('operationId: putBed', ''));
+    expect(() => writeGenerated(directory)).toThrow(`Cannot generate code from ${file}${message}`);
+  }
 });
 
 test('generates no import for a long enum', () => {
   const names = Array.from({ length: 300 }, (_, index) => `name${index}`);
-  const code = generate(CONTRACT.replace('[fern, moss]', `[${names}]`))['functions/put-bed/contract.generated.js'];
+  const code = generateText(CONTRACT.replace('[fern, moss]', `[${names}]`))['functions/put-bed/contract.generated.js'];
   expect(code).not.toMatch(/require\(|import /);
 });
 
-test('generates the types of the schemas, the event and the response', () => {
+test('generates the types of the schemas and the event', () => {
   const types = generated['functions/put-bed/contract.generated.d.ts'];
   // Only schemas to which the operation refers directly.
   expect(types).not.toMatch(/type Spot\b/);
@@ -183,7 +196,7 @@ test.each([
     'a parameter by reference',
     '{ name: size, in: query, schema',
     '{ $ref: "#/x", x',
-    'A parameter of listSpots is a $ref;',
+    'A parameter of GET /beds/{bed}/spots is a $ref;',
   ],
   [
     'a schema that is named Body',
@@ -194,6 +207,7 @@ test.each([
   ['an object without properties', '{ type: boolean }', '{ type: object }', 'has no properties; its type needs them.'],
   ['a list without items', '{ type: boolean }', '{ type: array }', 'has no items; its type needs them.'],
   ['an undeclared required name', 'required: [at]', 'required: [at, to]', 'body.spots.* requires to; a required'],
+  ['an unknown $ref in a response', 'schemas/Named', 'schemas/Name', '"#/components/schemas/Name" does not exist;'],
   ['an unknown $ref', 'schemas/Spot', 'schemas/Spots', '"#/components/schemas/Spots" does not exist;'],
   ['a keyword beside a $ref', 'Spot" } }', 'Spot", minProperties: 1 } }', 'schemas/Spot" has minProperties beside it'],
   ['a recursive schema', 'wet: { type: boolean', 'wet: { $ref: "#/components/schemas/Spot"', 'Spot contains itself;'],
@@ -202,7 +216,7 @@ test.each([
   ['a header parameter', '{ name: size, in: query', '{ name: size, in: header', 'size of listSpots is in header;'],
   [
     'a list as a parameter',
-    '{ type: string, maxLength: 3 }',
+    '{ type: string, minLength: 1, maxLength: 3 }',
     '{ type: array, items: { type: number } }',
     'tag of listSpots is of type array;',
   ],
@@ -211,5 +225,5 @@ test.each([
   ['another status', '"200":', '"204": {}\n        "200":', 'listSpots are 200 and 204 and 400; they must be 200 a'],
 ])('throws for %s, which is not supported', (_, from, to, message) => {
   expect(CONTRACT).toMatch(from);
-  expect(() => generate(CONTRACT.replace(from, to))).toThrow(message);
+  expect(() => generateText(CONTRACT.replace(from, to))).toThrow(message);
 });

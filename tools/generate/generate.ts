@@ -2,14 +2,32 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { _, Ajv2020, type Code, type KeywordCxt, type Name, str } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import type { Parameter, RequestOrResponse, Schema } from '../../infra/contract.ts';
-import { contractText, operationObject, parseContract, pascalCaseId, readOperations } from '../../infra/contract.ts';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import {
+  type Contract,
+  contractText,
+  jsonContent,
+  operationObject,
+  parseContract,
+  pascalCaseId,
+  readOperations,
+} from '../../infra/contract.ts';
 import { projectRoot } from '../../infra/project-root.ts';
-import { mapValues, resolve, toTypeScript, toValueType, validatorSchema, valueType } from './schema.ts';
+import { readExamples } from './examples.ts';
+import {
+  mapValues,
+  type ResolvedSchema,
+  resolve,
+  type Schema,
+  toTypeScript,
+  toValueType,
+  validatorSchema,
+  valueType,
+} from './schema.ts';
 
 /*
- * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in its function's
- * folder. Compiling the schemas at run time would slow down every cold start (docs/performance.md).
+ * Generates code from openapi.yaml and the examples: for each operation, the validator and the types of its event, in
+ * its folder. Compiling the schemas at run time would slow down every cold start (docs/performance.md).
  */
 
 const HEADER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
@@ -41,7 +59,8 @@ function createCompiler(): Ajv2020 {
     code: { source: true, esm: true, lines: true },
   });
   for (const [keyword, type, fails, bound] of KEYWORDS) {
-    const message = ({ schema }: { schema: number }) => str`must have ${bound} ${schema} characters`;
+    const message = ({ schema }: { schema: number }) =>
+      str`must have ${bound} ${schema} ${schema === 1 ? 'character' : 'characters'}`;
     const code = (context: KeywordCxt) => context.fail(fails(context.data, context.schema));
     ajv.removeKeyword(keyword).addKeyword({ keyword, type, code, ...(bound && { error: { message } }) });
   }
@@ -51,20 +70,14 @@ function createCompiler(): Ajv2020 {
 /**
  * Generates the files of a contract. Returns their texts by path from the project's root.
  *
- * @param text the contract in YAML
+ * @param parent the folder that contains the folders of the operations
  * @throws if the contract is not supported
  */
-export function generate(text: string): Record<string, string> {
-  const contract = parseContract(text);
+export function generate(contract: Contract, parent = 'functions'): Record<string, string> {
   const allSchemas = contract.components?.schemas ?? {};
   const resolved = (schema: Schema) => resolve(schema, allSchemas);
-  const operations = readOperations(contract);
-  const routes = operations.map(({ folder: _, ...route }) => `\n  ${JSON.stringify(route)},`);
-  const files: Record<string, string> = {
-    // The smoke test runs without packages, so it cannot read YAML.
-    'tools/smoke/operations.generated.ts': `${HEADER}export const operations = [${routes.join('')}\n];\n`,
-  };
-  for (const operation of operations) {
+  const files: Record<string, string> = {};
+  for (const operation of readOperations(contract, parent)) {
     const { operationId, folder } = operation;
     const { parameters, requestBody, responses = {} } = operationObject(contract, operation);
     const statuses = Object.keys(responses).join(' and ');
@@ -72,15 +85,14 @@ export function generate(text: string): Record<string, string> {
       throw new Error(`The responses of ${operationId} are ${statuses}; they must be 200 and 400.`);
     }
     const request = mapValues(requestSchemas(operationId, parameters, requestBody), resolved);
-    const event: Schema = { type: 'object', required: Object.keys(request), properties: request };
+    const event: ResolvedSchema = { type: 'object', required: Object.keys(request), properties: request };
     const properties = mapValues(request, (schema, part) => validatorSchema(schema, `${operationId}.${part}`));
     const validator = { ...event, properties };
-    const response = resolved(jsonSchema(responses['200']) ?? {});
     const names = referencedSchemaNames([requestBody, responses['200']]);
     if (names.includes('Body'))
       throw new Error('The schema Body must have another name: bodyType is already the type of the body.');
-    const schemas = names.map((name) => ({ name, schema: resolved(allSchemas[name] ?? {}) }));
-    const parameterTypes = ({ properties = {} }: Schema = {}) =>
+    const schemas = names.map((name) => ({ name, schema: resolved({ $ref: `#/components/schemas/${name}` }) }));
+    const parameterTypes = ({ properties = {} }: ResolvedSchema = {}) =>
       mapValues(properties, (schema, name) => parameterType(schema, name, operationId));
     const constants = {
       operationId,
@@ -93,22 +105,20 @@ export function generate(text: string): Record<string, string> {
     };
     const compiler = createCompiler();
     const typeName = pascalCaseId(operation);
-    files[`functions/${folder}/contract.generated.js`] = [
+    files[`${folder}/contract.generated.js`] = [
       HEADER,
       ...Object.entries(constants).map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`),
       standaloneCode.default(compiler, compiler.compile(validator)),
       '\n',
     ].join('');
-    files[`functions/${folder}/contract.generated.d.ts`] = [
+    files[`${folder}/contract.generated.d.ts`] = [
       HEADER,
       ...schemas.map(({ name, schema }) => `export type ${name} = ${toTypeScript(schema)};`),
       '/** The parts of a valid event that the contract describes. */',
-      `export type ${typeName}Event = ${toTypeScript(event)};`,
-      '/** The body of a 200 response. */',
-      `export type ${typeName}Response = ${toTypeScript(response)};\n`,
+      `export type ${typeName}Event = ${toTypeScript(event)};\n`,
       ...Object.entries(constants).map(([name, value]) => `export declare const ${name}: ${JSON.stringify(value)};`),
       '/** Validates an event. The reasons for a failure are in `errors`. */',
-      "declare const validate: import('ajv').Ajv & import('ajv').ValidateFunction;",
+      "declare const validate: import('ajv').ValidateFunction;",
       'export default validate;\n',
     ].join('\n');
   }
@@ -127,10 +137,13 @@ function referencedSchemaNames(parts: unknown[]): string[] {
 }
 
 /** Returns the schemas of an event's parts: `pathParameters`, `queryStringParameters` and `body`. */
-function requestSchemas(operationId: string, parameters: Parameter[], requestBody?: RequestOrResponse) {
-  const request: Record<string, { type: string; required: string[]; properties: Record<string, Schema> }> = {};
-  for (const { $ref, name, in: place, required, schema = {} } of parameters) {
-    if ($ref !== undefined) throw new Error(`A parameter of ${operationId} is a $ref; only a schema can be one.`);
+function requestSchemas(
+  operationId: string,
+  parameters: OpenAPIV3_1.ParameterObject[],
+  requestBody: OpenAPIV3_1.OperationObject['requestBody'],
+): Record<string, Schema> {
+  const request: Record<string, { type: 'object'; required: string[]; properties: Record<string, Schema> }> = {};
+  for (const { name, in: place, required, schema = {} } of parameters) {
     const part = { path: 'pathParameters', query: 'queryStringParameters' }[place];
     if (!part) throw new Error(`The parameter ${name} of ${operationId} is in ${place}; it must be in path or query.`);
     const ofPart = request[part] ?? { type: 'object', required: [], properties: {} };
@@ -139,18 +152,14 @@ function requestSchemas(operationId: string, parameters: Parameter[], requestBod
     request[part] = ofPart;
   }
   if (!requestBody) return request;
-  const body = jsonSchema(requestBody);
-  if (body && requestBody.required) return { ...request, body };
+  const body = jsonContent(requestBody)?.schema;
+  if (body && 'required' in requestBody && requestBody.required) return { ...request, body };
   throw new Error(
     `The request body of ${operationId} must be required, no $ref, and have a schema for application/json.`,
   );
 }
 
-function jsonSchema(message: RequestOrResponse | undefined): Schema | undefined {
-  return message?.content?.['application/json']?.schema;
-}
-
-function parameterType(schema: Schema, name: string, operationId: string): string {
+function parameterType(schema: ResolvedSchema, name: string, operationId: string): string {
   const type = valueType(schema);
   if (type !== 'array' && type !== 'object') return type;
   const expected = 'it must be a string, a number, an integer or a boolean';
@@ -158,22 +167,27 @@ function parameterType(schema: Schema, name: string, operationId: string): strin
 }
 
 /**
- * Writes the files that `generate` returns for the openapi.yaml of a project.
+ * Generates the files of a project: those of openapi.yaml, and those of the examples.
  *
- * @param root the project's folder; default: this project
- * @throws if the contract is not supported; the message names openapi.yaml
+ * @throws if a contract is not supported; the message names its file
  */
-export function writeGenerated(root = projectRoot): void {
+export function generateAll(root = projectRoot): Record<string, string> {
+  let file = 'openapi.yaml';
   try {
-    writeFiles(root, generate(contractText(root)));
+    const files = generate(parseContract(contractText(root)));
+    for (const example of readExamples(root)) {
+      file = example.file;
+      Object.assign(files, generate(example.contract, 'examples'));
+    }
+    return files;
   } catch (error) {
-    throw new Error(`Cannot generate code from openapi.yaml: ${(error as Error).message}`, { cause: error });
+    throw new Error(`Cannot generate code from ${file}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** Writes files into the folder `root`, by path from it, and creates their folders. */
-export function writeFiles(root: string, files: Record<string, string>): void {
-  for (const [path, text] of Object.entries(files)) {
+/** Writes the generated files of a project, and creates their folders. Default: this project. */
+export function writeGenerated(root = projectRoot): void {
+  for (const [path, text] of Object.entries(generateAll(root))) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }

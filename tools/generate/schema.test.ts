@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import type { Schema } from '../../infra/contract.ts';
+import { parseContract } from '../../infra/contract.ts';
 import { generate } from './generate.ts';
-import { toTypeScript, validatorSchema } from './schema.ts';
+import { type ResolvedSchema, toTypeScript, validatorSchema } from './schema.ts';
 
 /** Each supported keyword with a setting, a valid value and an invalid value. */
 type Keywords = Record<string, [setting: unknown, valid: unknown, invalid: unknown]>;
 
 interface TypeCase {
-  schema: Schema;
+  schema: ResolvedSchema;
   keywords: Keywords;
   /** The valid ones of VALUES. */
   values: unknown[];
@@ -84,12 +84,12 @@ const KEYWORDS = [
 const ANNOTATIONS = { description: 'x', title: 'x', example: 'x', examples: ['x'], deprecated: true };
 
 /** Generates a validator for a body that has a member of each schema, with the index of the schema as its name. */
-async function generateValidator(schemas: Schema[]): Promise<(index: number, value: unknown) => boolean> {
-  const body = { type: 'object', properties: { ...schemas } };
+async function generateValidator(schemas: ResolvedSchema[]): Promise<(index: number, value: unknown) => boolean> {
+  const body = { type: 'object', properties: Object.fromEntries(schemas.entries()) };
   const content = { 'application/json': { schema: body } };
   const responses = { 200: { content }, 400: { content } };
   const put = { operationId: 'put', requestBody: { required: true, content }, responses };
-  const contract = JSON.stringify({ paths: { '/': { put } }, components: { schemas: {} } });
+  const contract = parseContract(JSON.stringify({ paths: { '/': { put } } }));
   const code = generate(contract)['functions/put/contract.generated.js'] ?? '';
   const { default: validate } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   return (index, value) => validate({ body: { [index]: value } });
@@ -121,8 +121,8 @@ test.each(TYPES)('throws for any other keyword of $schema', ({ schema, keywords 
 });
 
 test.each(['items', 'properties'])('throws for more levels of %s than DynamoDB can store', (content) => {
-  const nested = (levels: number): Schema => {
-    const inner = levels > 1 ? nested(levels - 1) : { type: 'string' };
+  const nested = (levels: number): ResolvedSchema => {
+    const inner: ResolvedSchema = levels > 1 ? nested(levels - 1) : { type: 'string' };
     return content === 'items' ? { type: 'array', items: inner } : { type: 'object', properties: { a: inner } };
   };
   expect(() => validatorSchema(nested(32), 'put.body')).not.toThrow();

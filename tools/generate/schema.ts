@@ -1,5 +1,16 @@
+import type { SchemaObject as ValidatorSchema } from 'ajv';
+import type { OpenAPIV3_1 } from 'openapi-types';
 import type { ScalarType, ValueType } from '../../functions/shared/value-type.ts';
-import type { Schema } from '../../infra/contract.ts';
+
+/** A schema of the contract. */
+export type Schema = OpenAPIV3_1.SchemaObject | OpenAPIV3_1.ReferenceObject;
+
+/** A schema of the contract in which each `$ref` and `allOf` is replaced. */
+export interface ResolvedSchema extends Omit<OpenAPIV3_1.BaseSchemaObject, 'properties'> {
+  type?: OpenAPIV3_1.SchemaObject['type'];
+  properties?: Record<string, ResolvedSchema>;
+  items?: ResolvedSchema;
+}
 
 /** Returns a record with the same keys and converted values. */
 export function mapValues<From, To>(record: Record<string, From>, convert: (value: From, key: string) => To) {
@@ -7,7 +18,7 @@ export function mapValues<From, To>(record: Record<string, From>, convert: (valu
 }
 
 /** Returns a schema's type; for an integer its format, by default int64. */
-export function valueType({ type, format }: Schema): string {
+export function valueType({ type, format }: ResolvedSchema): string {
   return type === 'integer' ? (format ?? 'int64') : String(type);
 }
 
@@ -18,8 +29,8 @@ export function valueType({ type, format }: Schema): string {
  * @param parents the names of the schemas that contain this one; default: none
  * @throws if the schema contains itself, or a `$ref` or an `allOf` is not supported
  */
-export function resolve(schema: Schema, schemas: Record<string, Schema>, parents: string[] = []): Schema {
-  if (schema.$ref !== undefined) {
+export function resolve(schema: Schema, schemas: Record<string, Schema>, parents: string[] = []): ResolvedSchema {
+  if ('$ref' in schema) {
     // The name becomes the name of a TypeScript type.
     const [, name = ''] = /^#\/components\/schemas\/([a-z_]\w*)$/i.exec(schema.$ref) ?? [];
     const target = schemas[name];
@@ -33,14 +44,16 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
     return resolve(target, schemas, [...parents, name]);
   }
   const resolveChild = (child: Schema) => resolve(child, schemas, parents);
-  const { allOf = [], ...own } = schema;
-  if (own.properties) {
-    own.properties = mapValues(own.properties, (child: Schema | null, name) => {
-      if (!child) throw new Error(`The member ${name} has no schema.`);
-      return resolveChild(child);
-    });
-  }
-  if (own.items) own.items = resolveChild(own.items);
+  const resolveMember = (child: Schema | null, name: string) => {
+    if (!child) throw new Error(`The member ${name} has no schema.`);
+    return resolveChild(child);
+  };
+  const { allOf = [], properties, ...keywords } = schema;
+  const own: ResolvedSchema = {
+    ...keywords,
+    ...(properties && { properties: mapValues(properties, resolveMember) }),
+    ...('items' in schema && schema.items && { items: resolveChild(schema.items) }),
+  };
   if (allOf.length === 0) return own;
   const parts = [...allOf.map(resolveChild), own];
   const other = parts.find(({ type = 'object' }) => type !== 'object');
@@ -62,7 +75,7 @@ export function resolve(schema: Schema, schemas: Record<string, Schema>, parents
 const ANNOTATIONS = ['description', 'title', 'example', 'examples', 'deprecated'];
 const NUMBER_KEYWORDS = ['format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 /** The supported keywords of each type, and the schema that every value of the type must match. */
-const TYPES: Record<string, { keywords: string[]; base: Schema }> = {
+const TYPES: Record<string, { keywords: string[]; base: ValidatorSchema }> = {
   // Ajv removes other members.
   object: { keywords: ['properties', 'required'], base: { type: 'object', additionalProperties: false } },
   array: { keywords: ['items', 'minItems', 'maxItems'], base: { type: 'array' } },
@@ -84,7 +97,7 @@ const MAX_LEVELS = 32;
  * @param level the number of objects and arrays from the body to this schema
  * @throws if the schema has a type or keyword that is not supported, or is nested too deeply
  */
-export function validatorSchema(schema: Schema, place: string, level = 1): Schema {
+export function validatorSchema(schema: ResolvedSchema, place: string, level = 1): ValidatorSchema {
   const type = supportedType(schema, place);
   const unsupported = unsupportedKeyword(schema, type.keywords);
   if (unsupported !== undefined) {
@@ -99,27 +112,27 @@ export function validatorSchema(schema: Schema, place: string, level = 1): Schem
   // Each object has such a member, so the validator would not find it missing.
   const inherited = Object.keys(declared).find((name) => name in {});
   if (inherited !== undefined) throw new Error(`${place} has the member ${inherited}, which all objects have.`);
-  const content = { object: 'properties', array: 'items' }[valueType(schema)];
+  const content = ({ object: 'properties', array: 'items' } as const)[valueType(schema)];
   // Without these, the validator would remove all members of an object, and accept any item of an array.
   if (content && !schema[content]) throw new Error(`${place} has no ${content}; its type needs them.`);
   if (content && level > MAX_LEVELS) throw new Error(`${place} is at level ${level}; the maximum is ${MAX_LEVELS}.`);
   // `base` has the type, and replaces the format of an integer.
-  const { type: _type, format: _format, properties, items, ...keywords } = schema;
-  for (const annotation of ANNOTATIONS) delete keywords[annotation];
-  const convert = (child: Schema, name: string) => validatorSchema(child, `${place}.${name}`, level + 1);
+  const { type: _type, format: _format, properties, items, ...others } = schema;
+  const keywords = Object.entries(others).filter(([keyword]) => !ANNOTATIONS.includes(keyword));
+  const convert = (child: ResolvedSchema, name: string) => validatorSchema(child, `${place}.${name}`, level + 1);
   return {
     ...type.base,
-    ...keywords,
+    ...Object.fromEntries(keywords),
     ...(properties && { properties: mapValues(properties, convert) }),
     ...(items && { items: convert(items, '*') }),
   };
 }
 
-function unsupportedKeyword(schema: Schema, supported: string[]): string | undefined {
+function unsupportedKeyword(schema: object, supported: string[]): string | undefined {
   return Object.keys(schema).find((keyword) => !['type', ...ANNOTATIONS, ...supported].includes(keyword));
 }
 
-function supportedType(schema: Schema, place: string) {
+function supportedType(schema: ResolvedSchema, place: string) {
   const name = valueType(schema);
   const type = TYPES[name];
   if (type) return type;
@@ -128,7 +141,7 @@ function supportedType(schema: Schema, place: string) {
 }
 
 /** Converts a resolved schema to the type that the functions use. Throws as `validatorSchema` for its type. */
-export function toValueType(schema: Schema, place: string): ValueType {
+export function toValueType(schema: ResolvedSchema, place: string): ValueType {
   const { items = {}, properties = {} } = schema;
   supportedType(schema, place);
   const type = valueType(schema);
@@ -138,7 +151,7 @@ export function toValueType(schema: Schema, place: string): ValueType {
 }
 
 /** Converts a resolved schema to a TypeScript type. */
-export function toTypeScript(schema: Schema): string {
+export function toTypeScript(schema: ResolvedSchema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   const type = valueType(schema);
   if (type === 'array') return `(${toTypeScript(schema.items ?? {})})[]`;

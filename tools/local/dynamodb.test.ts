@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { ListTablesCommand, PutItemCommand, type PutItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { announceLocalRun, createTables, dataFolder, findLocalRun, localClient, openDynamoDb } from './dynamodb.ts';
 
@@ -46,15 +46,48 @@ test('fails immediately if nothing listens at the endpoint', async () => {
   );
 });
 
-test('keeps running if a client disconnects while it sends its body', async () => {
+/** A write whose condition fails if the plant is stored. */
+const PUT = { TableName: 'PlantsTable', Item: { id: { N: '1' } }, ConditionExpression: 'attribute_not_exists(id)' };
+const PUT_RETURNING = { ...PUT, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const };
+
+test('returns the stored item to each of 300 writes at the same time whose condition fails, if they want it', async () => {
   const { endpoint, client } = await openInMemory();
+  await createTables(endpoint);
+  const itemOfFailure = (put: PutItemCommandInput) => {
+    return client.send(new PutItemCommand(put)).catch(({ name, Item }) => JSON.stringify({ [name]: Item }));
+  };
+  await itemOfFailure(PUT_RETURNING);
+  const failures = await Promise.all(Array.from({ length: 300 }, () => itemOfFailure(PUT_RETURNING)));
+  expect([...new Set(failures)]).toEqual([JSON.stringify({ ConditionalCheckFailedException: PUT.Item })]);
+  expect(await itemOfFailure(PUT)).toBe('{}');
+});
+
+test('keeps running if 200 clients disconnect, while they send a write or before its response', async () => {
+  const { endpoint, client } = await openInMemory();
+  await createTables(endpoint);
+  await client.send(new PutItemCommand(PUT));
   const { hostname, port } = new URL(endpoint);
-  const socket = connect(Number(port), hostname);
-  socket.write('POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{');
-  // The server has the request.
-  await once(socket, 'data');
-  socket.resetAndDestroy();
-  await once(socket, 'close');
+  const body = JSON.stringify(PUT_RETURNING);
+  const signature = 'AWS4-HMAC-SHA256 Credential=x, SignedHeaders=x, Signature=x';
+  const disconnect = async (missingBytes: number) => {
+    const headers = {
+      Host: '127.0.0.1',
+      Expect: '100-continue',
+      Authorization: signature,
+      'Content-Length': body.length + missingBytes,
+      'Content-Type': 'application/x-amz-json-1.0',
+      'X-Amz-Date': '20260101T000000Z',
+      'X-Amz-Target': 'DynamoDB_20120810.PutItem',
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const socket = connect(Number(port), hostname);
+    socket.write(['POST / HTTP/1.1', ...lines, '', body].join('\r\n'));
+    // The server has the request.
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    await once(socket, 'close');
+  };
+  await Promise.all(Array.from({ length: 200 }, (_, index) => disconnect(index % 2)));
   await client.send(new ListTablesCommand());
 });
 

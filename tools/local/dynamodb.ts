@@ -14,10 +14,9 @@ import {
 import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { optionalVariable } from '../../functions/shared/environment.ts';
 import { projectRoot } from '../../infra/project-root.ts';
-import { type Key, type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
+import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
-import { addItemsToFailedWrites } from './failed-writes.ts';
-import { isLoopback, rejectWebPages } from './loopback.ts';
+import { isLoopback, rejectForeignRequests } from './loopback.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
 export const LOCAL_REGION = 'us-east-1';
@@ -40,13 +39,10 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
   if (endpoint) return { endpoint, close: async () => {} };
   const path = folder && join(folder, 'dynamodb');
   if (path && fresh) deleteData(path);
-  const { default: dynalite } = await import('dynalite');
-  const server = dynalite({ ...(path && { path }), createTableMs: 0 });
-  // Without this, a client that disconnects while it sends its body would crash dynalite, and the local run.
-  server.on('request', (request) => request.removeAllListeners('error').on('error', () => {}));
-  addItemsToFailedWrites(server);
+  const { createEmbeddedDynamoDb } = await import('./embedded-dynamodb.ts');
+  const server = createEmbeddedDynamoDb(path);
   // dynalite allows all origins, so any web page could read and delete the data.
-  rejectWebPages(server, { origins: false });
+  rejectForeignRequests(server, { acceptOrigins: false });
   await once(server.listen(port, '127.0.0.1'), 'listening');
   const ownEndpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   if (path) await checkData(ownEndpoint, path);
@@ -123,26 +119,19 @@ export async function createTables(endpoint: string): Promise<void> {
 
 /** Returns what CreateTable needs to create a table of the local run. */
 export function createTableInput(id: TableId): CreateTableInput {
-  const { key, indexes = {} } = tableKeys[id];
-  const keySchema = ({ name }: Key) => [{ AttributeName: name, KeyType: 'HASH' as const }];
-  const keys = [key, ...Object.values(indexes)];
-  const globalIndexes = Object.entries(indexes).map(([IndexName, indexKey]) => {
-    return { IndexName, KeySchema: keySchema(indexKey), Projection: { ProjectionType: 'ALL' as const } };
-  });
+  const { name: AttributeName, type: AttributeType } = tableKeys[id];
   return {
     TableName: tableLogicalId(id),
     BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: keys.map(({ name, type }) => ({ AttributeName: name, AttributeType: type })),
-    KeySchema: keySchema(key),
-    // DynamoDB rejects an empty list.
-    ...(globalIndexes.length > 0 && { GlobalSecondaryIndexes: globalIndexes }),
+    AttributeDefinitions: [{ AttributeName, AttributeType }],
+    KeySchema: [{ AttributeName, KeyType: 'HASH' }],
   };
 }
 
 interface LocalRun {
   /** The endpoint of its DynamoDB. */
   endpoint: string;
-  /** The base URL of its API. */
+  /** The base URL of its API, which test/smoke/smoke.ts reads. */
   url: string;
   /** The id of its process. */
   pid: number;

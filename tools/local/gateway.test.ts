@@ -5,7 +5,9 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { sampleEvent } from '../../test/support/event.ts';
 import { listen } from '../../test/support/listen.ts';
-import { createGateway, type Route, readBody } from './gateway.ts';
+import { createGateway, readBody } from './gateway.ts';
+import { LoadError } from './load-error.ts';
+import type { Route } from './routes.ts';
 
 let events: APIGatewayProxyEvent[];
 let lines: string[];
@@ -22,10 +24,10 @@ async function serve(handler: () => unknown = () => ({ statusCode: 200, body: '{
     method,
     path,
     folder: '',
-    handler: async (event) => {
+    handler: Promise.resolve(async (event) => {
       events.push(event);
       return handler();
-    },
+    }),
   });
   const routes = [
     routeTo('POST', '/plants'),
@@ -90,6 +92,13 @@ test.each<[string, () => unknown]>([
   expect(vi.mocked(console.error)).toHaveBeenCalledExactlyOnceWith(expect.any(Error));
 });
 
+test('returns error 500 with the reason for a function that cannot be loaded, without printing it again', async () => {
+  const send = await serve(() => Promise.reject(new LoadError('line 1\nline 2')));
+  expect(contractBody(await send('/plants', post('x')))).toEqual({ error: 500, message: 'line 1\nline 2' });
+  expect(vi.mocked(console.error)).not.toHaveBeenCalled();
+  expect(lines).toEqual([expect.stringMatching(/^POST \/plants {2}400 \(error 500\) {2}line 1 {2}\d+ ms$/)]);
+});
+
 test('renames the header WWW-Authenticate', async () => {
   const send = await serve(() => ({ statusCode: 400, headers: { 'WWW-Authenticate': 'Bearer' } }));
   const { headers } = await send('/plants/7');
@@ -97,15 +106,28 @@ test('renames the header WWW-Authenticate', async () => {
   expect(headers).not.toHaveProperty('www-authenticate');
 });
 
-test('accepts a body of 10 MB, and rejects a larger one with API Gateway’s plain text', async () => {
-  const send = await serve();
-  const body = Buffer.alloc(10 * 1024 * 1024, 'x');
-  expect(await send('/plants', post(body))).toMatchObject({ statusCode: 200 });
-  expect(await send('/plants', post(Buffer.concat([body, Buffer.from('x')])))).toMatchObject({
-    statusCode: 413,
-    headers: { 'content-type': 'text/plain' },
-    body: 'HTTP content length exceeded 10485760 bytes.',
-  });
+test.each([
+  ['accepts a body of 4,700,000 bytes', '/plants', 4_700_000, 200, undefined, '{"name":"x"}'],
+  // In base64 and with the other members, its event is larger than Lambda's limit.
+  [
+    'rejects a body of 4,720,000 bytes as Lambda does',
+    '/plants',
+    4_720_000,
+    413,
+    'application/json',
+    '{"message":"Request Too Long"}',
+  ],
+  [
+    'rejects a body of more than 10 MB',
+    '/none',
+    10_485_761,
+    413,
+    'text/plain',
+    'HTTP content length exceeded 10485760 bytes.',
+  ],
+])('%s', async (_, path, bytes, statusCode, type, body) => {
+  const response = await (await serve())(path, post(Buffer.alloc(bytes, 'x')));
+  expect(response).toMatchObject({ statusCode, body, ...(type && { headers: { 'content-type': type } }) });
 });
 
 test('reads a larger body to its end, but keeps only its start', async () => {
@@ -132,11 +154,26 @@ test('prints a line for each response, and the routes for an unknown one', async
   await send('/plants?a=1', post('x'));
   await send('/none');
   expect(lines).toEqual([
-    expect.stringMatching(/^POST \/plants {2}409 {2}It is "in use"\. {2}\d+ ms$/),
-    expect.stringMatching(/^GET \/none {2}404 {2}There is no such path or method\. {2}\d+ ms$/),
+    expect.stringMatching(/^POST \/plants {2}400 \(error 409\) {2}It is "in use"\. {2}\d+ ms$/),
+    expect.stringMatching(/^GET \/none {2}400 \(error 404\) {2}There is no such path or method\. {2}\d+ ms$/),
     'The routes are POST /plants, GET /plants/{id}, GET /plants/new, DELETE /plants/{id}.',
   ]);
 });
+
+test.each([
+  [undefined, 'https://b.example', 'https://b.example'],
+  ['https://a.example', 'http://localhost:5173', 'https://a.example,http://localhost:5173'],
+])(
+  'with ALLOW_ORIGINS %j, prints how to allow the origin %s of a preflight request',
+  async (allowed, origin, value) => {
+    vi.stubEnv('ALLOW_ORIGINS', allowed);
+    await (await serve())('/plants', { method: 'OPTIONS', headers: { origin } });
+    expect(lines).toEqual([
+      expect.stringMatching(/^OPTIONS \/plants {2}/),
+      `Pages of ${origin} cannot use the API. To allow it, set ALLOW_ORIGINS=${value} and start again.`,
+    ]);
+  },
+);
 
 test.each(['GET', 'HEAD'])('serves the page at /docs for %s, without a line in the terminal', async (method) => {
   expect(await (await serve())('/docs/', { method })).toMatchObject({ statusCode: 200 });

@@ -1,16 +1,14 @@
 import type { RequestListener } from 'node:http';
-import { format } from 'node:util';
-import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { optionalVariable } from '../../functions/shared/environment.ts';
 import { errorHeaders } from '../../functions/shared/errors.ts';
-import { FUNCTION_TIMEOUT_MS } from '../../functions/shared/time-limits.ts';
 import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
 import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
-import { type Operation, readOperations } from '../../infra/contract.ts';
 import { docsPage } from './docs-page.ts';
+import { LoadError } from './load-error.ts';
 import { responseLine } from './log.ts';
 import type { GatewayRequest, RawResponse, RequestIds } from './proxy-event.ts';
 import { matchPath, newRequestIds, proxyEvent, proxyResponse } from './proxy-event.ts';
+import { invoke, type Route } from './routes.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -22,29 +20,20 @@ const BODY_TOO_LARGE: RawResponse = {
   text: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
 };
 
+/** "Lambda quotas", for a synchronous invocation. */
+const MAX_EVENT_BYTES = 6_291_556;
+
+/** The response if the event is larger, which nobody can change either. A body in base64 is a third larger. */
+const EVENT_TOO_LARGE: RawResponse = {
+  status: 413,
+  headers: { 'content-type': 'application/json' },
+  text: '{"message":"Request Too Long"}',
+};
+
 const NOT_FOUND = JSON.stringify(gatewayResponses['MISSING_AUTHENTICATION_TOKEN']);
 
-type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<unknown>;
-export type Route = Operation & { handler: Handler };
-
-/** Imports the handler of each operation. Throws an error whose message has the file and the line if that fails. */
-export async function importRoutes(): Promise<Route[]> {
-  return Promise.all(
-    readOperations().map(async (operation) => {
-      const { handler }: { handler: Handler } = await import(`../../functions/${operation.folder}/index.ts`);
-      return { ...operation, handler };
-    }),
-  ).catch((error) => {
-    throw new Error(format('The functions cannot be loaded:\n%O', error));
-  });
-}
-
-/** Invokes a handler with the members of Lambda's context that functions use. The remaining time is always that of the timeout. */
-export function invoke({ handler, operationId }: Route, event: APIGatewayProxyEvent): Promise<unknown> {
-  const { requestId: awsRequestId } = event.requestContext;
-  const context = { awsRequestId, functionName: operationId, functionVersion: '$LATEST' };
-  return handler(event, { ...context, getRemainingTimeInMillis: () => FUNCTION_TIMEOUT_MS } as Context);
-}
+/** An origin of web pages, without characters that are special in a shell. */
+const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
 
 /**
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
@@ -55,14 +44,19 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
   return async (message, response) => {
     const start = performance.now();
     const [path = '', ...query] = String(message.url).split('?');
+    const method = String(message.method);
     const ids = newRequestIds();
-    const send = ({ status, headers, text }: RawResponse, isLogged = true) => {
+    const send = ({ status, headers, text }: RawResponse) => {
       const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': ids.extendedRequestId };
       response.writeHead(status, { ...headers, ...own }).end(text);
-      if (isLogged) log(responseLine(`${method} ${path}`, status, text, performance.now() - start));
-      if (text === NOT_FOUND) log(`The routes are ${routes.map((each) => `${each.method} ${each.path}`).join(', ')}.`);
     };
-    const method = String(message.method);
+    const sendAndLog = (result: RawResponse) => {
+      send(result);
+      log(responseLine(`${method} ${path}`, result.status, result.text, performance.now() - start));
+      const hint = originHint(routes, method, path, message.headers.origin);
+      if (hint) log(hint);
+      else if (result.text === NOT_FOUND) log(routesText(routes));
+    };
     try {
       // In rawHeaders, names and values alternate.
       const headers = message.rawHeaders.flatMap((name, index, all): [string, string][] =>
@@ -70,16 +64,31 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
       );
       const body = await readBody(message);
       const page = ['GET', 'HEAD'].includes(method) && docsPage(path, message.headers.accept);
-      if (page) send(page, false);
-      else send(await respond(routes, { method, path, query: query.join('?'), headers, body }, ids));
-    } catch (error) {
+      if (page) send(page);
+      else sendAndLog(await respond(routes, { method, path, query: query.join('?'), headers, body }, ids));
+    } catch (thrown) {
       // The client has disconnected.
       if (response.destroyed) return;
+      // The terminal shows why code cannot be loaded when it is loaded.
+      if (thrown instanceof LoadError) return sendAndLog(gatewayResponse('DEFAULT_5XX', thrown.message));
+      console.error(thrown);
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
-      console.error(error);
-      send(gatewayResponse('DEFAULT_5XX'));
+      sendAndLog(gatewayResponse('DEFAULT_5XX'));
     }
   };
+}
+
+/** Returns a line with all routes, for the terminal. */
+export function routesText(routes: Route[]): string {
+  return `The routes are ${routes.map(({ method, path }) => `${method} ${path}`).join(', ')}.`;
+}
+
+/** Returns how to allow the origin of a preflight request that is not allowed. */
+function originHint(routes: Route[], method: string, path: string, origin = ''): string | undefined {
+  const isPreflight = method === 'OPTIONS' && routes.some((route) => matchPath(path, route.path));
+  if (!isPreflight || allowOrigins().includes(origin) || !ORIGIN.test(origin)) return undefined;
+  const value = [...allowOrigins(), origin].join();
+  return `Pages of ${origin} cannot use the API. To allow it, set ALLOW_ORIGINS=${value} and start again.`;
 }
 
 /**
@@ -105,9 +114,9 @@ async function respond(routes: Route[], request: Omit<GatewayRequest, 'resource'
   const ofPath = routes.filter((each) => each.path === resource);
   const route = ofPath.find((each) => each.method === method);
   if (!route) return preflightResponse(method, ofPath) ?? gatewayResponse('MISSING_AUTHENTICATION_TOKEN');
-  const { headers, ...response } = proxyResponse(
-    await invoke(route, proxyEvent({ ...request, resource: route.path }, ids)),
-  );
+  const event = proxyEvent({ ...request, resource: route.path }, ids);
+  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
+  const { headers, ...response } = proxyResponse(await invoke(route, event));
   // API Gateway renames the header ("Amazon API Gateway important notes").
   const { 'www-authenticate': challenge, ...others } = headers;
   const renamed = challenge === undefined ? {} : { 'x-amzn-remapped-www-authenticate': challenge };
@@ -122,9 +131,13 @@ function preflightResponse(method: string, routes: Route[]): RawResponse | undef
   return headers ? { status: 200, headers: { ...headers, 'content-type': 'application/json' }, text: '' } : undefined;
 }
 
-/** Returns a gateway response of the stack. MISSING_AUTHENTICATION_TOKEN is the type for an unknown path or method. */
-export function gatewayResponse(type: 'DEFAULT_5XX' | 'MISSING_AUTHENTICATION_TOKEN'): RawResponse {
+/**
+ * Returns a gateway response of the stack. MISSING_AUTHENTICATION_TOKEN is the type for an unknown path or method.
+ *
+ * @param reason replaces its message
+ */
+function gatewayResponse(type: 'DEFAULT_5XX' | 'MISSING_AUTHENTICATION_TOKEN', reason?: string): RawResponse {
   const { error, message } = gatewayResponses[type];
   const headers = { 'content-type': 'application/json', ...corsHeaders(allowOrigins()), ...errorHeaders[error] };
-  return { status: 400, headers, text: JSON.stringify({ error, message }) };
+  return { status: 400, headers, text: JSON.stringify({ error, message: reason ?? message }) };
 }

@@ -17,14 +17,19 @@ test.each([undefined, 409] as const)('prints nothing for the log line of a reque
   expect(printed((await requestLine('createPlant', error)).message)).toBeUndefined();
 });
 
-test('prints the stacks of all causes of a failed request, the first cause first', async () => {
+test('prints the stack of what a function has thrown and those of its causes, without the error for the client', async () => {
   const { message } = await requestLine('createPlant', 503);
-  const stacks = String(printed(message)).split(/\n(?=\w)/);
-  expect(stacks).toEqual(
-    ['Error: inner', 'Error: outer', 'PlantStoreError: no'].map((title) =>
-      expect.stringMatching(new RegExp(`^${title}\n +at .*log-lines\\.ts:\\d+:\\d+`)),
-    ),
-  );
+  const stacks = String(printed(message)).split('\n[cause]: ');
+  const stackOf = (title: string) => expect.stringMatching(new RegExp(`^${title}\n +at .*log-lines\\.ts:\\d+:\\d+`));
+  expect(stacks).toEqual([stackOf('Error: outer'), stackOf('Error: inner')]);
+});
+
+test.each([
+  [{ name: 'Error', stack: 'stack', cause: { stack: 'inner' } }, 'stack\n[cause]: inner'],
+  [{ name: 'PlantStoreError', stack: 'stack' }, 'stack'],
+  [{ name: 'PlantStoreError', stack: 'stack', cause: 'thrown' }, 'thrown'],
+])('prints the fault %j of a request as %s', (fault, text) => {
+  expect(printed({ operation: 'x', outcome: 'failed', durationMs: 1, fault })).toEqual([text]);
 });
 
 test('escapes control characters, also in errors and objects', () => {
@@ -33,9 +38,11 @@ test('escapes control characters, also in errors and objects', () => {
   expect(printed([new Error('\u009b2J')])).toEqual([expect.stringMatching(/Error: \\u009b2J\n +at /)]);
 });
 
-test('escapes the control characters of a path and a message, and line breaks', () => {
-  const body = JSON.stringify({ error: 404, message: 'There is\nno \u202e.' });
-  expect(responseLine('GET /\u009b2J', 400, body, 5.6)).toBe('GET /\\u009b2J  404  There is\\nno \\u202e.  6 ms');
+test('shows what the client got, with the first line of a message and escaped control characters', () => {
+  const body = JSON.stringify({ error: 404, message: 'There is no \u202e.\nline 2' });
+  const line = 'GET /\\u009b2J  400 (error 404)  There is no \\u202e.  6 ms';
+  expect(responseLine('GET /\u009b2J', 400, body, 5.6)).toBe(line);
+  expect(responseLine('GET /', 200, '{}', 5.6)).toBe('GET /  200  6 ms');
 });
 
 test.each([[['a', { b: 1 }]], [[{ operation: 'x' }]], [[null]]])('prints %j as Node.js does', (values) => {

@@ -1,4 +1,5 @@
 import { format } from 'node:util';
+import { PlantStoreError } from '../../functions/shared/errors.ts';
 import type { LoggedError, RequestLine } from '../../functions/shared/middleware/request-log.ts';
 import { printable } from '../shared/printable.ts';
 
@@ -6,16 +7,19 @@ import { printable } from '../shared/printable.ts';
 const FIELDS: (keyof RequestLine)[] = ['operation', 'outcome', 'durationMs'];
 
 /**
- * Makes `console` print only the stacks of a RequestLine's causes, the first cause first, because the gateway prints a line
- * for each response. What a client has sent, and a text quotes, cannot control the terminal.
+ * Makes `console` print only the causes of a RequestLine, because the gateway prints a line for each response. What a client
+ * has sent, and a text quotes, cannot control the terminal.
  */
 export function printOnlyCauses(): void {
   for (const level of ['debug', 'log', 'info', 'warn', 'error'] as const) {
     const print = console[level];
     console[level] = (...values: unknown[]) => {
       const [value] = values;
-      if (!isRequestLine(value)) print(printable(format(...values)));
-      else if (value.fault) print(printable(stacksOf(value.fault).join('\n')));
+      if (!isRequestLine(value)) return print(printable(format(...values)));
+      // A PlantStoreError with a cause says only what the line of the response says.
+      const { name, cause } = Object(value.fault);
+      const thrown = name === PlantStoreError.name ? (cause ?? value.fault) : value.fault;
+      if (thrown) print(printable(stackOf(thrown)));
     };
   }
 }
@@ -24,18 +28,22 @@ function isRequestLine(value: unknown): value is RequestLine {
   return value instanceof Object && FIELDS.every((field) => field in value);
 }
 
-function stacksOf(error: LoggedError): string[] {
-  return typeof error === 'object' ? [...stacksOf(error.cause), String(error.stack)] : [];
+/** Returns an error's stack, then that of its cause, as Node.js prints them. */
+function stackOf(error: NonNullable<LoggedError>): string {
+  if (typeof error === 'string') return error;
+  return `${error.stack}${error.cause ? `\n[cause]: ${stackOf(error.cause)}` : ''}`;
 }
 
 /**
- * Returns the line of a response for the terminal, as in `POST /plants  409  The id 1 is in use …  6 ms`.
+ * Returns the line of a response for the terminal, as in `POST /plants  400 (error 409)  The id 1 is in use …  6 ms`.
  *
  * @param request its method and path
  * @param milliseconds until the response
  */
 export function responseLine(request: string, status: number, body: string, milliseconds: number): string {
   const [, error, message] = /^\{"error":(\d+),"message":("(?:[^"\\]|\\.)*")\}$/.exec(body) ?? [];
-  const parts = [request, error ?? status, message && JSON.parse(message), `${Math.round(milliseconds)} ms`];
-  return printable(parts.filter((part) => part !== undefined).join('  ')).replaceAll('\n', '\\n');
+  // Why code cannot be loaded has several lines, which the terminal shows already.
+  const [firstLine] = message ? String(JSON.parse(message)).split('\n') : [];
+  const parts = [request, error ? `${status} (error ${error})` : status, firstLine, `${Math.round(milliseconds)} ms`];
+  return printable(parts.filter((part) => part !== undefined).join('  '));
 }

@@ -2,15 +2,15 @@ import { createServer, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { listen } from '../../test/support/listen.ts';
-import { rejectWebPages } from './loopback.ts';
+import { rejectForeignRequests } from './loopback.ts';
 
 beforeEach(() => void vi.unstubAllEnvs());
 
 /** Sends a request to a server that accepts no Origin, or any. Returns the status and the body. */
-async function send(headers: Record<string, string>, { origins = false } = {}): Promise<string> {
+async function send(headers: Record<string, string>, { acceptOrigins = false } = {}): Promise<string> {
   const server = createServer((_, response) => response.end('accepted'));
   onTestFinished(() => void server.close());
-  rejectWebPages(server, { origins });
+  rejectForeignRequests(server, { acceptOrigins });
   const url = `http://${await listen(server)}`;
   return new Promise((resolve, reject) => {
     const sent = request(url, { headers: { connection: 'close', ...headers } }, async (response) =>
@@ -31,7 +31,7 @@ test.each(['a.example:3000', 'localhost.example', '127.0.0.1.example', '192.168.
   'rejects the Host %j, as of DNS rebinding',
   async (host) => {
     vi.stubEnv('ALLOW_HOSTS', '');
-    expect(await send({ host }, { origins: true })).toBe(
+    expect(await send({ host }, { acceptOrigins: true })).toBe(
       `403 The Host was "${host}"; it must be 127.0.0.1, localhost or [::1], or be in the environment variable ALLOW_HOSTS.\n`,
     );
   },
@@ -47,6 +47,6 @@ test.each(['https://a.example', 'null', 'http://127.0.0.1:3000'])(
   'rejects the Origin %s, unless origins are allowed',
   async (origin) => {
     expect(await send({ origin })).toBe(`403 The Origin was "${origin}"; web pages must not use this port.\n`);
-    expect(await send({ origin }, { origins: true })).toBe('200 accepted');
+    expect(await send({ origin }, { acceptOrigins: true })).toBe('200 accepted');
   },
 );

@@ -6,28 +6,28 @@ export function isLoopback(url = ''): boolean {
   return /^https?:$/.test(protocol) && /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname);
 }
 
-interface Allowed {
-  /** True to accept a request with an Origin, which a browser sends for a web page. */
-  origins: boolean;
+interface Options {
+  /** True to accept requests with an Origin, which a browser sends for a web page. */
+  acceptOrigins: boolean;
 }
 
 /**
- * Makes a server respond with 403 to web pages that must not use it. Call this after all request listeners were added.
+ * Makes a server respond with 403 to requests from elsewhere. Call this after all request listeners were added.
  *
- * It also checks the Host: a web page can send requests without an Origin to this machine if the DNS server of its own host
+ * Requests for other hosts are from elsewhere too: a web page can send requests without an Origin to this machine if the DNS server of its own host
  * name returns 127.0.0.1 (DNS rebinding).
  */
-export function rejectWebPages(server: Server, allowed: Allowed): void {
+export function rejectForeignRequests(server: Server, options: Options): void {
   const listeners = server.listeners('request');
   server.removeAllListeners('request').on('request', (request, response) => {
-    const problem = problemOf(request.headers, allowed);
+    const problem = problemOf(request.headers, options);
     if (problem) response.writeHead(403, { 'content-type': 'text/plain', connection: 'close' }).end(`${problem}\n`);
     else for (const listener of listeners) listener.call(server, request, response);
   });
 }
 
-function problemOf({ host, origin }: IncomingHttpHeaders, { origins }: Allowed): string | undefined {
-  if (origin !== undefined && !origins) return `The Origin was "${origin}"; web pages must not use this port.`;
+function problemOf({ host, origin }: IncomingHttpHeaders, { acceptOrigins }: Options): string | undefined {
+  if (origin !== undefined && !acceptOrigins) return `The Origin was "${origin}"; web pages must not use this port.`;
   const url = `http://${host}`;
   const otherHosts = process.env['ALLOW_HOSTS']?.toLowerCase().split(',') ?? [];
   if (isLoopback(url) || otherHosts.includes(String(URL.parse(url)?.hostname))) return undefined;

@@ -1,43 +1,100 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import inspector from 'node:inspector';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readOperations } from '../../infra/contract.ts';
 import { errorText } from '../../infra/error-text.ts';
-import { createTables } from './dynamodb.ts';
-import { createGateway, importRoutes } from './gateway.ts';
+import { projectRoot } from '../../infra/project-root.ts';
+import { writeGenerated } from '../generate/generate.ts';
 import { printOnlyCauses } from './log.ts';
-import { rejectWebPages } from './loopback.ts';
+import { rejectForeignRequests } from './loopback.ts';
+import { watchModules } from './modules.ts';
+import { checkTypes } from './type-check.ts';
 
-export interface ServeOptions {
-  /** 0 for any free port. */
-  port: number;
-  /** The endpoint of DynamoDB. */
-  endpoint: string;
-  /** True to open a debugger's port. */
-  inspect: boolean;
-}
+const CONTRACT = join(projectRoot, 'openapi.yaml');
+const MAX_LOADING_MS = 5000;
 
-/** Serves the operations on 127.0.0.1, in this process. Returns the port. */
-export async function serve({ port, endpoint, inspect }: ServeOptions): Promise<number> {
-  if (inspect) inspector.open();
-  // An error after the response, for example because of a forgotten `await`, does not end the service.
-  for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error) => console.error(error));
-  await createTables(endpoint);
-  const routes = await importRoutes();
-  printOnlyCauses();
-  const server = createServer(createGateway(routes, console.log));
+/**
+ * Serves the operations on 127.0.0.1. After a change, loads what has changed and what depends on it again. Requests that
+ * arrive meanwhile wait. Requests that are running finish with the old code.
+ *
+ * @param instructions are printed when the service is ready
+ */
+export async function serve(port: number, instructions: string): Promise<never> {
+  let listener = Promise.withResolvers<RequestListener>();
+  const server = createServer(async (request, response) => (await listener.promise)(request, response));
   // The operations have ALLOW_ORIGINS for other origins.
-  rejectWebPages(server, { origins: true });
+  rejectForeignRequests(server, { acceptOrigins: true });
   await once(server.listen(port, '127.0.0.1'), 'listening');
-  return (server.address() as AddressInfo).port;
+  printOnlyCauses();
+  // An error after the response, for example because of a forgotten `await`, does not end the service.
+  for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (thrown) => console.error(thrown));
+
+  let isGenerated = false;
+  let isLoaded = false;
+  let shownRoutes = '';
+  // What could not be loaded can need a new file, or a new package.
+  const isOtherSource = (file: string) => file === CONTRACT || (!isLoaded && /\.[jt]s(on)?$/.test(file));
+  const modules = await watchModules(projectRoot, isOtherSource);
+
+  /** Loads the functions and the gateway, and resolves `listener`. Returns why functions cannot be loaded. */
+  async function load({ resolve }: typeof listener): Promise<string[]> {
+    if (!isGenerated) {
+      writeGenerated();
+      const generated = readOperations().map(({ folder }) => `${folder}/contract.generated.js`);
+      for (const file of generated) modules.invalidate(join(projectRoot, file));
+      isGenerated = true;
+    }
+    const { importRoutes } = await modules.import<typeof import('./routes.ts')>('/tools/local/routes.ts');
+    const { createGateway, routesText } =
+      await modules.import<typeof import('./gateway.ts')>('/tools/local/gateway.ts');
+    const routes = importRoutes();
+    if (routesText(routes) !== shownRoutes) console.log(routesText(routes));
+    shownRoutes = routesText(routes);
+    resolve(createGateway(routes, console.log));
+    const loaded = await Promise.allSettled(routes.map(({ handler }) => handler));
+    return loaded.flatMap((result) => (result.status === 'rejected' ? [errorText(result.reason)] : []));
+  }
+
+  let start = performance.now();
+  for (let isFirst = true; ; isFirst = false) {
+    const current = listener;
+    const loading = load(current)
+      .catch((thrown) => {
+        current.resolve(failingWith(errorText(thrown)));
+        return [errorText(thrown)];
+      })
+      .then((reasons) => {
+        // Newer code is being loaded.
+        if (current !== listener) return;
+        isLoaded = reasons.length === 0;
+        // Several functions can fail because of the same module.
+        for (const reason of new Set(reasons)) console.error(reason);
+        if (isFirst) console.log(instructions);
+        else if (isLoaded) console.log(`Reloaded in ${Math.round(performance.now() - start)} ms.`);
+        if (!isFirst) checkTypes();
+      });
+    await modules.nextChange();
+    start = performance.now();
+    isLoaded = false;
+    listener = Promise.withResolvers();
+    // Requests that still wait for the previous code wait for the next code.
+    current.resolve(listener.promise);
+    const changes = await modules.allChanges();
+    // The previous code can still be reading old files. But it can also wait for something that never comes.
+    await Promise.race([loading, sleep(MAX_LOADING_MS)]);
+    for (const [file, event] of changes) {
+      if (file === CONTRACT) isGenerated = false;
+      else modules.invalidate(file, event);
+    }
+  }
 }
 
-// This file runs as the child process of npm run dev.
-if (import.meta.main) {
-  try {
-    process.send?.(await serve(JSON.parse(String(process.argv[2]))));
-  } catch (error) {
-    console.error(errorText(error));
-    process.send?.(errorText(error), () => process.exit(1));
-  }
+/** Returns a listener that responds to each request with error 500 and a reason. */
+function failingWith(message: string): RequestListener {
+  return (request, response) => {
+    // Many clients read no response before they have sent the whole body.
+    request.resume();
+    response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: 500, message }));
+  };
 }

@@ -64,7 +64,7 @@ test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
   ['stdout', 'stderr', ['--help']],
   ['stderr', 'stdout', ['--unknown']],
 ])('ends without a stack trace if its %s is closed', async (closed, other, args) => {
-  const child = spawn(process.execPath, ['tools/smoke.ts', ...args], { cwd: projectRoot });
+  const child = spawn(process.execPath, ['tools/restore.ts', ...args], { cwd: projectRoot });
   child[closed].destroy();
   expect(await Promise.all([text(child[other]), once(child, 'exit')])).toEqual(['', [1, null]]);
 });

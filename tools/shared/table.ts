@@ -24,23 +24,8 @@ const MAX_KEYS = 100;
  */
 export async function findTable(stack: string | undefined, id: TableId): Promise<Table> {
   if (stack !== undefined) return { client: new DynamoDBClient(), tableName: await readOutput(stack, tableOutput(id)) };
-  const { endpoint } = await requireLocalRun();
-  return { client: localClient(endpoint), tableName: tableLogicalId(id) };
-}
-
-/**
- * Returns the base URL of the API.
- *
- * @param stack the name of a deployed stack; undefined for the local run
- * @throws if there is no such stack, or no local run
- */
-export async function findBaseUrl(stack: string | undefined): Promise<string> {
-  return stack === undefined ? (await requireLocalRun()).url : await readOutput(stack, 'ApiUrl');
-}
-
-async function requireLocalRun() {
   const running = await findLocalRun();
-  if (running) return running;
+  if (running) return { client: localClient(running.endpoint), tableName: tableLogicalId(id) };
   throw new Error('There is no local run. Start it with npm start, or name a deployed stack with --stack.');
 }
 
@@ -76,15 +61,6 @@ export async function plantsById({ client, tableName }: Table, ids: string[]): P
 
 export function idOf({ id }: Item): string {
   return id?.N ?? '';
-}
-
-/** Converts an item to an object, independently of the functions' code. Numbers beyond 2^53 are rounded. */
-export function valuesOf(item: Item): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(item).map(([name, attribute]) => [name, valueOfAttribute(attribute)]));
-}
-
-function valueOfAttribute({ S, BOOL, N, L, M }: AttributeValue): unknown {
-  return S ?? BOOL ?? L?.map(valueOfAttribute) ?? (M ? valuesOf(M) : Number(N));
 }
 
 /** Prints rows of texts in aligned columns. */

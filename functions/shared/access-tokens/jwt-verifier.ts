@@ -26,19 +26,20 @@ const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
  */
 const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 
-/** Verifies the access tokens (JWTs) of an OpenID Connect provider or OAuth 2.0 authorization server. */
+/** Verifies the access tokens (JWTs) of an identity provider. */
 export class JwtVerifier {
   readonly #settings: ProviderSettings;
-  readonly #keys: ReturnType<typeof providerKeys>;
+  readonly #findKey: ReturnType<typeof providerKeys>;
 
   constructor(settings: ProviderSettings) {
     this.#settings = settings;
-    this.#keys = providerKeys(settings.issuer);
+    this.#findKey = providerKeys(settings.issuer);
   }
 
-  /** Fetches the keys at init, in one attempt. Never throws: the next request that needs them fetches them again. */
+  /** Fetches the keys at init. Never throws: if the provider fails, the first requests with a JWT get error 503. */
   async warmUp(): Promise<void> {
-    await this.#keys.reload().catch(() => {});
+    // It fetches the keys, and then finds none for a missing header.
+    await this.#findKey().catch(() => {});
   }
 
   /**
@@ -48,7 +49,7 @@ export class JwtVerifier {
    * @throws 401 for any other token; 503 if the provider's keys are not available.
    */
   async verify(token: string): Promise<string> {
-    const verified = await jwtVerify(token, this.#keys, {
+    const verified = await jwtVerify(token, this.#findKey, {
       issuer: this.#settings.issuer,
       algorithms: ALGORITHMS,
       requiredClaims: ['exp'],

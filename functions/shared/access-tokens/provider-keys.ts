@@ -1,73 +1,76 @@
-import { get } from 'node:https';
-import { json } from 'node:stream/consumers';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet } from 'jose';
 import { PlantStoreError } from '../errors.ts';
 import { PROVIDER_KEYS_MS } from '../time-limits.ts';
 
-/** The age up to which keys are used. A key that the provider removes can be valid that long. */
+/** At this age, keys are fetched again. A key that the provider removes is used for at most this time. */
+const REFRESH_AGE_MS = 1_800_000;
+/** The age up to which keys are used if the provider fails. */
 const MAX_AGE_MS = 3_600_000;
-
-/** The members of a provider's documents that are read. Their types are not checked yet. */
-interface Published {
-  issuer?: unknown;
-  jwks_uri?: unknown;
-  keys?: unknown;
-}
+/** After a failure, the provider gets no request for this time, or up to twice as long. */
+const MIN_PAUSE_MS = 5000;
+/** Maximum length of a document in characters. The keys of a longer one could use up the function's memory. */
+const MAX_LENGTH = 1_000_000;
 
 /**
- * Returns the published keys of an identity provider. jose fetches them when they are first needed, when they are an
- * hour old, and for an unknown key id at most every 30 s. If that fails, the next request tries again.
+ * Returns a function that finds the key for the header of a JWT among the published keys of an identity provider
+ * (OpenID Connect Discovery 1.0, 4). It throws 503 if it has no such key because the provider fails.
+ *
+ * Keys are fetched when they are first needed, when they are 30 minutes old, and for an unknown key id if the last fetch
+ * was at least 30 s ago (jose's cool-down). Concurrent requests share a fetch.
  *
  * @param issuer the provider's URL, as in the claim `iss`
- * @throws 503 in the lookup of a key, if the provider fails or does not respond
  */
 export function providerKeys(issuer: string) {
-  // The URL of the keys is known only after the metadata is fetched, so `customFetch` does not use the one it gets.
-  return createRemoteJWKSet(new URL(issuer), {
+  let refreshAt = 0;
+  let retryAt = 0;
+  let failure: unknown;
+  const keySet = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`), {
     timeoutDuration: PROVIDER_KEYS_MS,
     cacheMaxAge: MAX_AGE_MS,
-    [customFetch]: async (_, { signal }) => {
+    // A kept connection can die while Lambda freezes the function. The next fetch would fail.
+    headers: { connection: 'close' },
+    [customFetch]: async (metadataUrl, options) => {
+      if (Date.now() < retryAt) throw failure;
       try {
-        const keySet = await fetchJson(await discoverKeysUrl(issuer, signal), signal);
+        const { issuer: actual, jwks_uri: keysUrl } = await fetchJson(metadataUrl, options);
+        if (actual !== issuer) throw new Error(`The issuer was ${quote(actual)}; it must be "${issuer}".`);
+        const { keys } = await fetchJson(keysUrl, options);
         // Throws if it is not a key set.
-        createLocalJWKSet(keySet as JSONWebKeySet);
-        // jose reads only these members. A real `Response`, or `fetch`, would load undici, which slows down a cold start.
-        return { status: 200, json: async () => keySet } satisfies Pick<Response, 'status' | 'json'> as Response;
+        createLocalJWKSet({ keys } as JSONWebKeySet);
+        refreshAt = Date.now() + REFRESH_AGE_MS;
+        return Response.json({ keys });
       } catch (cause) {
+        // Without the random part, all instances of the function would send their next request at the same time.
+        retryAt = Date.now() + MIN_PAUSE_MS * (1 + Math.random());
         // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
-        const message = 'The identity provider failed or did not respond. Try again.';
-        throw new PlantStoreError(503, message, { cause });
+        failure = new PlantStoreError(503, 'The identity provider failed or did not respond. Try again.', { cause });
+        throw failure;
       }
     },
   });
+  return async (...jwt: Parameters<typeof keySet>) => {
+    // If this fails, `keySet` uses the old keys, or throws the same error if it has none.
+    if (Date.now() >= refreshAt) await keySet.reload().catch(() => {});
+    return keySet(...jwt);
+  };
 }
 
-/** Returns the `jwks_uri` from the metadata of OpenID Connect Discovery 1.0 (4), or else of RFC 8414 (3). */
-async function discoverKeysUrl(issuer: string, signal: AbortSignal): Promise<string> {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, '');
-  const metadata = await fetchJson(`${origin}${path}/.well-known/openid-configuration`, signal).catch((first) =>
-    fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal).catch(() => Promise.reject(first)),
-  );
-  const { issuer: actual, jwks_uri: keysUrl } = metadata;
-  if (actual !== issuer) throw new Error(`The issuer was ${JSON.stringify(actual)}; it must be "${issuer}".`);
-  if (typeof keysUrl !== 'string') throw new Error(`The metadata of ${issuer} has no "jwks_uri".`);
-  return keysUrl;
+/** Fetches JSON over HTTPS. jose's options limit the time; with them, a redirect is a response with status 302. */
+async function fetchJson(url: unknown, options: RequestInit): Promise<Record<string, unknown>> {
+  if (typeof url !== 'string' || !/^https:\/\/\S{1,1000}$/.test(url)) {
+    throw new Error(`The URL was ${quote(url)}; it must be an https URL of at most 1,000 characters.`);
+  }
+  const { status, body } = await fetch(url, options);
+  if (status !== 200 || !body) throw new Error(`${quote(url)} responded with status ${status}, not 200.`);
+  let text = '';
+  for await (const part of body.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (text.length > MAX_LENGTH) throw new Error(`${quote(url)} sent more than ${MAX_LENGTH} characters.`);
+  }
+  return JSON.parse(text);
 }
 
-/** Fetches JSON over HTTPS. Rejects another protocol, a redirect or other status, and text that is not JSON. */
-function fetchJson(url: string, signal: AbortSignal): Promise<Published> {
-  return new Promise((resolve, reject) => {
-    // The reason is the timeout; node:https would say only "aborted".
-    const fail = (thrown: unknown) => reject(signal.reason ?? thrown);
-    let hasResponse = false;
-    get(url, { signal }, (response) => {
-      hasResponse = true;
-      if (response.statusCode === 200) json(response).then((document) => resolve(document ?? {}), fail);
-      else fail(new Error(`${url} responded with status ${response.statusCode}, not 200.`));
-    })
-      .on('error', fail)
-      // A 101 response, for example, closes a request without `response` and `error`.
-      .on('close', () => hasResponse || fail(new Error(`${url} closed the connection.`)));
-  });
+/** Quotes at most 100 characters, because a provider's text can be long, and the log contains it. */
+function quote(value: unknown): string {
+  return `${JSON.stringify(value)}`.slice(0, 100).toWellFormed();
 }

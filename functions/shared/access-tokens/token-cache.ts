@@ -15,15 +15,15 @@ export class TokenCache {
   }
 
   /**
-   * Caches a name for CACHED_MS, at most until the token expires. Evicts the oldest of 1,000 tokens.
+   * Caches the name of a valid token. Evicts the oldest of 1,000 tokens.
    *
-   * @param expiresAtMs in milliseconds since 1970
+   * @param untilMs in milliseconds since 1970
    */
-  set(digest: string, name: string, expiresAtMs: number): void {
+  set(digest: string, name: string, untilMs: number): void {
     for (const oldest of this.#tokens.keys()) {
       if (this.#tokens.size < MAX_TOKENS) break;
       this.#tokens.delete(oldest);
     }
-    this.#tokens.set(digest, { name, untilMs: Math.min(Date.now() + CACHED_MS, expiresAtMs) });
+    this.#tokens.set(digest, { name, untilMs });
   }
 }

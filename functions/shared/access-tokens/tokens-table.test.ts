@@ -47,12 +47,14 @@ test('does not cache an unknown token, so that a new token works immediately', a
   expect(await verify(2)).toBe('new');
 });
 
-test('rejects a token from its expiry on, even if its item still exists', async () => {
+test('rejects a token from its expiry on, even if it expires during the read or its item still exists', async () => {
   await engine.putToken(token(3), 'short', START / 1000 + 10);
   const { verify } = newTable();
   vi.setSystemTime(START + 9_999);
   expect(await verify(3)).toBe('short');
+  const read = newTable().verify(3);
   vi.setSystemTime(START + 10_000);
+  await expect(read).rejects.toMatchObject(REJECTED);
   await expect(verify(3)).rejects.toMatchObject(REJECTED);
 });
 
@@ -66,10 +68,13 @@ test.each([
   expect(send).toHaveBeenCalledTimes(2);
 });
 
-test('caches a valid token for 60 s, and then rejects it if it is revoked', async () => {
+test('caches a valid token until 60 s after the start of the read, and then rejects it if it is revoked', async () => {
   await engine.putToken(token(5), 'busy', IN_A_DAY);
   const { verify } = newTable();
-  await verify(5);
+  const read = verify(5);
+  // The token can be revoked during the read.
+  vi.setSystemTime(START + 1000);
+  await read;
   vi.setSystemTime(START + 59_999);
   expect(await verify(5)).toBe('busy');
   expect(send).toHaveBeenCalledOnce();

@@ -1,7 +1,7 @@
 import type { DynamoDb, TimeLimit } from '../dynamodb/client.ts';
 import { invalidToken } from '../errors.ts';
 import { digestOf, fromItem, keyOf, type StoredToken } from './token.ts';
-import { TokenCache } from './token-cache.ts';
+import { CACHED_MS, TokenCache } from './token-cache.ts';
 
 /** Time for the read in init, during which the database may be unavailable. */
 const WARM_UP_MS = 1000;
@@ -25,15 +25,16 @@ export class TokensTable {
    */
   async verify(token: string, limit: TimeLimit): Promise<string> {
     const digest = digestOf(token);
-    const now = Date.now();
     const cached = this.#cache.get(digest);
     if (cached !== undefined) return cached;
+    const beforeRead = Date.now();
     const { name, expiresAt } = await this.#read(digest, limit);
     // The table's TTL deletes an expired item only days later.
-    if (name === '' || expiresAt * 1000 <= now) {
+    if (name === '' || expiresAt * 1000 <= Date.now()) {
       throw invalidToken('The access token is unknown, expired or revoked.');
     }
-    this.#cache.set(digest, name, expiresAt * 1000);
+    // The token can be revoked during the read, so its time in the cache begins before the read.
+    this.#cache.set(digest, name, Math.min(beforeRead + CACHED_MS, expiresAt * 1000));
     return name;
   }
 

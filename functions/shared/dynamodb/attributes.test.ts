@@ -69,9 +69,13 @@ test('converts an item to its members, without other attributes and those that i
     height: { N: '1.5' },
     care: { M: { water: { N: '2' }, sun: { S: 'much' } } },
   };
-  type Members = { id: bigint; name: string; tag?: string; care: { water: number } };
-  const members = membersOf<Members>(item, { id: 'int64', name: 'string', tag: 'string', care: { water: 'int32' } });
-  expectTypeOf(members).toEqualTypeOf<Members>();
+  const members = membersOf(item, { id: 'int64', name: 'string', tag: 'string', care: { water: 'int32' } });
+  expectTypeOf(members).toEqualTypeOf<{
+    id: bigint | undefined;
+    name: string | undefined;
+    tag: string | undefined;
+    care: { water: number | undefined } | undefined;
+  }>();
   expect(successResponse(members).body).toBe('{"id":1,"name":"fern","care":{"water":2}}');
 });
 

@@ -1,5 +1,5 @@
 import { parseDigits } from '../exact-numbers.ts';
-import type { ValueType } from '../value-type.ts';
+import type { ScalarType, ValueType } from '../value-type.ts';
 import type { AttributeValue } from './actions.ts';
 
 export type Item = Record<string, AttributeValue>;
@@ -33,22 +33,32 @@ interface Attribute {
   M?: Record<string, Attribute>;
 }
 
-/**
- * Converts an item to an object with these members, whose type in TypeScript is `Converted`. A member that the item does not
- * have is undefined, which a response omits: also a required one, if the item is older than the contract.
- */
-export function membersOf<Converted extends object>(
+/** The value of a type. Each member of an object can be missing, because the item can be older than the contract. */
+type ValueOf<Type> = Type extends 'string'
+  ? string
+  : Type extends 'boolean'
+    ? boolean
+    : Type extends 'int64'
+      ? bigint
+      : Type extends ScalarType
+        ? number
+        : Type extends [infer Item]
+          ? ValueOf<Item>[]
+          : { -readonly [Member in keyof Type]: ValueOf<Type[Member]> | undefined };
+
+/** Converts an item to an object with these members. A member that is not in the item is undefined, which JSON omits. */
+export function membersOf<const Types extends Record<string, ValueType>>(
   item: Record<string, Attribute>,
-  types: Record<keyof Converted & string, ValueType>,
-): Converted {
-  const entries = Object.entries<ValueType>(types).map(([name, type]) => [name, memberValue(item[name], type)]);
-  return Object.fromEntries(entries) as Converted;
+  types: Types,
+): ValueOf<Types> {
+  const entries = Object.entries(types).map(([name, type]) => [name, memberValue(item[name], type)]);
+  return Object.fromEntries(entries) as ValueOf<Types>;
 }
 
 /**
- * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, for one of another type,
- * which was stored before the contract changed, and for a list with such an item. An object loses only such members. Does not
- * check keywords such as `enum`.
+ * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, for one of another
+ * type, which was stored before the contract changed, and for a list with such an item. An object loses only such
+ * members. Does not check keywords such as `enum`.
  */
 export function memberValue({ S, BOOL, N, L, M }: Attribute = {}, type: ValueType): unknown {
   if (type === 'string') return S;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'aws-lambda';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
-import { RESERVED_MS } from '../time-limits.ts';
+import { DATABASE_IDLE_MS, RESERVED_MS } from '../time-limits.ts';
 import type { Action, Input, Output } from './actions.ts';
 import { Connection } from './connection.ts';
 import { DynamoDbError, parseResponse } from './response.ts';
@@ -15,7 +15,7 @@ const THROTTLING_BACKOFF_MS = 500;
 /** Lambda's context, which says how much time the invocation has left; or, in init, a number of milliseconds. */
 export type TimeLimit = Pick<Context, 'getRemainingTimeInMillis'> | number;
 
-/** The errors that need a longer wait: those that AWS's SDKs treat as throttling, and that of a global table's conflict. */
+/** The errors that need a longer wait: those that AWS's SDKs treat as throttling, and the conflict of a global table. */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -28,14 +28,19 @@ const TOO_LARGE = 'What the request stores is too large; it must fit into an ite
 
 /** A DynamoDB client: repeats what failed, and ends in time. */
 export class DynamoDb {
-  readonly #connection = new Connection();
+  readonly #connection: Connection;
+
+  /** @param idleMs An attempt fails if no headers, or later no data, arrive for this time. */
+  constructor(idleMs = DATABASE_IDLE_MS) {
+    this.#connection = new Connection(idleMs);
+  }
 
   /**
    * Sends an action, in up to three attempts, within the time limit.
    *
    * @param action DynamoDB's name of it, such as `GetItem`
-   * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is not
-   * DynamoDB's; 504 if the time is up; a ConditionFailedError; a DynamoDbError for any other error of DynamoDB.
+   * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is
+   * not DynamoDB's; 504 if the time is up; a ConditionFailedError; a DynamoDbError for any other error of DynamoDB.
    */
   async send<Name extends Action>(action: Name, input: Input<Name>, limit: TimeLimit): Promise<Output<Name>> {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });

@@ -1,57 +1,62 @@
+import { text } from 'node:stream/consumers';
+import { HttpRequest } from '@smithy/core/protocols';
+import { Hash } from '@smithy/core/serde';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { SignatureV4 } from '@smithy/signature-v4';
 import { environmentVariable, optionalVariable } from '../environment.ts';
-import { DATABASE_IDLE_MS } from '../time-limits.ts';
-import { resolveEndpoint } from './endpoint.ts';
 import type { HttpResponse } from './response.ts';
-import { sign } from './sign.ts';
 
-/** Sends signed requests to DynamoDB, with the credentials in Lambda's environment variables. Keeps connections open. */
+/** Signs requests to DynamoDB, sends them, and keeps the connections open. */
 export class Connection {
-  readonly #endpoint = resolveEndpoint();
-  // An ESM import of node:http would load undici (nodejs/node issue 59686).
-  readonly #http = process.getBuiltinModule(
-    this.#endpoint.protocol === 'http:' ? 'node:http' : 'node:https',
-  ) as typeof import('node:https');
-  readonly #agent = new this.#http.Agent({ keepAlive: true });
-  /** Lambda never changes them in an execution environment ("Using Lambda environment variables"). */
-  readonly #signingSettings = {
+  readonly #endpoint = new URL(environmentVariable('AWS_ENDPOINT_URL_DYNAMODB'));
+  readonly #signer = new SignatureV4({
+    service: 'dynamodb',
     region: environmentVariable('AWS_REGION'),
-    accessKeyId: environmentVariable('AWS_ACCESS_KEY_ID'),
-    secretAccessKey: environmentVariable('AWS_SECRET_ACCESS_KEY'),
-    sessionToken: optionalVariable('AWS_SESSION_TOKEN') ?? '',
-  };
+    // Lambda never changes them in an execution environment ("Using Lambda environment variables").
+    credentials: {
+      accessKeyId: environmentVariable('AWS_ACCESS_KEY_ID'),
+      secretAccessKey: environmentVariable('AWS_SECRET_ACCESS_KEY'),
+      sessionToken: optionalVariable('AWS_SESSION_TOKEN') ?? '',
+    },
+    sha256: Hash.bind(null, 'sha256'),
+  });
+  readonly #handler: NodeHttpHandler;
+
+  /** @param idleMs An attempt fails if no headers, or later no data, arrive for this time. */
+  constructor(idleMs: number) {
+    // By default, requests wait for one of 50 sockets, and this wait counts as time without headers.
+    const agent = { maxSockets: Number.POSITIVE_INFINITY };
+    this.#handler = new NodeHttpHandler({
+      requestTimeout: idleMs,
+      // By default, this timeout is only logged.
+      throwOnRequestTimeout: true,
+      socketTimeout: idleMs,
+      httpAgent: agent,
+      httpsAgent: agent,
+    });
+  }
 
   /**
-   * Sends an action once.
+   * Sends an action once. Signs each attempt, because Lambda can freeze the environment between two, and a signature
+   * expires after some minutes.
    *
    * @param body the input as JSON
-   * @throws an Error of Node.js if there is no complete response
+   * @throws an Error of Node.js or of Smithy if there is no complete response
    */
-  send(action: string, body: string, signal: AbortSignal): Promise<HttpResponse> {
-    const unsigned = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` };
-    // Signs every attempt, because Lambda can freeze the environment between two attempts, and a signature expires.
-    const headers = sign(this.#endpoint, unsigned, body, this.#signingSettings);
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      const request = this.#http
-        .request(this.#endpoint, { method: 'POST', headers, agent: this.#agent, signal }, (response) =>
-          response
-            .on('data', (chunk: Buffer) => {
-              chunks.push(chunk);
-              timer.refresh();
-            })
-            .on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
-            .on('error', reject),
-        )
-        .on('error', reject)
-        .on('close', () => {
-          clearTimeout(timer);
-          // A 101 response, for example, closes a request without an error.
-          reject(new Error('The database closed the connection.'));
-        })
-        .end(body);
-      // The option `timeout` of node:http would not end a request whose headers never end.
-      const giveUp = () => request.destroy(new Error(`The database sent nothing for ${DATABASE_IDLE_MS} ms.`));
-      const timer = setTimeout(giveUp, DATABASE_IDLE_MS);
-    });
+  async send(action: string, body: string, abortSignal: AbortSignal): Promise<HttpResponse> {
+    const { protocol, hostname, port, pathname, host } = this.#endpoint;
+    const request = {
+      method: 'POST',
+      protocol,
+      hostname,
+      ...(port && { port: Number(port) }),
+      path: pathname,
+      // AWS requires a signed host ("Create a signed AWS API request").
+      headers: { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` },
+      body,
+    };
+    const signed = new HttpRequest(await this.#signer.sign(request));
+    const { response } = await this.#handler.handle(signed, { abortSignal });
+    return { status: response.statusCode, text: await text(response.body) };
   }
 }

@@ -7,7 +7,7 @@ import type { Middleware } from '../request.ts';
 /** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
 const BEARER_CREDENTIALS = /^bearer +(\S.*)$/i;
 /** Three base64url parts. An empty signature passes here, and `verify` rejects it. */
-const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+export const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Maximum accepted JWT length in characters. Longer tokens are rejected before the signature is checked. */
 const MAX_JWT_LENGTH = 8192;
 

@@ -1,12 +1,13 @@
 import middy from '@middy/core';
-import validator from '@middy/validator';
 import { expect, test } from 'vitest';
+import { parseContract } from '../../../infra/contract.ts';
 import { contractBody } from '../../../test/support/contract-body.ts';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { generate } from '../../../tools/generate/generate.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { jsonBody } from './json-body.ts';
+import { validator } from './validator.ts';
 
 /** The contract of an operation with a number and two texts. */
 const CONTRACT = `
@@ -25,7 +26,7 @@ components:
       required: [id, name]
       properties: { id: { type: integer }, name: { type: string }, tag: { type: string } }
 `;
-const code = generate(CONTRACT)['functions/create-thing/contract.generated.js'] ?? '';
+const code = generate(parseContract(CONTRACT))['functions/create-thing/contract.generated.js'] ?? '';
 const { default: validateEvent } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
 
 /** Returns the Error for an invalid body. */
@@ -33,7 +34,7 @@ async function errorFor(body: string | null) {
   const stack = middy()
     .use(errorResponse())
     .use(jsonBody({ id: 'int64' }))
-    .use(validator({ eventSchema: validateEvent }))
+    .use(validator(validateEvent))
     .handler(async () => ({ statusCode: 200 }));
   return contractBody(await stack(eventWith({ body, headers: { 'content-type': 'application/json' } }), contextWith()));
 }
@@ -56,6 +57,8 @@ test.each([
     '{"id":"1","name":null,"tag":7}',
     `The member id was a string; it must be ${INT64}. The member name was null; it must be ${STRING}. The member tag was 7; it must be ${STRING}.`,
   ],
+  ['{"id":1,"name":1e999}', `The member name was 1e999; it must be ${STRING}.`],
+  ['{"id":1,"name":7.0}', `The member name was 7.0; it must be ${STRING}.`],
   ['{"id":1,"name":{}}', `The member name was an object; it must be ${STRING}.`],
   ['{"id":1,"name":"\\ud800"}', `The member name was a string with a lone surrogate; it must be ${STRING}.`],
   ['[]', 'The body was an array; it must be a JSON object.'],
@@ -81,11 +84,16 @@ test('quotes only the first 40 digits of an id', async () => {
   expect((await errorFor(`{"id":${'9'.repeat(41)}}`))['message']).toContain(`was ${'9'.repeat(40)}…;`);
 });
 
-test.each(['{', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])('rejects invalid JSON %j', async (body) => {
-  const { error, message } = await errorFor(body);
-  expect(error).toBe(400);
-  expect(message).toMatch(/^The body was not JSON \(.+\); it must be a JSON object\.$/);
-});
+test.each(['{', '\ufeff{}', '🌱', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])(
+  'rejects invalid JSON %j',
+  async (body) => {
+    const { error, message } = await errorFor(body);
+    expect(error).toBe(400);
+    expect(message).toMatch(/^The body was not JSON \(.+\); it must be a JSON object\.$/);
+    // The reason quotes a character, which is half of a surrogate pair for 🌱.
+    expect(String(message).isWellFormed()).toBe(true);
+  },
+);
 
 test.each([
   ['__proto__', '{"id":1,"name":"x","__proto__":{"tag":"y"}}'],

@@ -1,12 +1,12 @@
 import { INTERNAL_ERROR_MESSAGE, PlantStoreError } from '../errors.ts';
-import type { Middleware } from '../request.ts';
-import { type ValidationError, validationMessage } from './validation-message.ts';
+import type { Middleware, SentParts } from '../request.ts';
+import { parserMessage, type ValidationError, validationMessage } from './messages.ts';
 
 /** Turns a thrown value into a 400 response with an Error (openapi.yaml, `components.schemas.Error`). */
 export function errorResponse(): Middleware {
   return {
     onError: (request) => {
-      const thrown = toPlantStoreError(request.error);
+      const thrown = toPlantStoreError(request.error, request.internal.sent);
       // requestLog, which comes later, logs the same error.
       request.error = thrown;
       const { error, headers, message } = thrown;
@@ -19,15 +19,19 @@ export function errorResponse(): Middleware {
   };
 }
 
-/** The error to send to the client: 400 for a validation error, 500 for any unexpected value. */
-export function toPlantStoreError(thrown: unknown): PlantStoreError {
+/** The error to send to the client: 400 for what Middy's parser or validator rejects, 500 for any unexpected value. */
+export function toPlantStoreError(thrown: unknown, sent: SentParts = {}): PlantStoreError {
   if (thrown instanceof PlantStoreError) return thrown;
-  if (isValidationError(thrown)) return new PlantStoreError(400, validationMessage(thrown.cause.data));
+  const { package: rejectedBy, data, message } = middyCause(thrown);
+  if (rejectedBy === '@middy/http-json-body-parser') return new PlantStoreError(400, parserMessage(data, message));
+  if (rejectedBy === '@middy/validator') {
+    // The validator's `data` are the errors of the compiled schema.
+    return new PlantStoreError(400, validationMessage(data as ValidationError[], sent));
+  }
   return new PlantStoreError(500, INTERNAL_ERROR_MESSAGE, { cause: thrown });
 }
 
-/** Recognizes an error of Middy's validator by its `cause`, because its class differs between Middy's versions. */
-function isValidationError(thrown: unknown): thrown is { cause: { data: ValidationError[] } } {
-  if (!(thrown instanceof Error && thrown.cause instanceof Object)) return false;
-  return 'package' in thrown.cause && thrown.cause.package === '@middy/validator';
+/** Returns the cause of an error of Middy, whose class differs between Middy's versions. Empty for other errors. */
+function middyCause(thrown: unknown): { package?: unknown; data?: unknown; message?: string } {
+  return thrown instanceof Error ? Object(thrown.cause) : {};
 }

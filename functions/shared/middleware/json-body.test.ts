@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../../test/support/event.ts';
 import { character, fc } from '../../../test/support/property.ts';
-import { UnconvertedNumber } from '../exact-numbers.ts';
+import { NumberText } from '../exact-numbers.ts';
 import { jsonBody } from './json-body.ts';
 
 const stack = middy()
@@ -46,6 +46,11 @@ test.each([
   });
 });
 
+test('replaces half of a surrogate pair in the quoted Content-Type', async () => {
+  const headers = { 'content-type': `${'x'.repeat(39)}🌱` };
+  await expect(read({ headers })).rejects.toMatchObject({ message: expect.stringContaining('x\ufffd…"') });
+});
+
 test.each([JSON.parse('null'), {}])('returns 415 for the headers %j', async (headers) => {
   const message = 'The Content-Type is missing; it must be application/json.';
   await expect(read({ headers })).rejects.toMatchObject({ error: 415, message });
@@ -60,13 +65,10 @@ test.each([
   await expect(read({ body, isBase64Encoded })).rejects.toMatchObject({ error: 400, message });
 });
 
-test.each([
-  ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), /^The body was not UTF-8; it must be JSON in UTF-8\.$/],
-  ['a byte order mark', Buffer.from('\ufeff{}'), /^The body was not JSON \(.+\); it must be a JSON object\.$/],
-])('returns 400 for %s', async (_, bytes, message) => {
-  const body = bytes.toString('base64');
-  const error = { error: 400, message: expect.stringMatching(message) };
-  await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject(error);
+test('returns 400 for bytes that are not UTF-8', async () => {
+  const body = Buffer.from([0x22, 0xff, 0x22]).toString('base64');
+  const message = 'The body was not UTF-8; it must be JSON in UTF-8.';
+  await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject({ error: 400, message });
 });
 
 test('parses any JSON, base64 or not', async () => {
@@ -127,8 +129,8 @@ test.each([
   '9007199254740992.0',
   '99999999999999999999',
   '9'.repeat(1_000_000),
-])('parses the id $0 as an UnconvertedNumber, which the validator rejects', async (text) => {
-  expect(await idOf(text)).toEqual({ name: 'x', id: new UnconvertedNumber(text) });
+])('parses the id $0 as an NumberText, which the validator rejects', async (text) => {
+  expect(await idOf(text)).toEqual({ name: 'x', id: new NumberText(text) });
 });
 
 test('accepts a fraction or an exponent if the number is a safe integer', async () => {
@@ -142,7 +144,7 @@ test('accepts a fraction or an exponent if the number is a safe integer', async 
       const exact = scale >= 0 ? all * power : all % power === 0n ? all / power : undefined;
       const { id } = await idOf(`${whole}.${decimals}e${exponent}`);
       if (exact !== undefined && exact <= Number.MAX_SAFE_INTEGER) expect(id).toBe(exact);
-      else expect(id).toBeInstanceOf(UnconvertedNumber);
+      else expect(id).toBeInstanceOf(NumberText);
     }),
     { numRuns: 500 },
   );

@@ -1,8 +1,8 @@
 import { PlantStoreError } from '../errors.ts';
 import { parseDigits } from '../exact-numbers.ts';
+import { truncate } from '../quote.ts';
 import type { Middleware } from '../request.ts';
 import type { ScalarType } from '../value-type.ts';
-import { truncate } from './validation-message.ts';
 
 /** The types of an operation's parameters by name. */
 export interface ParameterTypes {
@@ -16,25 +16,33 @@ export interface ParameterTypes {
  *
  * @throws 400 for a path parameter that is not percent-encoded UTF-8
  */
-export function typedParameters({ pathParameters, queryStringParameters }: ParameterTypes): Middleware {
+export function typedParameters(types: ParameterTypes): Middleware {
   return {
-    before: ({ event }) => {
-      event.pathParameters = convertAll(event.pathParameters, pathParameters, decode);
-      event.queryStringParameters = convertAll(event.queryStringParameters, queryStringParameters);
+    before: ({ event, internal }) => {
+      const path = convertAll(event.pathParameters, types.pathParameters, decode);
+      const query = convertAll(event.queryStringParameters, types.queryStringParameters);
+      internal.sent = { ...internal.sent, pathParameters: path.texts, queryStringParameters: query.texts };
+      event.pathParameters = path.values;
+      event.queryStringParameters = query.values;
     },
   };
 }
 
+/** Returns the texts and the values of the parameters that have a type. */
 function convertAll(
-  texts: Record<string, unknown> | null,
+  sent: Record<string, unknown> | null,
   types: Record<string, ScalarType>,
   decodeText = (text: string, _name: string) => text,
 ) {
-  const converted = Object.entries(types).map(([name, type]) => {
-    const text = texts?.[name];
-    return [name, typeof text === 'string' ? convert(decodeText(text, name), type) : undefined];
-  });
-  return Object.fromEntries(converted);
+  const texts: Record<string, string> = {};
+  const values: Record<string, unknown> = {};
+  for (const [name, type] of Object.entries(types)) {
+    const text = sent?.[name];
+    if (typeof text !== 'string') continue;
+    texts[name] = decodeText(text, name);
+    values[name] = convert(texts[name], type);
+  }
+  return { texts, values };
 }
 
 /**

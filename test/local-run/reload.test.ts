@@ -1,0 +1,210 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { closedAtEnd } from '../support/closed-at-end.ts';
+import { bodyOf, plantWith } from '../support/plant.ts';
+import { copyProject, type LocalRun } from '../support/project-copy.ts';
+import { post } from '../support/service.ts';
+
+/* Changes files of a copy of the project while npm start runs, as a developer does. */
+
+/** Long enough for a slow machine. */
+const POLL = { timeout: 120_000, interval: 20 };
+
+const FUNCTION = 'functions/create-plant/create-plant.ts';
+const CONTRACT = 'openapi.yaml';
+
+const project = closedAtEnd(copyProject());
+const path = (file: string) => join(project.directory, file);
+const read = (file: string) => readFileSync(path(file), 'utf8');
+const write = (file: string, text: string) => writeFileSync(path(file), text);
+const git = async (args: string) => expect(await project.run(`git ${args}`)).toMatchObject({ code: 0 });
+const commit = () => git('-c user.name=x -c user.email=x@example.com commit --quiet --all --message x');
+
+const code = read(FUNCTION);
+const contract = read(CONTRACT);
+/** The code of a function that only responds with a name, because a slow machine's database can fail. */
+const codeWith = (name: string) => code.replace('const item =', `return successResponse({ name: '${name}' });\n    $&`);
+
+let run: LocalRun;
+/** Creates a plant with a new id. Returns the response's body. */
+const create = (name = 'x') => post(run.url, bodyOf(Date.now(), plantWith({ name })));
+const expectResponse = (body: object) => expect.poll(() => create(), POLL).toEqual(body);
+/** Waits until the function responds with this name, or with that of the request. */
+const expectName = (name?: string) => expectResponse(name === undefined ? plantWith({ name: 'x' }) : { name });
+
+/** Makes a change, and waits until it is loaded. */
+async function expectReload(change: () => void): Promise<void> {
+  const count = () => run.output().split('\nReloaded in ').length;
+  const before = count();
+  change();
+  await expect.poll(count, POLL).toBeGreaterThan(before);
+}
+
+beforeAll(async () => {
+  await git('init --quiet');
+  await git('add --all');
+  await commit();
+  await git('tag start');
+  run = await project.start('npm start -- --inspect', { NODE_OPTIONS: '--inspect-port=0' });
+  // Otherwise each test would wait for this response until its time is up.
+  expect(await create()).toEqual(plantWith({ name: 'x' }));
+});
+
+afterEach(async () => {
+  await git('reset --quiet --hard start');
+  await git('clean --quiet --force -d functions');
+  await expectName();
+});
+
+test('responds to each request during five reloads, and never with old code after new code', async () => {
+  const names: unknown[] = [];
+  let isDone = false;
+  const client = async () => {
+    while (!isDone) names.push((await create())['name']);
+  };
+  const clients = [client(), client(), client()];
+  for (const name of ['1', '2', '3', '4', '5']) {
+    write(FUNCTION, codeWith(name));
+    await expect.poll(() => names.at(-1), POLL).toBe(name);
+  }
+  isDone = true;
+  await Promise.all(clients);
+  expect([...new Set(names)].filter((name) => name !== 'x')).toEqual(['1', '2', '3', '4', '5']);
+});
+
+test('a request that is running finishes with the old code', async () => {
+  const wait = `
+    console.log('waiting');
+    while (!process.getBuiltinModule('node:fs').existsSync('finish')) await new Promise((resolve) => setTimeout(resolve, 20));
+    return success`;
+  await expectReload(() => write(FUNCTION, codeWith('old').replace('return success', wait)));
+  const running = create();
+  await expect.poll(run.output, POLL).toMatch(/^waiting$/m);
+  await expectReload(() => write(FUNCTION, codeWith('new')));
+  await expectName('new');
+  write('finish', '');
+  expect(await running).toEqual({ name: 'old' });
+});
+
+test.each<[string, (text: string) => unknown]>([
+  [
+    'vim writes',
+    (text) => {
+      write('functions/create-plant/4913', '');
+      rmSync(path('functions/create-plant/4913'));
+      renameSync(path(FUNCTION), path(`${FUNCTION}~`));
+      write(FUNCTION, text);
+      rmSync(path(`${FUNCTION}~`));
+    },
+  ],
+  [
+    'git checks out',
+    async (text) => {
+      write(FUNCTION, text);
+      await commit();
+      await git(`checkout --quiet start ${FUNCTION}`);
+      await expectName();
+      await git(`checkout --quiet HEAD ${FUNCTION}`);
+    },
+  ],
+])('serves a file that %s, each time', async (_, save) => {
+  for (const name of ['1', '2', '3']) {
+    await save(codeWith(name));
+    await expectName(name);
+  }
+});
+
+test.each([
+  ['has a syntax error', FUNCTION, `${code}const x = ;\n`, /create-plant\.ts:\d+:\d+(.*\n)+.*const x = ;/],
+  ['throws', FUNCTION, `${code}throw new Error('thrown');\n`, /^Error: thrown\n +at .*create-plant\.ts:\d+:7\b/],
+  ['imports a missing file', FUNCTION, `import './new.ts';\n${code}`, /\.\/new\.ts.* in .*create-plant\.ts/],
+  [
+    'imports a missing package',
+    FUNCTION,
+    `import 'new';\n${code}`,
+    /Cannot find module 'new' imported from .*plant\.ts/,
+  ],
+  [
+    'exports no handler',
+    'functions/create-plant/index.ts',
+    '',
+    /^functions\/create-plant\/index\.ts must export a func/,
+  ],
+])('says why a function that %s cannot be loaded, and recovers', async (_, file, text, reason) => {
+  const before = run.output().length;
+  const source = read(file);
+  write(file, text);
+  await expectResponse({ error: 500, message: expect.stringMatching(reason) });
+  const { message } = await create();
+  await expect.poll(run.output, POLL).toContain(`\n${message}\n`);
+  expect(run.output().slice(before)).not.toMatch(/node:|node_modules\/vite\//);
+  if (text.includes('new.ts')) write('functions/create-plant/new.ts', '');
+  else write(file, source);
+  await expectName();
+});
+
+test('a missing function fails on its route only, until it is written', async () => {
+  const operation = 'operationId: waterPlant, responses: { "200": { description: x }, "400": { description: x } }';
+  write(CONTRACT, contract.replace('paths:\n', `$&  /water:\n    get: { ${operation} }\n`));
+  const water = async () => (await fetch(new URL('/water', run.url))).text();
+  const message = 'functions/water-plant/index.ts is missing: docs/changing.md shows how to write it.';
+  await expect.poll(water, POLL).toBe(JSON.stringify({ error: 500, message }));
+  await expect.poll(run.output, POLL).toContain(`\n${message}\n`);
+  expect(run.output()).toContain('\nThe routes are GET /water, POST /plants.\n');
+  expect(await create()).toEqual(plantWith({ name: 'x' }));
+  mkdirSync(path('functions/water-plant'), { recursive: true });
+  write('functions/water-plant/index.ts', "export const handler = async () => ({ statusCode: 200, body: 'watered' });");
+  await expect.poll(water, POLL).toBe('watered');
+  rmSync(path('functions/water-plant/index.ts'));
+  await expect.poll(water, POLL).toContain(message);
+});
+
+test('a contract that is not valid fails on all routes, until it is valid', async () => {
+  write(CONTRACT, 'openapi: [');
+  await expectResponse({ error: 500, message: expect.stringContaining('Cannot generate code from openapi.yaml: ') });
+  await expect.poll(run.output, POLL).toMatch(/^Cannot generate code from openapi\.yaml: /m);
+  write(CONTRACT, contract.replace(/name:\n\s+type: string/, '$&\n          maxLength: 3'));
+  await expect.poll(() => create('long'), POLL).toMatchObject({ error: 400 });
+  write(CONTRACT, contract);
+  await expect.poll(() => create('long'), POLL).toEqual(plantWith({ name: 'long' }));
+});
+
+test('prints type errors, and when there are no more', async () => {
+  write(FUNCTION, `${code}export const wrong: number = 'x';\n`);
+  await expect.poll(run.output, POLL).toMatch(/^functions\/create-plant\/create-plant\.ts\(\d+,14\): error TS2322: /m);
+  write(FUNCTION, code);
+  await expect.poll(run.output, POLL).toMatch(/^Types: OK$/m);
+});
+
+test('prints an error after the response, and still responds', async () => {
+  const late = "setTimeout(() => { throw new Error('thrown late'); }); void Promise.reject(new Error('not awaited'));";
+  write(FUNCTION, codeWith('late').replace('return success', `${late} $&`));
+  await expectName('late');
+  await expect.poll(run.output, POLL).toContain('Error: not awaited\n    at ');
+  await expect.poll(run.output, POLL).toContain('Error: thrown late\n    at ');
+  expect(await create()).toEqual({ name: 'late' });
+});
+
+test('a breakpoint stops the code before and after a reload', async () => {
+  const lineNumber = codeWith('1')
+    .split('\n')
+    .findIndex((line) => line.includes('return success'));
+  const debugging = new WebSocket(/ws:\S+/.exec(run.output())?.[0] ?? '');
+  const events: string[] = [];
+  debugging.addEventListener('message', ({ data }) => events.push(String(data)));
+  await new Promise((resolve) => debugging.addEventListener('open', resolve));
+  const send = (method: string, params = {}) => debugging.send(JSON.stringify({ id: 1, method, params }));
+  send('Debugger.enable');
+  send('Debugger.setBreakpointByUrl', { lineNumber, urlRegex: '/create-plant\\.ts$' });
+  const stops = () => events.filter((event) => event.includes('"Debugger.paused"'));
+  for (const [index, name] of ['1', '2', '3'].entries()) {
+    await expectReload(() => write(FUNCTION, codeWith(name)));
+    const response = create();
+    await expect.poll(stops, POLL).toHaveLength(index + 1);
+    expect(stops().at(-1)).toContain(`"lineNumber":${lineNumber},`);
+    send('Debugger.resume');
+    expect(await response).toEqual({ name });
+  }
+  debugging.close();
+});

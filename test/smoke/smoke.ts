@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../../functions/shared/access-tokens/token.ts';
+import { TEMPORARY_ERRORS } from '../../functions/shared/errors.ts';
+import { JWT_PATTERN } from '../../functions/shared/middleware/bearer-auth.ts';
+import { parseObject } from '../../functions/shared/parse-object.ts';
+import { RESPONSE_MS } from '../../functions/shared/time-limits.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
+
+/*
+ * Sends requests to a running service, and checks the responses (docs/operations.md, "Smoke test"). It can have a token
+ * of production, so it imports no package. It prints no response and no error of `fetch`, because both can contain the
+ * token. The assertions compare only error numbers and booleans, because a failed assertion prints what it compares.
+ */
+
+const MAX_RESPONSE_BYTES = 1_000_000;
+const START_FIRST = 'Start npm start first, or set PLANT_STORE_URL and PLANT_STORE_TOKEN.';
+
+const { PLANT_STORE_URL, PLANT_STORE_TOKEN, PLANT_STORE_WAIT = '0' } = process.env;
+const baseUrl = checkedUrl(PLANT_STORE_URL || localRunUrl());
+const { host } = new URL(baseUrl);
+const token = PLANT_STORE_TOKEN || (PLANT_STORE_URL ? '' : DEVELOPMENT_TOKEN);
+if (!TOKEN_PATTERN.test(token) && !JWT_PATTERN.test(token)) {
+  stop(`PLANT_STORE_TOKEN must be an access token: ${TOKEN_FORM}, or a JWT.`);
+}
+if (!/^\d{1,4}$/.test(PLANT_STORE_WAIT)) stop('PLANT_STORE_WAIT must be a number of seconds, from 0 to 9999.');
+
+/**
+ * The first id. It is a hash of the token, so each run with one token creates the same plants, from 2^63 - 2^52 + 1 to
+ * 2^63 - 1023, where no client's ids are. Doubles of this size are 1,024 apart, so a service that rounds ids confuses
+ * this id with the next one.
+ */
+const id = 2n ** 63n - 2n ** 52n + (hash('sha256', token, 'buffer').readBigUInt64BE() >> 22n) * 1024n + 1n;
+/** With a letter of two code points, one beyond U+FFFF, characters that JSON escapes, and spaces at both ends. */
+const PLANT = { name: 'smoke test', tag: ' e\u0301🌱"\\\u0000\u2028 ' };
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const bearer = (value: string) => ({ ...JSON_TYPE, Authorization: `Bearer ${value}` });
+
+await waitForService();
+console.log(`Smoke test of ${host} with the plants ${id}, ${id + 1n} and ${-id}`);
+
+test('creates a plant', () => creates(id, PLANT));
+test('creates the same plant again', () => creates(id, PLANT));
+test('rejects another name', () => rejects(409, { body: bodyOf({ name: 'smoke test 2' }) }));
+test('rejects the same plant without its tag', () => rejects(409, { body: bodyOf({ tag: undefined }) }));
+test('keeps apart two ids beyond 2^53 that differ by one', () => creates(id + 1n, { ...PLANT, tag: 'next id' }));
+test('keeps apart an id and its negative', () => creates(-id, { ...PLANT, tag: 'negative id' }));
+
+// Their id is in use, so a service that wrongly accepts one of these stores nothing. They come after requests with a
+// valid token, because a broken cache accepts any token after a valid one.
+test('rejects a request without a token, before it reads the body', () =>
+  rejects(401, { body: '{', headers: JSON_TYPE }));
+test('rejects an unknown token', () => rejects(401, { body: bodyOf(), headers: bearer(UNKNOWN_TOKEN) }));
+if (baseUrl.startsWith('https:')) {
+  test('rejects the public token', () => rejects(401, { body: bodyOf(), headers: bearer(DEVELOPMENT_TOKEN) }));
+}
+test('rejects an id above int64', () => rejects(400, { body: bodyOf({}, id + 2n ** 53n) }));
+test('rejects a body that is not UTF-8', () => rejects(400, { body: Buffer.from(bodyOf({ tag: '\xff' }), 'latin1') }));
+test('rejects more than 400 KB', () => rejects(413, { body: bodyOf({ name: 'x'.repeat(410_000) }) }));
+test('returns error 404 for an unknown path', () => rejects(404, { body: bodyOf() }, '/none'));
+test('returns error 404 for an unknown method', () => rejects(404, { body: bodyOf(), method: 'PATCH' }));
+
+/** Prints a sentence and ends the process. */
+function stop(sentence: string): never {
+  console.error(sentence);
+  process.exit(1);
+}
+
+/** Returns the URL in the file that a local run writes when it starts. */
+function localRunUrl(): string {
+  const file = new URL('../../.local/local-run.json', import.meta.url);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).url : stop(`There is no local run. ${START_FIRST}`);
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) {
+    return (url.origin + url.pathname).replace(/\/+$/, '');
+  }
+  stop('PLANT_STORE_URL must be an http or https URL without a user name or a password.');
+}
+
+/** Waits for a response of the contract. Before that it sends no token, because the host may be another one. */
+async function waitForService(): Promise<void> {
+  const end = Date.now() + Number(PLANT_STORE_WAIT) * 1000;
+  for (;;) {
+    try {
+      await send({ headers: {} });
+      return;
+    } catch (error) {
+      const { message } = error as Error;
+      if (Date.now() >= end) stop(PLANT_STORE_URL ? message : `${message} ${START_FIRST}`);
+      await sleep(5000);
+    }
+  }
+}
+
+/** Returns the body of the first plant with other members or another id. `JSON.stringify` cannot write a bigint. */
+function bodyOf(changes: object = {}, plantId = id): string {
+  return `{"id":${plantId},${JSON.stringify({ ...PLANT, ...changes }).slice(1)}`;
+}
+
+async function creates(plantId: bigint, plant: object): Promise<void> {
+  const { error, body } = await send({ body: bodyOf(plant, plantId) });
+  assert.equal(error, undefined);
+  const isExact = isDeepStrictEqual(body, plant);
+  assert.ok(isExact, 'The response must be a 200 with exactly the plant.');
+}
+
+async function rejects(expected: number, request: RequestInit, path?: string): Promise<void> {
+  assert.equal((await send(request, path)).error, expected);
+}
+
+/** Sends a request, again after an error of a correct service. Throws if the response is not one of the contract. */
+async function send(request: RequestInit, path = '/plants', repeats = 3) {
+  const { status, headers, text } = await fetchText(path, request);
+  const body = /^application\/json(;|$)/i.test(headers.get('content-type') ?? '') ? parseObject(text) : {};
+  const { error, message, name } = body;
+  const isError = Number.isInteger(error) && typeof message === 'string' && Object.keys(body).length === 2;
+  if (status === 200 ? typeof name !== 'string' : status !== 400 || !isError) {
+    throw new Error(`The response has the status ${status}, and is not one of the contract.`);
+  }
+  if (TEMPORARY_ERRORS.includes(error) && repeats > 0) {
+    await sleep(2000);
+    return send(request, path, repeats - 1);
+  }
+  return { error: status === 400 ? error : undefined, body };
+}
+
+/** Throws an error of its own, because that of `fetch` can contain a header, or what was received. */
+async function fetchText(path: string, request: RequestInit) {
+  try {
+    const signal = AbortSignal.timeout(RESPONSE_MS);
+    const defaults = { method: 'POST', headers: bearer(token), redirect: 'manual', signal } as const;
+    const response = await fetch(baseUrl + path, { ...defaults, ...request });
+    let bytes = Buffer.alloc(0);
+    for await (const chunk of response.body ?? []) {
+      bytes = Buffer.concat([bytes, chunk]);
+      if (bytes.length > MAX_RESPONSE_BYTES) break;
+    }
+    return { status: response.status, headers: response.headers, text: bytes.toString() };
+  } catch (error) {
+    const { name, cause } = error as Error;
+    throw new Error(`There is no response from ${host} (${Object(cause).code ?? name}).`);
+  }
+}
