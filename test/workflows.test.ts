@@ -14,7 +14,7 @@ test.each(readdirSync(directory))('%s pins each action, and can only read the re
   expect(parse(text(name)).permissions).toEqual({ contents: 'read' });
 });
 
-test.each(['deploy.yml', 'release.yml'])('the jobs of %s run no install scripts of packages', (name) => {
+test.each(['deploy.yml', 'release.yml', 'trial.yml'])('the jobs of %s run no install scripts of packages', (name) => {
   const installs = text(name).match(/(?<=^ +(- run: )?)npm (ci|install|i)\b.*/gm);
   expect(new Set(installs)).toEqual(new Set(['npm ci --ignore-scripts']));
 });

@@ -374,7 +374,7 @@ export function createFakeAws(world: World) {
       logsRole = patchOperations?.[0]?.value;
       return {};
     },
-    'GET /2015-03-31/functions/': () => ({ Functions: existing([FUNCTION]).map((FunctionName) => ({ FunctionName })) }),
+    'GET /2015-03-31/functions': () => ({ Functions: existing([FUNCTION]).map((FunctionName) => ({ FunctionName })) }),
     [`GET /2015-03-31/functions/${FUNCTION}/aliases/live`]: () => {
       const current = canary();
       if (current) current.startedAt ??= now;
@@ -404,7 +404,7 @@ export function createFakeAws(world: World) {
           `<${Action}Response><${Action}Result>${result}</${Action}Result></${Action}Response>`,
         );
       }
-      return json(200, operation(restOperations, `${method} ${path}`)(body ? JSON.parse(body) : {}));
+      return json(200, operation(restOperations, `${method} ${path.replace(/\/$/, '')}`)(body ? JSON.parse(body) : {}));
     } catch (error) {
       if (!(error instanceof AwsError)) throw error;
       const { code, message } = error;
