@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import type { StackSettings } from '../infra/settings.ts';
+import { DEVELOPMENT_TOKEN } from '../model/development-token.ts';
 import { bundlesWith, createPlant } from '../test/support/stack.ts';
-import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 
 /** A bundled handler. */
 export interface Handler {

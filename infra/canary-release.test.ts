@@ -3,6 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
+import { pascalCaseId } from '../model/contract.ts';
 import { permissionsOf, textOf } from '../test/support/permissions.ts';
 import {
   allOperations,
@@ -14,7 +15,6 @@ import {
   stackWith,
   templateWith,
 } from '../test/support/stack.ts';
-import { pascalCaseId } from './contract.ts';
 import type { StackSettings } from './settings.ts';
 
 const template = templateWith({});

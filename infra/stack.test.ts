@@ -1,8 +1,8 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
+import { pascalCaseId } from '../model/contract.ts';
 import { textOf } from '../test/support/permissions.ts';
 import { allOperations, functionOf, onlyOf, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
-import { pascalCaseId } from './contract.ts';
 
 interface Resource {
   Type: string;

@@ -4,8 +4,8 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { readOperations } from '../infra/contract.ts';
-import { projectRoot } from '../infra/project-root.ts';
+import { readOperations } from '../model/contract.ts';
+import { projectRoot } from '../model/project-root.ts';
 import { command } from './shared/command.ts';
 import { printable } from './shared/printable.ts';
 

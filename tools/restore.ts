@@ -5,7 +5,7 @@ import {
   PutItemCommand,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
-import { plantType } from '../functions/create-plant/contract.generated.js';
+import { plantShape } from '../functions/create-plant/contract.generated.js';
 import { command, UsageError } from './shared/command.ts';
 import { findTable, type Item, idOf, plantsById, type Table } from './shared/table.ts';
 
@@ -87,7 +87,7 @@ async function put({ client, tableName }: Table, item: Item, current: Item | und
  * it is never true for a plant with a list or a map, because dynalite compares these by identity.
  */
 function isStill(current: Item) {
-  const names = [...new Set([...Object.keys(current), ...Object.keys(plantType)])];
+  const names = [...new Set([...Object.keys(current), ...Object.keys(plantShape)])];
   const conditions = names.map((name, i) => (name in current ? `#${i} = :${i}` : `attribute_not_exists(#${i})`));
   const values = Object.values(current).map((value, i) => [`:${i}`, value]);
   return {

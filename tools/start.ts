@@ -4,8 +4,8 @@ import inspector from 'node:inspector';
 import { enableCompileCache } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { projectRoot } from '../infra/project-root.ts';
-import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../model/development-token.ts';
+import { projectRoot } from '../model/project-root.ts';
 import { checkedNumber, command } from './shared/command.ts';
 
 const USAGE = `Usage: npm start [-- --fresh] [--inspect]

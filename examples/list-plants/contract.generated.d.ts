@@ -6,7 +6,7 @@ export type ListPlantsEvent = { "queryStringParameters": { "limit"?: number; "cu
 
 export declare const operationId: "listPlants";
 export declare const parameters: {"pathParameters":{},"queryStringParameters":{"limit":"int32","cursor":"int64"}};
-export declare const plantType: {"name":"string","tag":"string"};
+export declare const plantShape: {"name":"string","tag":"string"};
 /** Validates an event. The reasons for a failure are in `errors`. */
 declare const validate: import('ajv').ValidateFunction;
 export default validate;

@@ -2,7 +2,7 @@
  * The environment variables of the functions: `infra/` sets them, and `tools/local/` for the local run.
  */
 
-/** The variable with the name of a table: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens` (infra/table-keys.ts). */
+/** The variable with the name of a table: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens` (model/table-keys.ts). */
 export type TableVariable = `${string}_TABLE_NAME`;
 
 /** `ALLOW_ORIGINS` and `TOKEN_AUDIENCE` are lists, separated by commas. */

@@ -1,7 +1,7 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
+import { pascalCaseId } from '../../model/contract.ts';
 import { allOperations, functionOf, onlyOf, propertiesOf, releaseOf, templateWith } from '../../test/support/stack.ts';
-import { pascalCaseId } from '../contract.ts';
 
 interface Alarm {
   AlarmDescription: string;

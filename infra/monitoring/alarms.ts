@@ -10,8 +10,8 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import { pascalCaseId } from '../../model/contract.ts';
 import type { CanaryRelease } from '../canary-release.ts';
-import { pascalCaseId } from '../contract.ts';
 import type { Stage } from '../settings.ts';
 import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
 

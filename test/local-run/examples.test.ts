@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
 import { readExamples } from '../../tools/generate/examples.ts';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { plantWith } from '../support/plant.ts';
 import { copyProject } from '../support/project-copy.ts';

@@ -12,8 +12,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
-import { toItem } from '../../functions/shared/access-tokens/token.ts';
-import { tableLogicalId } from '../../infra/table-keys.ts';
+import { tokenItem } from '../../functions/shared/tokens/token.ts';
+import { tableLogicalId } from '../../model/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import type { Item } from '../../tools/shared/table.ts';
@@ -75,7 +75,7 @@ export async function startEngine() {
 
     /** Stores an access token. `expiresAt` is in seconds since 1970. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
-      await this.put(accessTokensTable, toItem(token, name, 0, expiresAt));
+      await this.put(accessTokensTable, tokenItem(token, name, 0, expiresAt));
     },
 
     async close(): Promise<void> {

@@ -11,16 +11,16 @@ import {
   parseContract,
   pascalCaseId,
   readOperations,
-} from '../../infra/contract.ts';
-import { projectRoot } from '../../infra/project-root.ts';
+} from '../../model/contract.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import { readExamples } from './examples.ts';
 import {
   mapValues,
   type ResolvedSchema,
   resolve,
   type Schema,
+  toShape,
   toTypeScript,
-  toValueType,
   validatorSchema,
   valueType,
 } from './schema.ts';
@@ -90,7 +90,7 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
     const validator = { ...event, properties };
     const names = referencedSchemaNames([requestBody, responses['200']]);
     if (names.includes('Body'))
-      throw new Error('The schema Body must have another name: bodyType is already the type of the body.');
+      throw new Error('The schema Body must have another name: bodyShape is already the type of the body.');
     const schemas = names.map((name) => ({ name, schema: resolved({ $ref: `#/components/schemas/${name}` }) }));
     const parameterTypes = ({ properties = {} }: ResolvedSchema = {}) =>
       mapValues(properties, (schema, name) => parameterType(schema, name, operationId));
@@ -100,8 +100,8 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
         pathParameters: parameterTypes(request['pathParameters']),
         queryStringParameters: parameterTypes(request['queryStringParameters']),
       },
-      ...(request['body'] && { bodyType: toValueType(request['body'], `${operationId}.body`) }),
-      ...Object.fromEntries(schemas.map(({ name, schema }) => [typeConstant(name), toValueType(schema, name)])),
+      ...(request['body'] && { bodyShape: toShape(request['body'], `${operationId}.body`) }),
+      ...Object.fromEntries(schemas.map(({ name, schema }) => [shapeConstant(name), toShape(schema, name)])),
     };
     const compiler = createCompiler();
     const typeName = pascalCaseId(operation);
@@ -125,9 +125,9 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
   return files;
 }
 
-/** Returns the name of the constant with a schema's type, such as `newPlantType`. */
-function typeConstant(schemaName: string): string {
-  return `${schemaName.replace(/./, (letter) => letter.toLowerCase())}Type`;
+/** Returns the name of the constant with a schema's shape, such as `newPlantShape`. */
+function shapeConstant(schemaName: string): string {
+  return `${schemaName.replace(/./, (letter) => letter.toLowerCase())}Shape`;
 }
 
 /** Returns the names of the schemas to which the parts of an operation refer directly. Each becomes a TypeScript type. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
-import { contractText } from '../../infra/contract.ts';
-import { projectRoot } from '../../infra/project-root.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
+import { contractText } from '../../model/contract.ts';
+import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import type { RawResponse } from './proxy-event.ts';
 
 const SWAGGER_UI = join(projectRoot, 'node_modules/swagger-ui-dist');

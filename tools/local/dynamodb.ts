@@ -11,11 +11,11 @@ import {
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { optionalVariable } from '../../functions/shared/environment.ts';
-import { projectRoot } from '../../infra/project-root.ts';
-import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
+import { tokenItem } from '../../functions/shared/tokens/token.ts';
+import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
+import { projectRoot } from '../../model/project-root.ts';
+import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../model/table-keys.ts';
 import { isLoopback, rejectForeignRequests } from './loopback.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
@@ -108,7 +108,7 @@ export async function createTables(endpoint: string): Promise<void> {
       await waitUntilTableExists(wait, { TableName: tableLogicalId(id) });
     }
     const now = Math.floor(Date.now() / 1000);
-    const item = toItem(DEVELOPMENT_TOKEN, 'development', now, now + 365 * 24 * 60 * 60);
+    const item = tokenItem(DEVELOPMENT_TOKEN, 'development', now, now + 365 * 24 * 60 * 60);
     await client.send(new PutItemCommand({ TableName: tableLogicalId('accessTokens'), Item: item }));
   } catch (error) {
     throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`);

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { optionalVariable } from '../../functions/shared/environment.ts';
-import { errorHeaders } from '../../functions/shared/errors.ts';
-import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
-import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
+import { errorHeaders } from '../../functions/shared/http/errors.ts';
+import { corsHeaders, preflightHeaders } from '../../model/cors.ts';
+import { gatewayResponses } from '../../model/gateway-responses.ts';
 import { docsPage } from './docs-page.ts';
 import { LoadError } from './load-error.ts';
 import { responseLine } from './log.ts';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { FUNCTION_TIMEOUT_MS } from '../../functions/shared/time-limits.ts';
-import { type Operation, readOperations } from '../../infra/contract.ts';
-import { projectRoot } from '../../infra/project-root.ts';
+import { type Operation, readOperations } from '../../model/contract.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import { LoadError, toLoadError } from './load-error.ts';
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<unknown>;

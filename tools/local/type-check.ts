@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { projectRoot } from '../../infra/project-root.ts';
+import { projectRoot } from '../../model/project-root.ts';
 
 const TSC = ['node_modules/.bin/tsc', '--incremental', '--tsBuildInfoFile', '.local/tsc.json'];
 

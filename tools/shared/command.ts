@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { errorText } from '../../infra/error-text.ts';
+import { errorText } from './error-text.ts';
 import { printable } from './printable.ts';
 
 /** An error in the command line. `command` prints its message, then the usage. */

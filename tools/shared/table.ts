@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type TableId, tableLogicalId, tableOutput } from '../../infra/table-keys.ts';
+import { type TableId, tableLogicalId, tableOutput } from '../../model/table-keys.ts';
 import { findLocalRun, localClient } from '../local/dynamodb.ts';
 import { printable } from './printable.ts';
 
