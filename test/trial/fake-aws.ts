@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
+import { gatewayResponses } from '../../model/gateway-responses.ts';
 import type { FakeResponse, ReceivedRequest } from '../support/fake-service.ts';
 
 /*
