@@ -171,7 +171,7 @@ test('generates the types of the schemas and the event', () => {
   expect(types).not.toMatch(/type Spot\b/);
   expect(types).toContain('export type Bed = { "name": "fern" | "moss"; "spots"?: ({ "at": (bigint)[]; ');
   expect(types).toContain('export type PutBedEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
-  expect(types).toContain('export declare const bedType: {"name":"string","spots":[{"at":["int64"],');
+  expect(types).toContain('export declare const bedShape: {"name":"string","spots":[{"at":["int64"],');
 });
 
 test.each([
