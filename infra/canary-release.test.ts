@@ -115,7 +115,8 @@ describe('the version of an operation', () => {
   const before = releaseIdsAfter();
 
   const metric = new Metric({ namespace: 'N', metricName: 'M' });
-  // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function exists".
+  // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function
+  // exists".
   test.each<[string, Change]>([
     ['the request limit', { settings: { requestsPerSecond: 7 } }],
     ['an alarm email', { settings: { alarms: { email: 'ops@example.com' } } }],

@@ -18,7 +18,9 @@ import type { Tables } from './tables.ts';
 export interface GrantedOperation extends Operation {
   /** Actions on the tables. */
   grants: Partial<Record<TableId, Action[]>>;
-  /** Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none */
+  /**
+   * Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none
+   */
   resources?: (construct: OperationFunction) => void;
 }
 

@@ -64,7 +64,9 @@ export class PlantStoreStack extends Stack {
     add('AlarmTopicArn', topic.topicArn);
   }
 
-  /** Keeps the data, logs and key of a stack that is deleted, and old versions after an update, unless it is ephemeral. */
+  /**
+   * Keeps the data, logs and key of a stack that is deleted, and old versions after an update, unless it is ephemeral.
+   */
   #setRemovalPolicies(ephemeral: boolean): void {
     const set = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
       RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });

@@ -1,8 +1,8 @@
 import { EXPOSED_HEADERS } from '../functions/shared/http/errors.ts';
 
 /**
- * Checks the origins that a setting or ALLOW_ORIGINS allows: what browsers send in `Origin`, or only `*`. In other texts, a
- * function would read `*` as a pattern, and API Gateway a quotation mark as the end of a header.
+ * Checks the origins that a setting or ALLOW_ORIGINS allows: what browsers send in `Origin`, or only `*`. In other
+ * texts, a function would read `*` as a pattern, and API Gateway a quotation mark as the end of a header.
  *
  * @throws for any other origin
  */
@@ -17,10 +17,11 @@ export function requireOrigins(origins: string[]): void {
 }
 
 /**
- * Returns the CORS headers of API Gateway's own responses, which contain nothing secret. Without origins there are none.
+ * Returns the CORS headers of API Gateway's own responses, which contain nothing secret. Without origins there are
+ * none.
  *
- * The headers are fixed, so with several origins they allow "*". A page of another origin can then send a request, if it
- * has a token, but not read the response of a function, which allows only these origins.
+ * The headers are fixed, so with several origins they allow "*". A page of another origin can then send a request, if
+ * it has a token, but not read the response of a function, which allows only these origins.
  */
 export function corsHeaders(allowOrigins: string[]): Record<string, string> {
   const origin = allowOrigins.length > 1 ? '*' : allowOrigins[0];

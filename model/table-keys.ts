@@ -22,7 +22,10 @@ export function tableLogicalId(id: TableId): string {
   return `${id.charAt(0).toUpperCase()}${id.slice(1)}Table`;
 }
 
-/** Returns the environment variable that contains a table's physical name: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens`. */
+/**
+ * Returns the environment variable that contains a table's physical name: `ACCESS_TOKENS_TABLE_NAME` for
+ * `accessTokens`.
+ */
 export function tableVariable(id: TableId): TableVariable {
   return `${id.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}_TABLE_NAME`;
 }

@@ -51,7 +51,10 @@ async function startNow(initPlan?: Plan) {
     /** Ends all failures. */
     repairDatabase: () => proxy.plan(),
     plants: async () => (await engine.items(engine.plantsTable)).length,
-    /** Starts a test: deletes the plants, plans the failure of the next calls, and uses a new token, which is not cached. */
+    /**
+     * Starts a test: deletes the plants, plans the failure of the next calls, and uses a new token, which is not
+     * cached.
+     */
     async reset(plan?: Plan) {
       proxy.plan();
       await engine.clear(engine.plantsTable);

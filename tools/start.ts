@@ -58,8 +58,8 @@ async function freePort(variable: string, defaultPort: string): Promise<number> 
   try {
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw thrown;
     throw new Error(`Port ${port} is in use; set ${variable} to a free port, or to 0 for any free port.`);
   } finally {
     server.close();

@@ -9,8 +9,8 @@ import { databaseMs } from '#shared/time-limits.ts';
 import { type CreatePlantEvent, newPlantShape, plantShape } from './contract.generated.js';
 
 /**
- * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant, as
- * after a lost response, it changes nothing and responds in the same way.
+ * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant,
+ * as after a lost response, it changes nothing and responds in the same way.
  *
  * @throws 409 if the id is in use by a different plant; the errors of `DynamoDb.call`.
  */

@@ -13,11 +13,11 @@ import { bodyShape, type CreatePlantEvent, operationId, default as validateEvent
 import { createPlant } from './create-plant.ts';
 
 /**
- * `POST /plants` (openapi.yaml, `createPlant`). Takes an API Gateway REST proxy event, `unknown` until it is validated, and
- * returns a proxy response: 200 with a Plant, or 400 with an Error. After init, it never throws.
+ * `POST /plants` (openapi.yaml, `createPlant`). Takes an API Gateway REST proxy event, `unknown` until it is validated,
+ * and returns a proxy response: 200 with a Plant, or 400 with an Error. After init, it never throws.
  *
- * A request passes through the middleware from top to bottom, the response or an error from bottom to top: `errorResponse`
- * turns an error into a response, and `cors` adds its headers to that.
+ * A request passes through the middleware from top to bottom, the response or an error from bottom to top:
+ * `errorResponse` turns an error into a response, and `cors` adds its headers to that.
  */
 export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(requestLog(operationId))

@@ -9,8 +9,8 @@ export type TableVariable = `${string}_TABLE_NAME`;
 type SettingVariable = 'ALLOW_ORIGINS' | 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_SCOPE';
 
 /**
- * The stack sets the endpoint, and Lambda the others ("Using Lambda environment variables"). The local run has no session
- * token.
+ * The stack sets the endpoint, and Lambda the others ("Using Lambda environment variables"). The local run has no
+ * session token.
  */
 type AwsVariable =
   | `AWS_${'REGION' | 'ACCESS_KEY_ID' | 'SECRET_ACCESS_KEY' | 'SESSION_TOKEN'}`

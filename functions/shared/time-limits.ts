@@ -1,8 +1,8 @@
 import type { Context } from 'aws-lambda';
 
 /*
- * Innermost first. Each limit must exceed the one before it: an attempt to reach the database, or the provider's keys; all
- * attempts together, which end RESERVED_MS before the function; the response; the function; API Gateway (29 s).
+ * Innermost first. Each limit must exceed the one before it: an attempt to reach the database, or the provider's keys;
+ * all attempts together, which end RESERVED_MS before the function; the response; the function; API Gateway (29 s).
  */
 
 /** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */

@@ -23,8 +23,9 @@ export interface ApiRoute {
 }
 
 /**
- * Returns the whole API as one OpenAPI document ("OpenAPI extensions for API Gateway"). With one CloudFormation resource
- * per method, a removed method would stay deployed: CloudFormation deletes it only after it has made the new deployment.
+ * Returns the whole API as one OpenAPI document ("OpenAPI extensions for API Gateway"). With one CloudFormation
+ * resource per method, a removed method would stay deployed: CloudFormation deletes it only after it has made the new
+ * deployment.
  *
  * @param name the API's name in the console
  * @param allowOrigins the origins for CORS; without any, no response has CORS headers
@@ -58,7 +59,8 @@ export function apiDefinition(name: string, routes: ApiRoute[], allowOrigins: st
     info: { title: name, version: '1' },
     paths: Object.fromEntries([...paths].map((path) => [path, pathItem(path)])),
     'x-amazon-apigateway-gateway-responses': gatewayResponsesWith(headers),
-    // The function gets bodies as base64. In a text, bytes that are not UTF-8 would become U+FFFD, which it cannot reject.
+    // The function gets bodies as base64. In a text, bytes that are not UTF-8 would become U+FFFD, which it cannot
+    // reject.
     'x-amazon-apigateway-binary-media-types': ['*/*'],
     // The RestApi has these two properties too (api.ts). Without them here, the import could reset them.
     'x-amazon-apigateway-security-policy': TLS_1_2_OR_NEWER.securityPolicy,

@@ -35,7 +35,9 @@ const failure = (error: number, retryAfter?: string): FakeResponse => ({
   body: `{"error":${error},"message":"The message."}`,
 });
 
-/** Sends a request to a service with these responses, one after the other. Returns the result, and how many are left. */
+/**
+ * Sends a request to a service with these responses, one after the other. Returns the result, and how many are left.
+ */
 async function sendTo(...responses: (FakeResponse | undefined)[]) {
   const fake = plantStore(await startFakeService(() => responses.shift()), 'TOKEN');
   const result = await createWith(plantWith(), fake).catch((thrown: Error) => ({ thrown }));

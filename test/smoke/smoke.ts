@@ -91,8 +91,8 @@ async function waitForService(): Promise<void> {
     try {
       await send({ headers: {} });
       return;
-    } catch (error) {
-      const { message } = error as Error;
+    } catch (thrown) {
+      const { message } = thrown as Error;
       if (Date.now() >= end) stop(PLANT_STORE_URL ? message : `${message} ${START_FIRST}`);
       await sleep(5000);
     }
@@ -143,8 +143,8 @@ async function fetchText(path: string, request: RequestInit) {
       if (bytes.length > MAX_RESPONSE_BYTES) break;
     }
     return { status: response.status, headers: response.headers, text: bytes.toString() };
-  } catch (error) {
-    const { name, cause } = error as Error;
+  } catch (thrown) {
+    const { name, cause } = thrown as Error;
     throw new Error(`There is no response from ${host} (${Object(cause).code ?? name}).`);
   }
 }

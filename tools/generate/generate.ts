@@ -48,7 +48,10 @@ const KEYWORDS: [keyword: string, types: ('number' | 'string')[], fails: Fails, 
   ['maxLength', ['string'], (data, schema) => _`[...${data}].length > ${schema}`, 'at most'],
 ];
 
-/** Creates a compiler for one file. It numbers its functions, so a shared one would change the files of other operations. */
+/**
+ * Creates a compiler for one file. It numbers its functions, so a shared one would change the files of other
+ * operations.
+ */
 function createCompiler(): Ajv2020 {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -130,7 +133,9 @@ function shapeConstant(schemaName: string): string {
   return `${schemaName.replace(/./, (letter) => letter.toLowerCase())}Shape`;
 }
 
-/** Returns the names of the schemas to which the parts of an operation refer directly. Each becomes a TypeScript type. */
+/**
+ * Returns the names of the schemas to which the parts of an operation refer directly. Each becomes a TypeScript type.
+ */
 function referencedSchemaNames(parts: unknown[]): string[] {
   const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
   return [...new Set(Array.from(references, ([, name = '']) => name))];
@@ -180,8 +185,8 @@ export function generateAll(root = projectRoot): Record<string, string> {
       Object.assign(files, generate(example.contract, 'examples'));
     }
     return files;
-  } catch (error) {
-    throw new Error(`Cannot generate code from ${file}: ${(error as Error).message}`, { cause: error });
+  } catch (thrown) {
+    throw new Error(`Cannot generate code from ${file}: ${(thrown as Error).message}`, { cause: thrown });
   }
 }
 

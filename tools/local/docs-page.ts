@@ -18,8 +18,8 @@ const FILES: Record<string, [mediaType: string, text: () => string]> = {
 };
 
 /**
- * Returns a file of the page on which a reader can read and try the API, or undefined for another path. `/` leads a browser
- * to the page.
+ * Returns a file of the page on which a reader can read and try the API, or undefined for another path. `/` leads a
+ * browser to the page.
  *
  * @param accept the header Accept; only browsers send one with text/html
  */

@@ -32,8 +32,8 @@ export function readEnvFile(folder = projectRoot): void {
 }
 
 /**
- * Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the functions. Keeps the
- * endpoints of emulators on this machine, such as AWS_ENDPOINT_URL_SQS.
+ * Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the functions. Keeps
+ * the endpoints of emulators on this machine, such as AWS_ENDPOINT_URL_SQS.
  *
  * @throws if ALLOW_ORIGINS has an origin that the stack's settings would not allow
  */

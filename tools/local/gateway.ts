@@ -92,7 +92,8 @@ function originHint(routes: Route[], method: string, path: string, origin = ''):
 }
 
 /**
- * Reads a body to its end, because many clients read no response before. Keeps only as much as shows that it is too large.
+ * Reads a body to its end, because many clients read no response before. Keeps only as much as shows that it is too
+ * large.
  */
 export async function readBody(message: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -40,7 +40,10 @@ export async function importHandler({ folder }: Operation): Promise<Handler> {
   throw new LoadError(`${file} must export a function named handler.`);
 }
 
-/** Invokes a handler with the members of Lambda's context that functions use. The remaining time is always that of the timeout. */
+/**
+ * Invokes a handler with the members of Lambda's context that functions use. The remaining time is always that of the
+ * timeout.
+ */
 export async function invoke({ handler, operationId }: Route, event: APIGatewayProxyEvent): Promise<unknown> {
   const { requestId: awsRequestId } = event.requestContext;
   const context = { awsRequestId, functionName: operationId, functionVersion: '$LATEST' };

@@ -15,8 +15,8 @@ const CONTRACT = join(projectRoot, 'openapi.yaml');
 const MAX_LOADING_MS = 5000;
 
 /**
- * Serves the operations on 127.0.0.1. After a change, loads what has changed and what depends on it again. Requests that
- * arrive meanwhile wait. Requests that are running finish with the old code.
+ * Serves the operations on 127.0.0.1. After a change, loads what has changed and what depends on it again. Requests
+ * that arrive meanwhile wait. Requests that are running finish with the old code.
  *
  * @param instructions are printed when the service is ready
  */

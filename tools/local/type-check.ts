@@ -6,7 +6,9 @@ const TSC = ['node_modules/.bin/tsc', '--incremental', '--tsBuildInfoFile', '.lo
 let running: ChildProcess | undefined;
 let hasErrors = false;
 
-/** Checks the types in the background, from the start if it is running. Prints the errors, or that there are no more. */
+/**
+ * Checks the types in the background, from the start if it is running. Prints the errors, or that there are no more.
+ */
 export function checkTypes(): void {
   running?.kill();
   running = spawn(process.execPath, TSC, { cwd: projectRoot, stdio: 'inherit' }).once('exit', (code) => {

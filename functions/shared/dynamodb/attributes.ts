@@ -8,7 +8,12 @@ export type Item = Record<string, AttributeValue>;
 export type MemberValue = string | number | bigint | boolean | MemberValue[] | Members;
 type Members = { [name: string]: MemberValue | undefined };
 
-/** Converts an object to an item. */
+/**
+ * Converts an object to an item.
+ *
+ * @example
+ * toItem({ id: 1n, name: 'Aloe', tag: undefined }); // { id: { N: '1' }, name: { S: 'Aloe' } }
+ */
 export function toItem(members: Members): Item {
   const entries = Object.entries(members).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, toAttribute(value)]],
@@ -46,7 +51,9 @@ type ValueOf<Type> = Type extends 'string'
           ? ValueOf<Item>[]
           : { -readonly [Member in keyof Type]: ValueOf<Type[Member]> | undefined };
 
-/** Converts an item to an object with these members. A member that is not in the item is undefined, which JSON omits. */
+/**
+ * Converts an item to an object with these members. A member that is not in the item is undefined, which JSON omits.
+ */
 export function fromItem<const Types extends Record<string, Shape>>(
   item: Record<string, Attribute>,
   types: Types,

@@ -41,7 +41,7 @@ const READ = { TableName: 'Plants', Key: { id: { N: '1' } } };
 /** Reads an item from a fake DynamoDB. Returns the result and the number of attempts. */
 async function readFrom(listener: RequestListener, { idleMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
   const { host, dynamoDb } = await startDatabase(listener, idleMs);
-  const result = await dynamoDb.call('GetItem', READ, timeoutMs).catch((error: Error) => error);
+  const result = await dynamoDb.call('GetItem', READ, timeoutMs).catch((thrown: Error) => thrown);
   return { result, attempts: sentTo.filter((sent) => sent === host).length };
 }
 

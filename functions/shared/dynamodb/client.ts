@@ -11,7 +11,9 @@ const BACKOFF_MS = 50;
 /** Longer than BACKOFF_MS, because DynamoDB refills a table's throughput once per second. */
 const THROTTLING_BACKOFF_MS = 500;
 
-/** The errors that need a longer wait: those that AWS's SDKs treat as throttling, and the conflict of a global table. */
+/**
+ * The errors that need a longer wait: those that AWS's SDKs treat as throttling, and the conflict of a global table.
+ */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -35,7 +37,8 @@ export class DynamoDb {
    * Calls an action, in up to three attempts.
    *
    * @example
-   * const { Item: item } = await dynamoDb.call('GetItem', { TableName: tableName, Key: toItem({ id }) }, databaseMs(context));
+   * const read = { TableName: tableName, Key: toItem({ id }), ConsistentRead: true };
+   * const { Item: item } = await dynamoDb.call('GetItem', read, databaseMs(context));
    *
    * @param action DynamoDB's name of it, such as `GetItem`
    * @param timeoutMs the time for all attempts, in milliseconds

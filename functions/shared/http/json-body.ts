@@ -1,7 +1,7 @@
 /*
- * Middy's parser parses the JSON, and rejects members that would change a prototype. The rest is done here, because that
- * parser rejects some valid media types, replaces bytes that are not UTF-8, and rounds an int64. So the numbers are parsed
- * once more, from the text.
+ * Middy's parser parses the JSON, and rejects members that would change a prototype. The rest is done here, because
+ * that parser rejects some valid media types, replaces bytes that are not UTF-8, and rounds an int64. So the numbers
+ * are parsed once more, from the text.
  */
 
 import httpJsonBodyParser from '@middy/http-json-body-parser';
@@ -71,7 +71,10 @@ function decodeBody({ body, isBase64Encoded }: ApiEvent): string {
   }
 }
 
-/** Counts commas and opening brackets outside of strings: every value but the first comes after one. Faster than parsing. */
+/**
+ * Counts commas and opening brackets outside of strings: every value but the first comes after one. Faster than
+ * parsing.
+ */
 function hasTooManyValues(json: string): boolean {
   let values = 0;
   let inString = false;

@@ -18,7 +18,9 @@ export interface SentParts {
   queryStringParameters?: Record<string, unknown>;
 }
 
-/** An event of API Gateway. Middleware replaces its texts by parsed values; what they are is known after the validator. */
+/**
+ * An event of API Gateway. Middleware replaces its texts by parsed values; what they are is known after the validator.
+ */
 export interface ApiEvent extends Omit<APIGatewayProxyEvent, 'body' | 'pathParameters' | 'queryStringParameters'> {
   body: unknown;
   pathParameters: Record<string, unknown> | null;

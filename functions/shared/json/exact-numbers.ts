@@ -23,8 +23,8 @@ export function parseNumbersAsText(text: string): unknown {
 }
 
 /**
- * Returns `value` with each int64 as a bigint. One that is not a whole number, or not exact, becomes its NumberText, which
- * the validator rejects. Changes objects and arrays in place.
+ * Returns `value` with each int64 as a bigint. One that is not a whole number, or not exact, becomes its NumberText,
+ * which the validator rejects. Changes objects and arrays in place.
  *
  * @param texts the same value from `parseNumbersAsText`
  */
@@ -42,7 +42,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** A form such as 7.0 or 1.5e1 is a whole number too. Beyond 2^53 it would be rounded, so there only plain digits are. */
+/**
+ * A form such as 7.0 or 1.5e1 is a whole number too. Beyond 2^53 it would be rounded, so there only plain digits are.
+ */
 function toInt64(text: NumberText): bigint | NumberText {
   const { source } = text;
   const number = Number(source);
@@ -50,8 +52,8 @@ function toInt64(text: NumberText): bigint | NumberText {
 }
 
 /**
- * An int64 has at most 19 digits. Converting a million digits to a bigint would take seconds. As in JSON, no zero is first,
- * so that a plant has only one path.
+ * An int64 has at most 19 digits. Converting a million digits to a bigint would take seconds. As in JSON, no zero is
+ * first, so that a plant has only one path.
  */
 const PLAIN_DIGITS = /^-?(0|[1-9]\d{0,18})$/;
 

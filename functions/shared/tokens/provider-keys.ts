@@ -15,8 +15,8 @@ const MAX_LENGTH = 1_000_000;
  * Returns a function that finds the key for the header of a JWT among the published keys of an identity provider
  * (OpenID Connect Discovery 1.0, 4). It throws 503 if it has no such key because the provider fails.
  *
- * Keys are fetched when they are first needed, when they are 30 minutes old, and for an unknown key id if the last fetch
- * was at least 30 s ago (jose's cool-down). Concurrent requests share a fetch.
+ * Keys are fetched when they are first needed, when they are 30 minutes old, and for an unknown key id if the last
+ * fetch was at least 30 s ago (jose's cool-down). Concurrent requests share a fetch.
  *
  * @param issuer the provider's URL, as in the claim `iss`
  */

@@ -4,7 +4,8 @@ export interface TokenVerifier {
    * Returns the name of a valid token, for the log.
    *
    * @param databaseMs the time that the database may take, in milliseconds
-   * @throws 401 for any other token; 503 if the identity provider's keys are not available; the errors of `DynamoDb.call`
+   * @throws 401 for any other token; 503 if the identity provider's keys are not available; the errors of
+   * `DynamoDb.call`
    */
   verify(token: string, databaseMs: number): Promise<string>;
 
