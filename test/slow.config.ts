@@ -15,6 +15,8 @@ export default defineConfig({
   root: join(import.meta.dirname, '..'),
   test: {
     ...fast.test,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     include: [],
     projects: [
       project('local-run', ['test/local-run/*.test.ts']),

@@ -27,6 +27,33 @@ async function responseTo(event: unknown) {
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
+const MONSTERA = '{"id":400500,"name":"Monstera deliciosa","tag":"climber"}';
+
+// The contract in five requests, each on the state that the one before it has left.
+test.each([
+  ['creates a plant', MONSTERA, { name: 'Monstera deliciosa', tag: 'climber' }],
+  ['creates the same plant again, and changes nothing', MONSTERA, { name: 'Monstera deliciosa', tag: 'climber' }],
+  [
+    'rejects another plant with the same id',
+    '{"id":400500,"name":"Aloe"}',
+    { error: 409, message: 'The id 400500 is in use by a different plant; use another id.' },
+  ],
+  [
+    'rejects a plant without a name',
+    '{"id":400501}',
+    { error: 400, message: 'The member name is missing; it must be a string of well-formed Unicode.' },
+  ],
+])('%s', async (_, body, response) => {
+  expect(await responseToBody(body)).toEqual(response);
+});
+
+test('rejects a request without a token', async () => {
+  expect(await responseTo(eventWith({ body: MONSTERA, headers: {} }))).toEqual({
+    error: 401,
+    message: 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".',
+  });
+});
+
 /** An id outside of 400,000 to 500,000, which other tests use, and a JSON number with this value. */
 const writtenId = fc
   .oneof(
