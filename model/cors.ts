@@ -1,5 +1,10 @@
 import { EXPOSED_HEADERS } from '../functions/shared/http/errors.ts';
 
+/** Returns true for an origin as browsers send it, without characters that are special in a header or a shell. */
+export function isOrigin(text: string): boolean {
+  return /^https?:\/\/[a-z0-9.:[\]-]+$/.test(text) && URL.parse(text)?.origin === text;
+}
+
 /**
  * Checks the origins that a setting or ALLOW_ORIGINS allows: what browsers send in `Origin`, or only `*`. In other
  * texts, a function would read `*` as a pattern, and API Gateway a quotation mark as the end of a header.
@@ -7,8 +12,6 @@ import { EXPOSED_HEADERS } from '../functions/shared/http/errors.ts';
  * @throws for any other origin
  */
 export function requireOrigins(origins: string[]): void {
-  const isOrigin = (origin: string) =>
-    /^https?:\/\/[a-z0-9.:[\]-]+$/.test(origin) && URL.parse(origin)?.origin === origin;
   const wrong = origins.join() === '*' ? undefined : origins.find((origin) => !isOrigin(origin));
   if (wrong === undefined) return;
   throw new Error(

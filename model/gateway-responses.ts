@@ -34,8 +34,7 @@ export const gatewayResponses = {
   INTEGRATION_FAILURE: INTERNAL_ERROR,
   INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Try again.' },
   INVALID_API_KEY: NOT_ALLOWED,
-  // Without IAM authorization, this can only be a bearer token on an unknown path, which API Gateway took for an AWS
-  // signature.
+  // Without IAM authorization, only a bearer token that API Gateway took for an AWS signature could cause it.
   INVALID_SIGNATURE: NOT_FOUND,
   MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
   QUOTA_EXCEEDED: THROTTLED,

@@ -23,7 +23,7 @@ export const MINUTE = Duration.minutes(1);
 
 /** A metric of the whole stack. CloudWatch adds up the filters of all logs ("CloudWatch concepts", Aggregation). */
 type StackMetric = 'Faults' | 'Throttled' | 'Unauthorized';
-/** A field of the functions' log. The compiler compares its name with the field that functions log. */
+/** A field of the functions' log. The compiler compares the name of a pattern's first field with what functions log. */
 type Field = `$.message.${keyof RequestLine}`;
 type Pattern = `${Field} ${'=' | '>='} ${string}` | `$.gatewayResponse = ${string}`;
 

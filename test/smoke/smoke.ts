@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { JWT_PATTERN } from '../../functions/shared/http/bearer-auth.ts';
-import { TEMPORARY_ERRORS } from '../../functions/shared/http/errors.ts';
 import { parseObject } from '../../functions/shared/json/parse-object.ts';
 import { RESPONSE_MS } from '../../functions/shared/time-limits.ts';
 import { TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../../functions/shared/tokens/token.ts';
@@ -31,7 +30,7 @@ if (!/^\d{1,4}$/.test(PLANT_STORE_WAIT)) stop('PLANT_STORE_WAIT must be a number
 
 /**
  * The first id. It is a hash of the token, so each run with one token creates the same plants, from 2^63 - 2^52 + 1 to
- * 2^63 - 1023, where no client's ids are. Doubles of this size are 1,024 apart, so a service that rounds ids confuses
+ * 2^63 - 1023, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service that rounds ids confuses
  * this id with the next one.
  */
 const id = 2n ** 63n - 2n ** 52n + (hash('sha256', token, 'buffer').readBigUInt64BE() >> 22n) * 1024n + 1n;
@@ -124,7 +123,7 @@ async function send(request: RequestInit, path = '/plants', repeats = 3) {
   if (status === 200 ? typeof name !== 'string' : status !== 400 || !isError) {
     throw new Error(`The response has the status ${status}, and is not one of the contract.`);
   }
-  if (TEMPORARY_ERRORS.includes(error) && repeats > 0) {
+  if ([429, 503, 504].includes(Number(error)) && repeats > 0) {
     await sleep(2000);
     return send(request, path, repeats - 1);
   }

@@ -67,8 +67,8 @@ export async function startEngine() {
     },
 
     /** Returns the stored plant with this id. */
-    async stored(id: bigint, TableName = plantsTable): Promise<StoredPlant | undefined> {
-      const read = { TableName, Key: { id: { N: String(id) } }, ConsistentRead: true };
+    async stored(id: bigint): Promise<StoredPlant | undefined> {
+      const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
       const { Item: { id: key, ...members } = {} } = await client.send(new GetItemCommand(read));
       return key && ({ id: key.N, ...valuesOf(members) } as StoredPlant);
     },

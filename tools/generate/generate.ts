@@ -92,7 +92,7 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
     const properties = mapValues(request, (schema, part) => validatorSchema(schema, `${operationId}.${part}`));
     const validator = { ...event, properties };
     const names = referencedSchemaNames([requestBody, responses['200']]);
-    if (names.includes('Body'))
+    if (names.some((name) => shapeConstant(name) === 'bodyShape'))
       throw new Error('The schema Body must have another name: bodyShape is already the type of the body.');
     const schemas = names.map((name) => ({ name, schema: resolved({ $ref: `#/components/schemas/${name}` }) }));
     const parameterTypes = ({ properties = {} }: ResolvedSchema = {}) =>

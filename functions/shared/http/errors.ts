@@ -1,8 +1,6 @@
 /** The `error` numbers of a function or the gateway. openapi.yaml (`Error`) says when each is sent. */
 export const ERROR_NUMBERS = [400, 401, 404, 409, 413, 415, 429, 500, 503, 504] as const;
 export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
-/** The errors of a correct service, for example while the database restarts. A repeated request can succeed. */
-export const TEMPORARY_ERRORS: readonly unknown[] = [429, 503, 504];
 
 /** The message of error 500. It says nothing about the inside; the log does. */
 export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Try again.';

@@ -8,8 +8,8 @@ import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { parseNumbersAsText, withInt64s } from '../json/exact-numbers.ts';
 import type { Shape } from '../json/shape.ts';
 import { PlantStoreError } from './errors.ts';
-import { truncate } from './quote.ts';
 import type { ApiEvent, Middleware } from './request.ts';
+import { truncate } from './truncate.ts';
 
 /** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
 const MAX_BODY_BYTES = 2_500_000;

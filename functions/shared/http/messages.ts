@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { NumberText } from '../json/exact-numbers.ts';
-import { truncate } from './quote.ts';
 import type { SentParts } from './request.ts';
+import { truncate } from './truncate.ts';
 
 /** The members of a compiled schema that the messages use. */
 interface Schema {

@@ -2,7 +2,7 @@ import { toPlantStoreError } from './error-response.ts';
 import type { ErrorNumber } from './errors.ts';
 import type { Middleware, Request } from './request.ts';
 
-/** A line of the log. `infra/monitoring/` counts and queries its fields; the compiler compares their names. */
+/** A line of the log. `infra/monitoring/` counts and queries its fields; the compiler compares most of their names. */
 export interface RequestLine {
   operation: string;
   /** The function's version. */

@@ -1,8 +1,8 @@
 import { parseDigits } from '../json/exact-numbers.ts';
 import type { Scalar } from '../json/shape.ts';
 import { PlantStoreError } from './errors.ts';
-import { truncate } from './quote.ts';
 import type { Middleware } from './request.ts';
+import { truncate } from './truncate.ts';
 
 /** The types of an operation's parameters by name. */
 export interface ParameterTypes {

@@ -53,7 +53,7 @@ function toInt64(text: NumberText): bigint | NumberText {
 
 /**
  * An int64 has at most 19 digits. Converting a million digits to a bigint would take seconds. As in JSON, no zero is
- * first, so that a plant has only one path.
+ * first: `/plants/007` is not plant 7.
  */
 const PLAIN_DIGITS = /^-?(0|[1-9]\d{0,18})$/;
 

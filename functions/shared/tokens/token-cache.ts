@@ -20,10 +20,8 @@ export class TokenCache {
    * @param untilMs in milliseconds since 1970
    */
   set(digest: string, name: string, untilMs: number): void {
-    for (const oldest of this.#tokens.keys()) {
-      if (this.#tokens.size < MAX_TOKENS) break;
-      this.#tokens.delete(oldest);
-    }
+    const [oldest = ''] = this.#tokens.keys();
+    if (this.#tokens.size === MAX_TOKENS) this.#tokens.delete(oldest);
     this.#tokens.set(digest, { name, untilMs });
   }
 }
