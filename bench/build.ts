@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BuildOptions, build } from 'esbuild';
+import { build } from 'esbuild';
 import type { StackSettings } from '../infra/settings.ts';
+import { DEVELOPMENT_TOKEN } from '../model/development-token.ts';
+import { projectRoot } from '../model/project-root.ts';
 import { bundlesWith, createPlant } from '../test/support/stack.ts';
-import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 
 /** A bundled handler. */
 export interface Handler {
@@ -14,11 +15,11 @@ export interface Handler {
   token: string;
 }
 
+/** The row with which the others are compared. */
+export const BASELINE = 'SDK client at its best';
+
 /** Bundles the function as it is deployed, without and with an identity provider, and its peers. */
 export async function buildHandlers(provider: { settings: Partial<StackSettings>; jwt: string }): Promise<Handler[]> {
-  const define = { 'process.env.WARM_UP': 'true' };
-  // Express is CommonJS, which needs `require` in an ES module.
-  const banner = { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" };
   return [
     { name: 'plant store', folder: bundlesWith({}).ofFunction(createPlant), token: DEVELOPMENT_TOKEN },
     {
@@ -26,15 +27,15 @@ export async function buildHandlers(provider: { settings: Partial<StackSettings>
       folder: bundlesWith(provider.settings).ofFunction(createPlant),
       token: provider.jwt,
     },
-    await bundlePeer('bare SDK, warmed up', 'bare-sdk', { define }),
-    await bundlePeer('bare SDK', 'bare-sdk'),
-    await bundlePeer('Express 5, warmed up', 'express', { define, banner }),
-    await bundlePeer('Express 5', 'express', { banner }),
+    await bundlePeer(BASELINE, 'sdk', true),
+    await bundlePeer('Middy and SDK client at its best', 'middy', true),
+    await bundlePeer('SDK client with its defaults', 'sdk', false),
+    await bundlePeer('Express 5', 'express', false),
   ];
 }
 
-/** Bundles a peer and its SDK with usual options of CDK's NodejsFunction. */
-async function bundlePeer(name: string, file: string, options: BuildOptions = {}): Promise<Handler> {
+/** Bundles a peer with the options of infra/functions.ts that make it faster, and minified. */
+async function bundlePeer(name: string, file: string, atItsBest: boolean): Promise<Handler> {
   const folder = join(tmpdir(), name);
   await build({
     entryPoints: [join(import.meta.dirname, `peers/${file}.ts`)],
@@ -44,9 +45,12 @@ async function bundlePeer(name: string, file: string, options: BuildOptions = {}
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
+    alias: { 'node:http': join(projectRoot, 'infra/node-http.cjs') },
+    define: { 'process.env.AT_ITS_BEST': atItsBest ? '"true"' : 'undefined' },
+    // Express and the alias are CommonJS, which needs `require` in an ES module.
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     minify: true,
     logLevel: 'error',
-    ...options,
   });
   return { name, folder, token: DEVELOPMENT_TOKEN };
 }

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { toItem } from '../functions/shared/access-tokens/token.ts';
+import { tokenItem } from '../functions/shared/tokens/token.ts';
 import type { StackSettings } from '../infra/settings.ts';
+import { DEVELOPMENT_TOKEN } from '../model/development-token.ts';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
-import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { localVariables } from '../tools/local/environment.ts';
 
-const ITEM = toItem(DEVELOPMENT_TOKEN, 'bench', 0, 9_999_999_999);
+const ITEM = tokenItem(DEVELOPMENT_TOKEN, 'bench', 0, 9_999_999_999);
 
 /** Starts a server that is an identity provider and a fake DynamoDB, which has one token and accepts every plant. */
 export async function startFakeServices() {

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { projectRoot } from '../infra/project-root.ts';
+import { projectRoot } from '../model/project-root.ts';
 import { startRuntime } from '../test/runtime/runtime-api.ts';
 import type { Handler } from './build.ts';
 

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import type { Handler } from './build.ts';
+import { BASELINE, type Handler } from './build.ts';
 import type { Run } from './measure.ts';
 
 /** A handler and its runs, one for each round. */
@@ -17,11 +17,11 @@ export function markdown(handlers: MeasuredHandler[]): string {
     `Measured on ${today} (${machine}, Node.js ${process.versions.node}, ${rounds}, medians):`,
     barChart('Cold start, ms', coldStarts),
     table(
-      'handler | cold start, ms | / bare SDK, warmed up | warm, ms',
+      `handler | cold start, ms | / ${BASELINE} | warm, ms`,
       handlers.map(({ name, runs }) => [
         name,
         Number(coldStarts[name]).toFixed(0),
-        (Number(coldStarts[name]) / Number(coldStarts['bare SDK, warmed up'])).toFixed(2),
+        (Number(coldStarts[name]) / Number(coldStarts[BASELINE])).toFixed(2),
         median(runs, 'warmMs').toFixed(1),
       ]),
     ),

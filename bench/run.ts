@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../infra/project-root.ts';
+import { projectRoot } from '../model/project-root.ts';
 import makeTemporaryFolder from '../test/support/temporary-folder.ts';
 import { checkedNumber, command } from '../tools/shared/command.ts';
 import { buildHandlers } from './build.ts';

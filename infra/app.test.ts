@@ -55,10 +55,9 @@ test('prints the error and exits with status 1 for an unknown stage', async () =
 
 test('prints the stack of a programming error and exits with status 1', async () => {
   vi.spyOn(Validations, 'of').mockImplementationOnce(() => JSON.parse('{'));
-  const stack = expect.stringMatching(/^SyntaxError: .*\n {4}at /);
   expect(await run({ stage: 'production', '@aws-cdk/test:run': 'again' })).toMatchObject({
     status: 1,
-    stderr: [stack],
+    stderr: [expect.any(SyntaxError)],
   });
 });
 

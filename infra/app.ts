@@ -1,6 +1,5 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { errorText } from './error-text.ts';
 import { readSettings } from './settings.ts';
 import { PlantStoreStack } from './stack.ts';
 import { stages } from './stages.ts';
@@ -10,7 +9,8 @@ try {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   new PlantStoreStack(app, readSettings(app, stages));
   app.synth();
-} catch (error) {
-  console.error(errorText(error));
+} catch (thrown) {
+  // Of a programming error, such as a TypeError, Node.js prints the stack too.
+  console.error(thrown instanceof Error && thrown.constructor === Error ? thrown.message : thrown);
   process.exitCode = 1;
 }

@@ -3,6 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
+import { pascalCaseId } from '../model/contract.ts';
 import { permissionsOf, textOf } from '../test/support/permissions.ts';
 import {
   allOperations,
@@ -14,7 +15,6 @@ import {
   stackWith,
   templateWith,
 } from '../test/support/stack.ts';
-import { pascalCaseId } from './contract.ts';
 import type { StackSettings } from './settings.ts';
 
 const template = templateWith({});
@@ -115,7 +115,8 @@ describe('the version of an operation', () => {
   const before = releaseIdsAfter();
 
   const metric = new Metric({ namespace: 'N', metricName: 'M' });
-  // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function exists".
+  // Lambda rejects a new version without a change of code or configuration: "A version for this Lambda function
+  // exists".
   test.each<[string, Change]>([
     ['the request limit', { settings: { requestsPerSecond: 7 } }],
     ['an alarm email', { settings: { alarms: { email: 'ops@example.com' } } }],

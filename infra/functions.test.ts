@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../functions/shared/dynamodb/actions.ts';
+import { type TableId, tableLogicalId } from '../model/table-keys.ts';
 import { permissionsOf, textOf } from '../test/support/permissions.ts';
 import { allOperations, createPlant, functionOf, propertiesOf, templateWith } from '../test/support/stack.ts';
 import type { GrantedOperation } from './functions.ts';
-import { type TableId, tableLogicalId } from './table-keys.ts';
 
 const template = templateWith({});
 const tokenReader: GrantedOperation = { ...createPlant, grants: { accessTokens: ['GetItem'] } };

@@ -8,17 +8,19 @@ import { Construct } from 'constructs';
 import type { Action } from '../functions/shared/dynamodb/actions.ts';
 import type { Variables } from '../functions/shared/environment.ts';
 import { FUNCTION_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
-import type { Operation } from './contract.ts';
-import { projectRoot } from './project-root.ts';
+import type { Operation } from '../model/contract.ts';
+import { projectRoot } from '../model/project-root.ts';
+import { type TableId, tableVariable } from '../model/table-keys.ts';
 import type { StackSettings } from './settings.ts';
-import { type TableId, tableVariable } from './table-keys.ts';
 import type { Tables } from './tables.ts';
 
 /** An operation of the contract, and what its function may use. */
 export interface GrantedOperation extends Operation {
   /** Actions on the tables. */
   grants: Partial<Record<TableId, Action[]>>;
-  /** Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none */
+  /**
+   * Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none
+   */
   resources?: (construct: OperationFunction) => void;
 }
 
@@ -76,9 +78,9 @@ export class OperationFunction extends Construct {
         // CDK excludes the SDK by default. Loading the runtime's SDK, file by file, is slower than bundling it.
         externalModules: [],
         logLevel: LogLevel.WARNING,
-        // Without an identity provider, esbuild omits its code (functions/shared/init.ts).
+        // Without an identity provider, esbuild omits its code (functions/shared/dependencies.ts).
         define: props.identityProvider ? {} : { 'process.env.TOKEN_ISSUER': 'undefined' },
-        esbuildArgs: { '--alias:node:http': './infra/bundle/node-http.cjs' },
+        esbuildArgs: { '--alias:node:http': './infra/node-http.cjs' },
         // CommonJS packages call `require`, which an ES module does not have.
         banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
       },

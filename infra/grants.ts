@@ -1,4 +1,4 @@
-import { readOperations } from './contract.ts';
+import { readOperations } from '../model/contract.ts';
 import type { GrantedOperation } from './functions.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { App } from 'aws-cdk-lib';
-import { requireOrigins } from './api/cors.ts';
+import { requireOrigins } from '../model/cors.ts';
 
 /** The stage that `npx cdk deploy` deploys if `-c stage=NAME` does not select another one. */
 export const PRODUCTION = 'production';
@@ -13,7 +13,9 @@ export interface Stage {
     /** URL of docs/operations.md, without a fragment. @default none: the alarms name the file */
     runbookUrl?: string;
   };
-  /** Origins whose pages can read the responses (CORS), such as `https://app.example.com`, or only `*`. @default none */
+  /**
+   * Origins whose pages can read the responses (CORS), such as `https://app.example.com`, or only `*`. @default none
+   */
   allowOrigins?: string[];
   /** Creates the role with which API Gateway writes logs. @default true, and false for an ephemeral stage */
   cloudWatchRole?: boolean;
@@ -73,7 +75,9 @@ export function readSettings(app: App, stages: Record<string, Stage>): StackSett
   return withDefaults(String(stage), settings, withoutCanary !== undefined);
 }
 
-/** Adds the defaults to the settings of a stage, and checks what neither the compiler nor CloudFormation would reject. */
+/**
+ * Adds the defaults to the settings of a stage, and checks what neither the compiler nor CloudFormation would reject.
+ */
 export function withDefaults(stage: string, settings: Stage, withoutCanary = false): StackSettings {
   const { ephemeral = false, allowOrigins = [], identityProvider } = settings;
   if (!/^[a-z][a-z0-9-]{0,30}$/i.test(stage)) {

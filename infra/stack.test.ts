@@ -1,8 +1,8 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
+import { pascalCaseId } from '../model/contract.ts';
 import { textOf } from '../test/support/permissions.ts';
 import { allOperations, functionOf, onlyOf, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
-import { pascalCaseId } from './contract.ts';
 
 interface Resource {
   Type: string;
@@ -52,8 +52,8 @@ const tableWith = (AttributeName: string, AttributeType: 'N' | 'S', others = {})
   },
 });
 
-// CloudFormation makes a new, empty table if a logical id, a name or a key schema changes. If one must change, add the new
-// table beside the old one, copy the plants with npm run restore, and remove the old one in a later deployment.
+// CloudFormation makes a new, empty table if a logical id, a name or a key schema changes. If one must change, add the
+// new table beside the old one, copy the plants with npm run restore, and remove the old one in a later deployment.
 test('no deployment replaces or loses a table, and each is encrypted and can be restored', () => {
   expect(template.findResources('AWS::DynamoDB::Table')).toEqual({
     PlantsTable: tableWith('id', 'N'),

@@ -1,9 +1,10 @@
 import { type App, CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { pascalCaseId } from '../model/contract.ts';
+import { tableIds, tableOutput } from '../model/table-keys.ts';
 import { Api } from './api/api.ts';
 import { CanaryRelease } from './canary-release.ts';
-import { pascalCaseId } from './contract.ts';
 import { type GrantedOperation, OperationFunction } from './functions.ts';
 import { grantedOperations } from './grants.ts';
 import { Alarms } from './monitoring/alarms.ts';
@@ -11,7 +12,6 @@ import { addDashboard } from './monitoring/dashboard.ts';
 import { addStackMetrics, type MonitoredResources } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
 import { PRODUCTION, type StackSettings } from './settings.ts';
-import { tableIds, tableOutput } from './table-keys.ts';
 import { addTables } from './tables.ts';
 
 interface PlantStoreStackProps extends StackSettings {
@@ -64,7 +64,9 @@ export class PlantStoreStack extends Stack {
     add('AlarmTopicArn', topic.topicArn);
   }
 
-  /** Keeps the data, logs and key of a stack that is deleted, and old versions after an update, unless it is ephemeral. */
+  /**
+   * Keeps the data, logs and key of a stack that is deleted, and old versions after an update, unless it is ephemeral.
+   */
   #setRemovalPolicies(ephemeral: boolean): void {
     const set = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
       RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });

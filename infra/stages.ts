@@ -1,8 +1,8 @@
 import type { Stage } from './settings.ts';
 
 /**
- * The stages and their settings. `npx cdk deploy` deploys production, `npx cdk deploy -c stage=staging` another one. The
- * editor explains each setting, and so does docs/deploying.md.
+ * The stages and their settings. `npx cdk deploy` deploys production, `npx cdk deploy -c stage=staging` another one.
+ * The editor explains each setting, and so does docs/deploying.md.
  *
  * @example
  * staging: { alarms: { email: 'ops@example.com' }, allowOrigins: ['https://staging.example.com'] },

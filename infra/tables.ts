@@ -1,8 +1,8 @@
 import type { CfnTable, TableProps } from 'aws-cdk-lib/aws-dynamodb';
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { AccessTokenItem } from '../functions/shared/access-tokens/token.ts';
-import { type TableId, tableKeys, tableLogicalId } from './table-keys.ts';
+import type { TokenItem } from '../functions/shared/tokens/token.ts';
+import { type TableId, tableKeys, tableLogicalId } from '../model/table-keys.ts';
 
 export type Tables = Record<TableId, Table>;
 
@@ -25,6 +25,6 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
   }
   return {
     plants: addTable('plants'),
-    accessTokens: addTable('accessTokens', { timeToLiveAttribute: 'expiresAt' satisfies keyof AccessTokenItem }),
+    accessTokens: addTable('accessTokens', { timeToLiveAttribute: 'expiresAt' satisfies keyof TokenItem }),
   };
 }

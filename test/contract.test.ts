@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import { ERROR_NUMBERS } from '../functions/shared/errors.ts';
-import { contractText, parseContract } from '../infra/contract.ts';
+import { ERROR_NUMBERS } from '../functions/shared/http/errors.ts';
+import { contractText, parseContract } from '../model/contract.ts';
 
 test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
   const validator = new Validator();

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { newToken } from '../functions/shared/access-tokens/token.ts';
 import { FUNCTION_TIMEOUT_MS, RESPONSE_MS } from '../functions/shared/time-limits.ts';
+import { newToken } from '../functions/shared/tokens/token.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract-body.ts';
 import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';
@@ -51,7 +51,10 @@ async function startNow(initPlan?: Plan) {
     /** Ends all failures. */
     repairDatabase: () => proxy.plan(),
     plants: async () => (await engine.items(engine.plantsTable)).length,
-    /** Starts a test: deletes the plants, plans the failure of the next calls, and uses a new token, which is not cached. */
+    /**
+     * Starts a test: deletes the plants, plans the failure of the next calls, and uses a new token, which is not
+     * cached.
+     */
     async reset(plan?: Plan) {
       proxy.plan();
       await engine.clear(engine.plantsTable);

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import fast from '../vitest.config.ts';
 
 /** The tests that run on a second DynamoDB engine too: what is stored and read, and its limits. */
-const BOTH_ENGINES = ['{functions/**/{attributes,create-plant,tokens-table},tools/token,test/events}.test.ts'];
+const BOTH_ENGINES = ['{functions/**/{attributes,create-plant,opaque-token-verifier},tools/token,test/events}.test.ts'];
 
 const project = (name: string, include: string[], options = {}) => ({
   extends: true as const,
@@ -15,6 +15,8 @@ export default defineConfig({
   root: join(import.meta.dirname, '..'),
   test: {
     ...fast.test,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     include: [],
     projects: [
       project('local-run', ['test/local-run/*.test.ts']),

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { expect, test } from 'vitest';
-import { projectRoot } from '../infra/project-root.ts';
+import { projectRoot } from '../model/project-root.ts';
 import { localVariables } from '../tools/local/environment.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startEngine } from './support/engine.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { projectRoot } from '../infra/project-root.ts';
+import { projectRoot } from '../model/project-root.ts';
 
 const directory = join(projectRoot, '.github/workflows');
 const text = (name: string) => readFileSync(join(directory, name), 'utf8');

@@ -1,4 +1,4 @@
-/* Runs before each command that needs packages. */
+/* Runs before the commands of tools/ and npm test that needs packages. */
 import './check-node.mjs';
 import { existsSync } from 'node:fs';
 

@@ -4,8 +4,8 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { readOperations } from '../infra/contract.ts';
-import { projectRoot } from '../infra/project-root.ts';
+import { readOperations } from '../model/contract.ts';
+import { projectRoot } from '../model/project-root.ts';
 import { command } from './shared/command.ts';
 import { printable } from './shared/printable.ts';
 
@@ -50,8 +50,8 @@ async function readEvent(file: string): Promise<APIGatewayProxyEvent> {
   let event: APIGatewayProxyEvent | null;
   try {
     event = JSON.parse(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'));
-  } catch (error) {
-    throw new Error(`The event ${file} cannot be read: ${(error as Error).message}`);
+  } catch (thrown) {
+    throw new Error(`The event ${file} cannot be read: ${(thrown as Error).message}`);
   }
   if (!(event?.httpMethod && event.resource && event.requestContext)) {
     throw new Error(`The event ${file} must be a REST proxy event, with httpMethod, resource and requestContext.`);

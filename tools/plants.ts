@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
-import { plantType } from '../functions/create-plant/contract.generated.js';
-import { memberValue } from '../functions/shared/dynamodb/attributes.ts';
-import { toJson } from '../functions/shared/success-response.ts';
-import type { ValueType } from '../functions/shared/value-type.ts';
+import { plantShape } from '../functions/create-plant/contract.generated.js';
+import { fromAttribute } from '../functions/shared/dynamodb/attributes.ts';
+import type { Shape } from '../functions/shared/json/shape.ts';
+import { toJson } from '../functions/shared/json/to-json.ts';
 import { checked, command } from './shared/command.ts';
 import { printable } from './shared/printable.ts';
 import { findTable, plantsById, printTable, type Table } from './shared/table.ts';
@@ -16,7 +16,7 @@ item of this plant, in DynamoDB's JSON. Without --stack, the plants are those of
 const OPTIONS = { stack: { type: 'string' } } as const;
 const PAGE_SIZE = 20;
 const MAX_CELL_LENGTH = 60;
-const COLUMNS = Object.entries<ValueType>({ id: 'int64', ...plantType });
+const COLUMNS = Object.entries<Shape>({ id: 'int64', ...plantShape });
 
 await command({ usage: USAGE, options: OPTIONS, optionalArgs: ['ID'] }, async ({ stack }, [id]) => {
   const table = await findTable(stack, 'plants');
@@ -43,8 +43,8 @@ async function printPlant(table: Table, id: string): Promise<void> {
 }
 
 /** Shows a value as JSON, so that an empty text differs from a missing one. Cuts a long one. */
-function cell(attribute: AttributeValue | undefined, type: ValueType): string {
-  const value = memberValue(attribute, type);
+function cell(attribute: AttributeValue | undefined, type: Shape): string {
+  const value = fromAttribute(attribute, type);
   const text = value === undefined ? '-' : toJson(value);
   return text.length > MAX_CELL_LENGTH ? `${text.slice(0, MAX_CELL_LENGTH)}…` : text;
 }

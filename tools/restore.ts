@@ -5,9 +5,9 @@ import {
   PutItemCommand,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
-import { plantType } from '../functions/create-plant/contract.generated.js';
+import { plantShape } from '../functions/create-plant/contract.generated.js';
 import { command, UsageError } from './shared/command.ts';
-import { findTable, type Item, idOf, plantsById, type Table } from './shared/table.ts';
+import { findTable, idOf, plantsById, type StoredItem, type Table } from './shared/table.ts';
 
 const USAGE = `Usage: npm run restore -- --from TABLE [--from-region REGION] [--stack STACK] [--dry-run] [--overwrite]
 
@@ -32,10 +32,10 @@ await command({ usage: USAGE, options: OPTIONS }, async (values) => {
   if (from === undefined) throw new UsageError('--from is missing; it must be the name of the table to copy from.');
   const target = await findTable(stack, 'plants');
   const source = { client: region === undefined ? target.client : new DynamoDBClient({ region }), tableName: from };
-  await restore(source, target, dryRun, overwrite).catch((error: Error) => {
+  await restore(source, target, dryRun, overwrite).catch((thrown: Error) => {
     throw new Error(
-      `The plants of ${from} could not all be copied: ${error.message || error.name}. It is safe to run this again.`,
-      { cause: error },
+      `The plants of ${from} could not all be copied: ${thrown.message || thrown.name}. It is safe to run this again.`,
+      { cause: thrown },
     );
   });
 });
@@ -71,23 +71,23 @@ async function restore(source: Table, target: Table, dryRun: boolean, overwrite:
 }
 
 /** Writes a plant. Returns false if the stored plant is no longer `current`, or no longer missing. */
-async function put({ client, tableName }: Table, item: Item, current: Item | undefined): Promise<boolean> {
+async function put({ client, tableName }: Table, item: StoredItem, current: StoredItem | undefined): Promise<boolean> {
   const condition = current ? isStill(current) : { ConditionExpression: 'attribute_not_exists(id)' };
   try {
     await client.send(new PutItemCommand({ TableName: tableName, Item: item, ...condition }));
     return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
+  } catch (thrown) {
+    if (thrown instanceof ConditionalCheckFailedException) return false;
+    throw thrown;
   }
 }
 
 /**
- * Returns the condition that a stored plant has these attributes, and no other member of the contract. In the local run,
- * it is never true for a plant with a list or a map, because dynalite compares these by identity.
+ * Returns the condition that a stored plant has these attributes, and no other member of the contract. In the local
+ * run, it is never true for a plant with a list or a map, because dynalite compares these by identity.
  */
-function isStill(current: Item) {
-  const names = [...new Set([...Object.keys(current), ...Object.keys(plantType)])];
+function isStill(current: StoredItem) {
+  const names = [...new Set([...Object.keys(current), ...Object.keys(plantShape)])];
   const conditions = names.map((name, i) => (name in current ? `#${i} = :${i}` : `attribute_not_exists(#${i})`));
   const values = Object.values(current).map((value, i) => [`:${i}`, value]);
   return {

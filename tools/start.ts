@@ -4,8 +4,8 @@ import inspector from 'node:inspector';
 import { enableCompileCache } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { projectRoot } from '../infra/project-root.ts';
-import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../model/development-token.ts';
+import { projectRoot } from '../model/project-root.ts';
 import { checkedNumber, command } from './shared/command.ts';
 
 const USAGE = `Usage: npm start [-- --fresh] [--inspect]
@@ -58,8 +58,8 @@ async function freePort(variable: string, defaultPort: string): Promise<number> 
   try {
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw thrown;
     throw new Error(`Port ${port} is in use; set ${variable} to a free port, or to 0 for any free port.`);
   } finally {
     server.close();

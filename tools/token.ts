@@ -1,6 +1,6 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
-import { fromItem, keyOf, newToken, type StoredToken } from '../functions/shared/access-tokens/token.ts';
-import { CACHED_MS } from '../functions/shared/access-tokens/token-cache.ts';
+import { fromTokenItem, newToken, type StoredToken, tokenKey } from '../functions/shared/tokens/token.ts';
+import { CACHED_MS } from '../functions/shared/tokens/token-cache.ts';
 import { checked, command, UsageError } from './shared/command.ts';
 import { findTable, printTable, type Table } from './shared/table.ts';
 
@@ -55,7 +55,7 @@ async function createToken(table: Table, name: string, lifetimeSeconds: number):
 /** Reads all tokens, sorted by name. Includes expired tokens until the table's time to live (TTL) deletes them. */
 async function readTokens({ client, tableName }: Table): Promise<StoredToken[]> {
   const pages = await Array.fromAsync(paginateScan({ client }, { TableName: tableName, ConsistentRead: true }));
-  return pages.flatMap(({ Items = [] }) => Items.map(fromItem)).toSorted((a, b) => a.name.localeCompare(b.name));
+  return pages.flatMap(({ Items = [] }) => Items.map(fromTokenItem)).toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
 /** Deletes each token with this name; two commands at the same time can create two. Throws if there is none. */
@@ -63,7 +63,7 @@ async function revokeTokens(table: Table, name: string): Promise<void> {
   const tokens = (await readTokens(table)).filter((token) => token.name === name);
   if (tokens.length === 0) throw new Error(`There is no token named "${name}".`);
   for (const { digest } of tokens) {
-    await table.client.send(new DeleteItemCommand({ TableName: table.tableName, Key: keyOf(digest) }));
+    await table.client.send(new DeleteItemCommand({ TableName: table.tableName, Key: tokenKey(digest) }));
   }
   console.error(`Token "${name}" is revoked; it is rejected everywhere within ${CACHED_MS / 1000} s.`);
 }

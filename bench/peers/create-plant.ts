@@ -1,15 +1,29 @@
 import { createHash } from 'node:crypto';
-import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, type DynamoDBClientConfig, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 
 /*
- * Shared by the peers that use the AWS SDK: its default client, with the same token look-up (cached for a minute), the
- * same conditional write and the same log line as the function's.
+ * Shared by the peers, which use the AWS SDK's client, with the same token look-up (cached for a minute), the same
+ * conditional write and the same log line as the function's.
  */
 
-const client = new DynamoDBClient({});
+/** Each setting saves a look-up, such as that of a profile, or code that is loaded for it. */
+const BEST_SETTINGS: DynamoDBClientConfig = {
+  region: String(process.env['AWS_REGION']),
+  credentials: {
+    accessKeyId: String(process.env['AWS_ACCESS_KEY_ID']),
+    secretAccessKey: String(process.env['AWS_SECRET_ACCESS_KEY']),
+  },
+  defaultsMode: 'standard',
+  retryMode: 'standard',
+  maxAttempts: 3,
+  useDualstackEndpoint: false,
+  useFipsEndpoint: false,
+};
+
+const client = new DynamoDBClient(process.env['AT_ITS_BEST'] ? BEST_SETTINGS : {});
 const cache = new Map<string, { name: string; until: number }>();
 // Connects in init, as the function does: reads a token that does not exist.
-if (process.env['WARM_UP']) await tokenName('Bearer none');
+if (process.env['AT_ITS_BEST']) await tokenName('Bearer none');
 
 /** Stores the plant of a request. Returns the status and the body of the response. */
 export async function createPlant(authorization: string | undefined, newPlant: Record<string, unknown> | undefined) {

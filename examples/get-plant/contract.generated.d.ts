@@ -6,7 +6,7 @@ export type GetPlantEvent = { "pathParameters": { "id": bigint } };
 
 export declare const operationId: "getPlant";
 export declare const parameters: {"pathParameters":{"id":"int64"},"queryStringParameters":{}};
-export declare const plantType: {"name":"string","tag":"string"};
+export declare const plantShape: {"name":"string","tag":"string"};
 /** Validates an event. The reasons for a failure are in `errors`. */
 declare const validate: import('ajv').ValidateFunction;
 export default validate;

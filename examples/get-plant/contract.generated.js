@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 export const operationId = "getPlant";
 export const parameters = {"pathParameters":{"id":"int64"},"queryStringParameters":{}};
-export const plantType = {"name":"string","tag":"string"};
+export const plantShape = {"name":"string","tag":"string"};
 "use strict";
 export const validate = validate20;
 export default validate20;

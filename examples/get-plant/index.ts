@@ -1,14 +1,14 @@
 import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { dynamoDb, tokenVerifiers } from '#shared/dependencies.ts';
 import { environmentVariable } from '#shared/environment.ts';
-import { accessTokens, dynamoDb } from '#shared/init.ts';
-import { bearerAuth } from '#shared/middleware/bearer-auth.ts';
-import { cors } from '#shared/middleware/cors.ts';
-import { errorResponse } from '#shared/middleware/error-response.ts';
-import { requestLog } from '#shared/middleware/request-log.ts';
-import { typedParameters } from '#shared/middleware/typed-parameters.ts';
-import { validator } from '#shared/middleware/validator.ts';
+import { bearerAuth } from '#shared/http/bearer-auth.ts';
+import { cors } from '#shared/http/cors.ts';
+import { errorResponse } from '#shared/http/error-response.ts';
+import { requestLog } from '#shared/http/request-log.ts';
+import { typedParameters } from '#shared/http/typed-parameters.ts';
+import { validator } from '#shared/http/validator.ts';
 import { type GetPlantEvent, operationId, parameters, default as validateEvent } from './contract.generated.js';
 import { getPlant } from './get-plant.ts';
 
@@ -18,7 +18,7 @@ export const handler = middy<GetPlantEvent, APIGatewayProxyResult>()
   .use(cors())
   .use(errorResponse())
   .use(httpHeaderNormalizer())
-  .use(bearerAuth(accessTokens))
+  .use(bearerAuth(tokenVerifiers))
   .use(typedParameters(parameters))
   .use(validator(validateEvent))
   .handler<unknown, APIGatewayProxyResult>(getPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

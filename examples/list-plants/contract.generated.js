@@ -1,11 +1,12 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 export const operationId = "listPlants";
-export const parameters = {"pathParameters":{},"queryStringParameters":{"limit":"int32","cursor":"int64"}};
-export const plantType = {"name":"string","tag":"string"};
+export const parameters = {"pathParameters":{},"queryStringParameters":{"limit":"int32","cursor":"string"}};
+export const plantShape = {"name":"string","tag":"string"};
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["queryStringParameters"],"properties":{"queryStringParameters":{"type":"object","additionalProperties":false,"required":[],"properties":{"limit":{"type":"integer","int32":true,"minimum":1,"maximum":100},"cursor":{"int64":true}}}}};
+const schema31 = {"type":"object","required":["queryStringParameters"],"properties":{"queryStringParameters":{"type":"object","additionalProperties":false,"required":[],"properties":{"limit":{"type":"integer","int32":true,"minimum":1,"maximum":100},"cursor":{"type":"string","wellFormed":true,"pattern":"^-?\\d{1,19}$"}}}}};
+const pattern4 = new RegExp("^-?\\d{1,19}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -83,8 +84,9 @@ errors++;
 }
 if(data0.cursor !== undefined){
 let data2 = data0.cursor;
-if(typeof data2 !== "bigint" || BigInt.asIntN(64, data2) !== data2){
-const err5 = {instancePath:instancePath+"/queryStringParameters/cursor",schemaPath:"#/properties/queryStringParameters/properties/cursor/int64",keyword:"int64",params:{},message:"must pass \"int64\" keyword validation",schema:true,parentSchema:schema31.properties.queryStringParameters.properties.cursor,data:data2};
+if(typeof data2 === "string"){
+if(!pattern4.test(data2)){
+const err5 = {instancePath:instancePath+"/queryStringParameters/cursor",schemaPath:"#/properties/queryStringParameters/properties/cursor/pattern",keyword:"pattern",params:{pattern: "^-?\\d{1,19}$"},message:"must match pattern \""+"^-?\\d{1,19}$"+"\"",schema:"^-?\\d{1,19}$",parentSchema:schema31.properties.queryStringParameters.properties.cursor,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -93,10 +95,8 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-}
-else {
-const err6 = {instancePath:instancePath+"/queryStringParameters",schemaPath:"#/properties/queryStringParameters/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.queryStringParameters.type,parentSchema:schema31.properties.queryStringParameters,data:data0};
+if(!data2.isWellFormed()){
+const err6 = {instancePath:instancePath+"/queryStringParameters/cursor",schemaPath:"#/properties/queryStringParameters/properties/cursor/wellFormed",keyword:"wellFormed",params:{},message:"must pass \"wellFormed\" keyword validation",schema:true,parentSchema:schema31.properties.queryStringParameters.properties.cursor,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -106,14 +106,37 @@ vErrors.push(err6);
 errors++;
 }
 }
-}
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+const err7 = {instancePath:instancePath+"/queryStringParameters/cursor",schemaPath:"#/properties/queryStringParameters/properties/cursor/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.queryStringParameters.properties.cursor.type,parentSchema:schema31.properties.queryStringParameters.properties.cursor,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
 else {
 vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/queryStringParameters",schemaPath:"#/properties/queryStringParameters/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.queryStringParameters.type,parentSchema:schema31.properties.queryStringParameters,data:data0};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
 }
 errors++;
 }

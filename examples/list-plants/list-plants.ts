@@ -1,18 +1,35 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { itemOf, membersOf } from '#shared/dynamodb/attributes.ts';
+import { fromItem, toItem } from '#shared/dynamodb/attributes.ts';
 import type { DynamoDb } from '#shared/dynamodb/client.ts';
-import { successResponse } from '#shared/success-response.ts';
-import { type ListPlantsEvent, plantType } from './contract.generated.js';
+import { successResponse } from '#shared/http/success-response.ts';
+import { toJson } from '#shared/json/to-json.ts';
+import { databaseMs } from '#shared/time-limits.ts';
+import { type ListPlantsEvent, plantShape } from './contract.generated.js';
+
+/**
+ * Maximum size of the plants of a page, in bytes. Lambda rejects a response of more than 6 MB ("Lambda quotas"), which
+ * 1 MB of DynamoDB's can become: a control character is one byte there, and seven in the response. A plant alone always
+ * fits.
+ */
+const MAX_PAGE_BYTES = 5_000_000;
 
 /** Responds with a page of plants (openapi.yaml, `listPlants`); by default of 20 plants. */
 export function listPlants(dynamoDb: DynamoDb, tableName: string) {
   return async ({ queryStringParameters }: ListPlantsEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const { limit = 20, cursor } = queryStringParameters;
-    const start = cursor === undefined ? {} : { ExclusiveStartKey: itemOf({ id: cursor }) };
+    const start = cursor === undefined ? {} : { ExclusiveStartKey: toItem({ id: BigInt(cursor) }) };
     const read = { TableName: tableName, Limit: limit, ...start };
-    const { Items: items = [], LastEvaluatedKey: lastKey } = await dynamoDb.send('Scan', read, context);
-    const plants = items.map((item) => membersOf(item, { id: 'int64', ...plantType }));
-    const next = lastKey && { cursor: String(lastKey['id']?.N) };
-    return successResponse({ plants, ...next });
+    const { Items: items = [], LastEvaluatedKey: lastKey } = await dynamoDb.call('Scan', read, databaseMs(context));
+    const plants = [];
+    let size = 0;
+    for (const item of items) {
+      const plant = fromItem(item, { id: 'int64', ...plantShape });
+      // The body is JSON, as a string in the JSON of the function's response.
+      size += Buffer.byteLength(JSON.stringify(toJson(plant)));
+      if (size > MAX_PAGE_BYTES) break;
+      plants.push(plant);
+    }
+    const next = plants.length < items.length ? items[plants.length - 1] : lastKey;
+    return successResponse({ plants, cursor: next?.['id']?.N });
   };
 }

@@ -7,9 +7,9 @@ export type CreatePlantEvent = { "body": { "id": bigint; "name": string; "tag"?:
 
 export declare const operationId: "createPlant";
 export declare const parameters: {"pathParameters":{},"queryStringParameters":{}};
-export declare const bodyType: {"id":"int64","name":"string","tag":"string"};
-export declare const newPlantType: {"id":"int64","name":"string","tag":"string"};
-export declare const plantType: {"name":"string","tag":"string"};
+export declare const bodyShape: {"id":"int64","name":"string","tag":"string"};
+export declare const newPlantShape: {"id":"int64","name":"string","tag":"string"};
+export declare const plantShape: {"name":"string","tag":"string"};
 /** Validates an event. The reasons for a failure are in `errors`. */
 declare const validate: import('ajv').ValidateFunction;
 export default validate;

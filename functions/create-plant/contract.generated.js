@@ -1,9 +1,9 @@
 // Generated from openapi.yaml by npm run generate. Do not edit.
 export const operationId = "createPlant";
 export const parameters = {"pathParameters":{},"queryStringParameters":{}};
-export const bodyType = {"id":"int64","name":"string","tag":"string"};
-export const newPlantType = {"id":"int64","name":"string","tag":"string"};
-export const plantType = {"name":"string","tag":"string"};
+export const bodyShape = {"id":"int64","name":"string","tag":"string"};
+export const newPlantShape = {"id":"int64","name":"string","tag":"string"};
+export const plantShape = {"name":"string","tag":"string"};
 "use strict";
 export const validate = validate20;
 export default validate20;

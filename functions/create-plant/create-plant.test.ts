@@ -21,6 +21,21 @@ function freeId(): bigint {
   return lastId;
 }
 
+test('stores a plant, and responds with its name and tag', async () => {
+  const id = freeId();
+  const { statusCode, body } = await create({ id, name: 'Aloe', tag: 'succulent' });
+  expect({ statusCode, body }).toEqual({ statusCode: 200, body: '{"name":"Aloe","tag":"succulent"}' });
+  expect(await engine.stored(id)).toEqual({ id: String(id), name: 'Aloe', tag: 'succulent' });
+});
+
+test('responds to the same plant again, and rejects another one with its id', async () => {
+  const id = freeId();
+  await create({ id, name: 'Aloe' });
+  expect(await create({ id, name: 'Aloe' })).toMatchObject({ statusCode: 200, body: '{"name":"Aloe"}' });
+  await expect(create({ id, name: 'Fern' })).rejects.toMatchObject({ error: 409 });
+  await expect(create({ id, name: 'Aloe', tag: 'succulent' })).rejects.toMatchObject({ error: 409 });
+});
+
 test('repeating a request succeeds, and a different plant with the same id is rejected', async () => {
   const plant = fc.record({ name: text, tag: text }, { requiredKeys: ['name'] });
   await fc.assert(

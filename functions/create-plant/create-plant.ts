@@ -1,32 +1,34 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { type Item, itemOf, membersOf } from '#shared/dynamodb/attributes.ts';
+import { fromItem, type Item, toItem } from '#shared/dynamodb/attributes.ts';
 import type { DynamoDb } from '#shared/dynamodb/client.ts';
 import { ConditionFailedError } from '#shared/dynamodb/response.ts';
-import { PlantStoreError } from '#shared/errors.ts';
-import { successResponse, toJson } from '#shared/success-response.ts';
-import { type CreatePlantEvent, newPlantType, plantType } from './contract.generated.js';
+import { PlantStoreError } from '#shared/http/errors.ts';
+import { successResponse } from '#shared/http/success-response.ts';
+import { toJson } from '#shared/json/to-json.ts';
+import { databaseMs } from '#shared/time-limits.ts';
+import { type CreatePlantEvent, newPlantShape, plantShape } from './contract.generated.js';
 
 /**
- * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant, as
- * after a lost response, it changes nothing and responds in the same way.
+ * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant,
+ * as after a lost response, it changes nothing and responds in the same way.
  *
- * @throws 409 if the id is in use by a different plant; the errors of `DynamoDb.send`.
+ * @throws 409 if the id is in use by a different plant; the errors of `DynamoDb.call`.
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
-    const item = itemOf(plant);
+    const item = toItem(plant);
     const put = {
       TableName: tableName,
       Item: item,
       ConditionExpression: 'attribute_not_exists(id)',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     };
-    await dynamoDb.send('PutItem', put, context).catch((thrown) => {
+    await dynamoDb.call('PutItem', put, databaseMs(context)).catch((thrown) => {
       if (!(thrown instanceof ConditionFailedError)) throw thrown;
       if (thrown.item && isSamePlant(thrown.item, item)) return;
       throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; use another id.`);
     });
-    return successResponse(membersOf(item, plantType));
+    return successResponse(fromItem(item, plantShape));
   };
 }
 
@@ -36,5 +38,5 @@ function isSamePlant(stored: Item, sent: Item): boolean {
 
 /** Two equal items can differ in the order of members, and in how DynamoDB writes a number. Their JSON is the same. */
 function plantJson(item: Item): string {
-  return toJson(membersOf(item, newPlantType));
+  return toJson(fromItem(item, newPlantShape));
 }

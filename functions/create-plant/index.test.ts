@@ -1,13 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { digestOf } from '#shared/access-tokens/token.ts';
+import { digestOf } from '#shared/tokens/token.ts';
+import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import { bodyOf, plantWith } from '../../test/support/plant.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 
 const engine = closedAtEnd(await startEngine());
 // The module reads its environment when it is loaded.
@@ -26,6 +26,33 @@ async function responseTo(event: unknown) {
   return contractBody(await handler(event, contextWith()));
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
+
+const MONSTERA = '{"id":400500,"name":"Monstera deliciosa","tag":"climber"}';
+
+// The contract in five requests. The second and the third one need the plant of the first one.
+test.each([
+  ['creates a plant', MONSTERA, { name: 'Monstera deliciosa', tag: 'climber' }],
+  ['creates the same plant again, and changes nothing', MONSTERA, { name: 'Monstera deliciosa', tag: 'climber' }],
+  [
+    'rejects another plant with the same id',
+    '{"id":400500,"name":"Aloe"}',
+    { error: 409, message: 'The id 400500 is in use by a different plant; use another id.' },
+  ],
+  [
+    'rejects a plant without a name',
+    '{"id":400501}',
+    { error: 400, message: 'The member name is missing; it must be a string of well-formed Unicode.' },
+  ],
+])('%s', async (_, body, response) => {
+  expect(await responseToBody(body)).toEqual(response);
+});
+
+test('rejects a request without a token', async () => {
+  expect(await responseTo(eventWith({ body: MONSTERA, headers: {} }))).toEqual({
+    error: 401,
+    message: 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".',
+  });
+});
 
 /** An id outside of 400,000 to 500,000, which other tests use, and a JSON number with this value. */
 const writtenId = fc

@@ -1,30 +1,30 @@
 import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { dynamoDb, tokenVerifiers } from '#shared/dependencies.ts';
 import { environmentVariable } from '#shared/environment.ts';
-import { accessTokens, dynamoDb } from '#shared/init.ts';
-import { bearerAuth } from '#shared/middleware/bearer-auth.ts';
-import { cors } from '#shared/middleware/cors.ts';
-import { errorResponse } from '#shared/middleware/error-response.ts';
-import { jsonBody } from '#shared/middleware/json-body.ts';
-import { requestLog } from '#shared/middleware/request-log.ts';
-import { validator } from '#shared/middleware/validator.ts';
-import { bodyType, type CreatePlantEvent, operationId, default as validateEvent } from './contract.generated.js';
+import { bearerAuth } from '#shared/http/bearer-auth.ts';
+import { cors } from '#shared/http/cors.ts';
+import { errorResponse } from '#shared/http/error-response.ts';
+import { jsonBody } from '#shared/http/json-body.ts';
+import { requestLog } from '#shared/http/request-log.ts';
+import { validator } from '#shared/http/validator.ts';
+import { bodyShape, type CreatePlantEvent, operationId, default as validateEvent } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 
 /**
- * `POST /plants` (openapi.yaml, `createPlant`). Takes an API Gateway REST proxy event, `unknown` until it is validated, and
- * returns a proxy response: 200 with a Plant, or 400 with an Error. After init, it never throws.
+ * `POST /plants` (openapi.yaml, `createPlant`). Takes an API Gateway REST proxy event, `unknown` until it is validated,
+ * and returns a proxy response: 200 with a Plant, or 400 with an Error. After init, it never throws.
  *
- * A request passes through the middleware from top to bottom, the response or an error from bottom to top: `errorResponse`
- * turns an error into a response, and `cors` adds its headers to that.
+ * A request passes through the middleware from top to bottom, the response or an error from bottom to top:
+ * `errorResponse` turns an error into a response, and `cors` adds its headers to that.
  */
 export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(requestLog(operationId))
   .use(cors())
   .use(errorResponse())
   .use(httpHeaderNormalizer())
-  .use(bearerAuth(accessTokens))
-  .use(jsonBody(bodyType))
+  .use(bearerAuth(tokenVerifiers))
+  .use(jsonBody(bodyShape))
   .use(validator(validateEvent))
   .handler<unknown, APIGatewayProxyResult>(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

@@ -2,15 +2,15 @@
  * The environment variables of the functions: `infra/` sets them, and `tools/local/` for the local run.
  */
 
-/** The variable with the name of a table: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens` (infra/table-keys.ts). */
+/** The variable with the name of a table: `ACCESS_TOKENS_TABLE_NAME` for `accessTokens` (model/table-keys.ts). */
 export type TableVariable = `${string}_TABLE_NAME`;
 
 /** `ALLOW_ORIGINS` and `TOKEN_AUDIENCE` are lists, separated by commas. */
 type SettingVariable = 'ALLOW_ORIGINS' | 'TOKEN_ISSUER' | 'TOKEN_AUDIENCE' | 'TOKEN_SCOPE';
 
 /**
- * The stack sets the endpoint, and Lambda the others ("Using Lambda environment variables"). The local run has no session
- * token.
+ * The stack sets the endpoint, and Lambda the others ("Using Lambda environment variables"). The local run has no
+ * session token.
  */
 type AwsVariable =
   | `AWS_${'REGION' | 'ACCESS_KEY_ID' | 'SECRET_ACCESS_KEY' | 'SESSION_TOKEN'}`

@@ -10,3 +10,7 @@ test.each([
 ])('in %s, who waits for another waits longer: %j', (_, times) => {
   expect(times.filter((time, index) => time <= (times[index - 1] ?? 0))).toEqual([]);
 });
+
+test('the database must respond 4 s before the invocation ends', () => {
+  expect(limits.databaseMs({ getRemainingTimeInMillis: () => 9000 })).toBe(5000);
+});

@@ -1,5 +1,6 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
+import { gatewayResponses } from '../../model/gateway-responses.ts';
 import { textOf } from '../../test/support/permissions.ts';
 import {
   allOperations,
@@ -9,7 +10,6 @@ import {
   releaseOf,
   templateWith,
 } from '../../test/support/stack.ts';
-import { gatewayResponses } from './gateway-responses.ts';
 
 const template = templateWith({});
 

@@ -15,8 +15,8 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
+import { API_STAGE } from '../../model/api-stage.ts';
 import type { StackSettings } from '../settings.ts';
-import { API_STAGE } from './api-stage.ts';
 import { type ApiRoute, apiDefinition, TLS_1_2_OR_NEWER } from './definition.ts';
 import { addWebAcl } from './web-acl.ts';
 
@@ -27,8 +27,8 @@ interface ApiProps
 }
 
 /**
- * The fields of an access log line. None is a request header, because Authorization contains the token, or a value in which
- * a client can put a quotation mark, because API Gateway may not escape it.
+ * The fields of an access log line. None is a request header, because Authorization contains the token, or a value in
+ * which a client can put a quotation mark, because API Gateway may not escape it.
  */
 const ACCESS_LOG_FIELDS = {
   /** Not `$context.requestId`, which the client can choose ("Variables for access logging for API Gateway"). */
@@ -68,8 +68,8 @@ export class Api extends Construct {
       apiDefinition: ApiDefinition.fromInline(apiDefinition(stackName, routes, allowOrigins)),
       // The default mode keeps binary media types that were removed from the definition ("AWS::ApiGateway::RestApi").
       mode: RestApiMode.OVERWRITE,
-      // By default, an import ignores the parts of the definition that API Gateway warns about ("Errors and warnings from
-      // importing your API into API Gateway").
+      // By default, an import ignores the parts of the definition that API Gateway warns about ("Errors and warnings
+      // from importing your API into API Gateway").
       failOnWarnings: true,
       endpointTypes: [EndpointType.REGIONAL],
       // Without this parameter, an import changes the endpoint type to EDGE ("PutRestApi").

@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
+import { NOT_FOUND } from '../../model/gateway-responses.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import {
   allOperations,
@@ -9,7 +10,6 @@ import {
   methodsOf,
   templateWith,
 } from '../../test/support/stack.ts';
-import { NOT_FOUND } from './gateway-responses.ts';
 
 const A = 'https://a.example';
 const template = templateWith({ allowOrigins: [A] });

@@ -1,9 +1,10 @@
 import { Stack } from 'aws-cdk-lib';
 import { EndpointAccessMode, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { Operation } from '../contract.ts';
-import { corsHeaders, preflightHeaders } from './cors.ts';
-import { gatewayResponsesWith, NOT_FOUND, responseParameters } from './gateway-responses.ts';
+import { errorHeaders } from '../../functions/shared/http/errors.ts';
+import type { Operation } from '../../model/contract.ts';
+import { corsHeaders, preflightHeaders } from '../../model/cors.ts';
+import { gatewayResponses, NOT_FOUND } from '../../model/gateway-responses.ts';
 
 /**
  * TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). A change
@@ -22,8 +23,9 @@ export interface ApiRoute {
 }
 
 /**
- * Returns the whole API as one OpenAPI document ("OpenAPI extensions for API Gateway"). With one CloudFormation resource
- * per method, a removed method would stay deployed: CloudFormation deletes it only after it has made the new deployment.
+ * Returns the whole API as one OpenAPI document ("OpenAPI extensions for API Gateway"). With one CloudFormation
+ * resource per method, a removed method would stay deployed: CloudFormation deletes it only after it has made the new
+ * deployment.
  *
  * @param name the API's name in the console
  * @param allowOrigins the origins for CORS; without any, no response has CORS headers
@@ -57,7 +59,8 @@ export function apiDefinition(name: string, routes: ApiRoute[], allowOrigins: st
     info: { title: name, version: '1' },
     paths: Object.fromEntries([...paths].map((path) => [path, pathItem(path)])),
     'x-amazon-apigateway-gateway-responses': gatewayResponsesWith(headers),
-    // The function gets bodies as base64. In a text, bytes that are not UTF-8 would become U+FFFD, which it cannot reject.
+    // The function gets bodies as base64. In a text, bytes that are not UTF-8 would become U+FFFD, which it cannot
+    // reject.
     'x-amazon-apigateway-binary-media-types': ['*/*'],
     // The RestApi has these two properties too (api.ts). Without them here, the import could reset them.
     'x-amazon-apigateway-security-policy': TLS_1_2_OR_NEWER.securityPolicy,
@@ -115,4 +118,31 @@ function mockMethod(statusCode: 200 | 400, headers: Record<string, string>, resp
       },
     },
   };
+}
+
+/**
+ * Returns the gateway responses for an API definition: status 400 and an Error of the contract.
+ *
+ * @param headers of each response, beside those of its error
+ */
+export function gatewayResponsesWith(headers: Record<string, string>) {
+  return Object.fromEntries(
+    Object.entries(gatewayResponses).map(([type, { error, message }]) => [
+      type,
+      {
+        statusCode: '400',
+        responseParameters: responseParameters('gatewayresponse', { ...headers, ...errorHeaders[error] }),
+        responseTemplates: { 'application/json': JSON.stringify({ error, message }) },
+      },
+    ]),
+  );
+}
+
+/**
+ * Returns fixed headers in API Gateway's syntax, such as `{ 'gatewayresponse.header.Retry-After': "'1'" }`.
+ *
+ * @param prefix `gatewayresponse` or `method.response`
+ */
+function responseParameters(prefix: string, headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.header.${name}`, `'${value}'`]));
 }

@@ -10,8 +10,8 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import { pascalCaseId } from '../../model/contract.ts';
 import type { CanaryRelease } from '../canary-release.ts';
-import { pascalCaseId } from '../contract.ts';
 import type { Stage } from '../settings.ts';
 import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
 
@@ -85,7 +85,10 @@ export class Alarms extends Construct {
     this.#addReleaseRule(releases);
   }
 
-  /** Publishes a sentence for each release that fails or is stopped ("Monitoring deployments with Amazon CloudWatch Events"). */
+  /**
+   * Publishes a sentence for each release that fails or is stopped ("Monitoring deployments with Amazon CloudWatch
+   * Events").
+   */
   #addReleaseRule(releases: CanaryRelease[]): void {
     const [id, state] = ['deploymentId', 'state'].map((name) => EventField.fromPath(`$.detail.${name}`));
     new Rule(this, 'FailedRelease', {
@@ -132,9 +135,9 @@ export class Alarms extends Construct {
 }
 
 /**
- * The percentage of requests per minute that took longer than 2 s. It is 0 for fewer than three slow requests, because with
- * little traffic these are cold starts. A p99 alarm would need 1,000 requests per minute ("Percentile-based alarms and
- * low data samples").
+ * The percentage of requests per minute that took longer than 2 s. It is 0 for fewer than three slow requests, because
+ * with little traffic these are cold starts. A p99 alarm would need 1,000 requests per minute ("Percentile-based alarms
+ * and low data samples").
  */
 function slowRequests(restApi: RestApiBase): MathExpression {
   const latency = (statistic: string) => restApi.metricLatency({ statistic, period: MINUTE });

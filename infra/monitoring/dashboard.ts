@@ -20,7 +20,8 @@ const SIZE = { width: 12, height: 6 };
 export function addDashboard(scope: Construct, { tables, functions, api }: MonitoredResources, alarms: Alarm[]): void {
   const { stackName, region } = Stack.of(scope);
   new Dashboard(scope, 'Dashboard', {
-    // With the region, because a dashboard name is unique in all regions of an account ("Creating a CloudWatch dashboard").
+    // With the region, because a dashboard name is unique in all regions of an account ("Creating a CloudWatch
+    // dashboard").
     dashboardName: `${stackName}-${region}`,
     defaultInterval: Duration.hours(3),
     widgets: [

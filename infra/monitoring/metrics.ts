@@ -2,10 +2,10 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup, type MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { ErrorNumber } from '../../functions/shared/errors.ts';
-import type { RequestLine } from '../../functions/shared/middleware/request-log.ts';
+import type { ErrorNumber } from '../../functions/shared/http/errors.ts';
+import type { RequestLine } from '../../functions/shared/http/request-log.ts';
+import { gatewayResponses } from '../../model/gateway-responses.ts';
 import type { Api } from '../api/api.ts';
-import { gatewayResponses } from '../api/gateway-responses.ts';
 import type { CanaryRelease } from '../canary-release.ts';
 import type { OperationFunction } from '../functions.ts';
 import type { Tables } from '../tables.ts';
@@ -23,7 +23,7 @@ export const MINUTE = Duration.minutes(1);
 
 /** A metric of the whole stack. CloudWatch adds up the filters of all logs ("CloudWatch concepts", Aggregation). */
 type StackMetric = 'Faults' | 'Throttled' | 'Unauthorized';
-/** A field of the functions' log. The compiler compares its name with the field that functions log. */
+/** A field of the functions' log. The compiler compares the name of a pattern's first field with what functions log. */
 type Field = `$.message.${keyof RequestLine}`;
 type Pattern = `${Field} ${'=' | '>='} ${string}` | `$.gatewayResponse = ${string}`;
 

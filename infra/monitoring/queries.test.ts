@@ -13,15 +13,15 @@ const queries = Object.values(propertiesOf(template, 'AWS::Logs::QueryDefinition
 );
 
 /** Returns the paths of all members of a value, such as `message.cause.name`. */
-function membersOf(value: unknown, prefix = ''): string[] {
+function memberPaths(value: unknown, prefix = ''): string[] {
   if (typeof value !== 'object' || value === null) return [prefix];
   return Object.entries(value).flatMap(([name, member]) =>
-    membersOf(member, prefix === '' ? name : `${prefix}.${name}`),
+    memberPaths(member, prefix === '' ? name : `${prefix}.${name}`),
   );
 }
 
 const functionFields = [
-  ...membersOf(await requestLine('createPlant', 503)),
+  ...memberPaths(await requestLine('createPlant', 503)),
   // Uncaught errors, which the Node.js runtime of Lambda logs.
   ...['message.errorType', 'message.errorMessage'],
   // The report of an invocation ("Lambda Telemetry API Event schema reference").

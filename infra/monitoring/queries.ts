@@ -1,13 +1,16 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { RequestLine } from '../../functions/shared/middleware/request-log.ts';
+import type { RequestLine } from '../../functions/shared/http/request-log.ts';
 import { gatewayFaults, type MonitoredResources } from './metrics.ts';
 
 /** A field of a request in the functions' log. */
 export const field = (name: keyof RequestLine) => `message.${name}`;
 
-/** The extended request id, in function logs and the access log. Clients cannot choose it ("Access logging for REST APIs"). */
+/**
+ * The extended request id, in function logs and the access log. Clients cannot choose it ("Access logging for REST
+ * APIs").
+ */
 const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedRequestId)`;
 
 /**
@@ -16,7 +19,9 @@ const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedReques
  */
 const UNFINISHED = 'record.status in ["timeout", "error", "failure"]';
 
-/** What failed, and the innermost cause that was logged: of a fault, of a crash, or of an invocation without a response. */
+/**
+ * What failed, and the innermost cause that was logged: of a fault, of a crash, or of an invocation without a response.
+ */
 const FAULT = `coalesce(${field('fault')}.message, message.errorType, record.status)`;
 const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}.cause.message, message.errorMessage, record.errorType)`;
 

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
 import { readExamples } from '../../tools/generate/examples.ts';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
+import { makeClientFolder } from '../support/client-folder.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { plantWith } from '../support/plant.ts';
 import { copyProject } from '../support/project-copy.ts';
@@ -11,6 +12,8 @@ import { copyProject } from '../support/project-copy.ts';
 
 const project = closedAtEnd(copyProject());
 const examples = readExamples().map(({ file }) => basename(file, '.yaml'));
+
+let url = '';
 
 /** Runs a command, which must succeed. */
 async function run(command: string, variables: Record<string, string> = {}): Promise<void> {
@@ -24,7 +27,11 @@ const read = (file: string) => readFileSync(join(project.directory, file), 'utf8
 function paste(file: string, line: string, text: string): void {
   const source = read(file);
   expect(source).toContain(line);
-  writeFileSync(join(project.directory, file), source.replace(line, `${line}${text}`));
+  // A function, because a text could contain a pattern such as "$'".
+  writeFileSync(
+    join(project.directory, file),
+    source.replace(line, () => `${line}${text}`),
+  );
 }
 
 beforeAll(async () => {
@@ -43,6 +50,7 @@ beforeAll(async () => {
     else paste('openapi.yaml', '\npaths:\n', paths);
   }
   await run('npm run generate');
+  ({ url } = await project.start('npm start'));
 });
 
 test('the moved examples are well-typed, and their tests pass', async () => {
@@ -53,7 +61,6 @@ test('the moved examples are well-typed, and their tests pass', async () => {
 });
 
 test('the local run serves the examples and the member', async () => {
-  const { url } = await project.start('npm start');
   const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' };
   const send = async (method: string, path: string, body: string | null = null) =>
     (await fetch(new URL(path, url), { method, headers, body })).text();
@@ -66,4 +73,23 @@ test('the local run serves the examples and the member', async () => {
   expect(await send('GET', '/plants/-9007199254740993')).toBe(plant);
   expect(await send('GET', '/plants/-9007199254740992')).toContain('"error":404');
   expect(await send('GET', '/plants?limit=1')).toContain(`{"plants":[{"id":-9007199254740993,${plant.slice(1)}]`);
+});
+
+test('the client of docs/clients.md pages through all plants', async () => {
+  const client = makeClientFolder(read('openapi.yaml'));
+  const ids = ['-9223372036854775808', '9223372036854775806', '9223372036854775807'];
+  const program = `
+    import { plantStore } from './client.ts';
+    const client = plantStore('${new URL(url).origin}', '${DEVELOPMENT_TOKEN}');
+    for (const id of [${ids.map((id) => `${id}n`)}]) await client.POST('/plants', { body: { id, name: 'Aloe' } });
+    let cursor: string | undefined;
+    do {
+      const query: { limit: number; cursor?: string } = { limit: 1, ...(cursor !== undefined && { cursor }) };
+      const { data, error } = await client.GET('/plants', { params: { query } });
+      if (error) throw new Error(error.message);
+      for (const plant of data.plants) if (plant.name === 'Aloe') console.log(String(plant.id));
+      cursor = data.cursor;
+    } while (cursor !== undefined);`;
+  const output = await client.run(program);
+  expect(output.trim().split('\n').toSorted()).toEqual(ids);
 });

@@ -10,8 +10,8 @@ const CLIENT = join(import.meta.dirname, '../node_modules/aws-lambda-ric/index.m
 const RAPID_CLIENT = join(import.meta.dirname, 'rapid-client.cjs');
 
 /**
- * Starts AWS's runtime client with a bundle, and a fake Runtime API that sends it one event at a time ("Using the Lambda
- * runtime API for custom runtimes").
+ * Starts AWS's runtime client with a bundle, and a fake Runtime API that sends it one event at a time ("Using the
+ * Lambda runtime API for custom runtimes").
  *
  * @param isMeasured true to use the client's native part, as Lambda does, and to leave stdout out of the log
  */

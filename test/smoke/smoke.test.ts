@@ -3,8 +3,8 @@ import { request as sendRequest } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { digestOf, keyOf, newToken } from '../../functions/shared/access-tokens/token.ts';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
+import { digestOf, newToken, tokenKey } from '../../functions/shared/tokens/token.ts';
+import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { type Input, startDynamoDbProxy } from '../support/dynamodb-proxy.ts';
 import { type FakeResponse, type ReceivedRequest, startFakeService } from '../support/fake-service.ts';
@@ -88,7 +88,7 @@ test('its plants have the name "smoke test", and with another token other ids be
   }
 });
 
-const developmentKey = keyOf(digestOf(DEVELOPMENT_TOKEN));
+const developmentKey = tokenKey(digestOf(DEVELOPMENT_TOKEN));
 test.each<[string, string, (input: Input) => Input, string[]]>([
   [
     'loses a tag',

@@ -4,12 +4,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../../functions/shared/access-tokens/token.ts';
-import { TEMPORARY_ERRORS } from '../../functions/shared/errors.ts';
-import { JWT_PATTERN } from '../../functions/shared/middleware/bearer-auth.ts';
-import { parseObject } from '../../functions/shared/parse-object.ts';
+import { JWT_PATTERN } from '../../functions/shared/http/bearer-auth.ts';
+import { parseObject } from '../../functions/shared/json/parse-object.ts';
 import { RESPONSE_MS } from '../../functions/shared/time-limits.ts';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
+import { TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../../functions/shared/tokens/token.ts';
+import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
 
 /*
  * Sends requests to a running service, and checks the responses (docs/operations.md, "Smoke test"). It can have a token
@@ -31,7 +30,7 @@ if (!/^\d{1,4}$/.test(PLANT_STORE_WAIT)) stop('PLANT_STORE_WAIT must be a number
 
 /**
  * The first id. It is a hash of the token, so each run with one token creates the same plants, from 2^63 - 2^52 + 1 to
- * 2^63 - 1023, where no client's ids are. Doubles of this size are 1,024 apart, so a service that rounds ids confuses
+ * 2^63 - 1023, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service that rounds ids confuses
  * this id with the next one.
  */
 const id = 2n ** 63n - 2n ** 52n + (hash('sha256', token, 'buffer').readBigUInt64BE() >> 22n) * 1024n + 1n;
@@ -91,8 +90,8 @@ async function waitForService(): Promise<void> {
     try {
       await send({ headers: {} });
       return;
-    } catch (error) {
-      const { message } = error as Error;
+    } catch (thrown) {
+      const { message } = thrown as Error;
       if (Date.now() >= end) stop(PLANT_STORE_URL ? message : `${message} ${START_FIRST}`);
       await sleep(5000);
     }
@@ -124,7 +123,7 @@ async function send(request: RequestInit, path = '/plants', repeats = 3) {
   if (status === 200 ? typeof name !== 'string' : status !== 400 || !isError) {
     throw new Error(`The response has the status ${status}, and is not one of the contract.`);
   }
-  if (TEMPORARY_ERRORS.includes(error) && repeats > 0) {
+  if ([429, 503, 504].includes(Number(error)) && repeats > 0) {
     await sleep(2000);
     return send(request, path, repeats - 1);
   }
@@ -143,8 +142,8 @@ async function fetchText(path: string, request: RequestInit) {
       if (bytes.length > MAX_RESPONSE_BYTES) break;
     }
     return { status: response.status, headers: response.headers, text: bytes.toString() };
-  } catch (error) {
-    const { name, cause } = error as Error;
+  } catch (thrown) {
+    const { name, cause } = thrown as Error;
     throw new Error(`There is no response from ${host} (${Object(cause).code ?? name}).`);
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { ERROR_NUMBERS, type ErrorNumber } from '../../functions/shared/errors.ts';
-import { parseContract } from '../../infra/contract.ts';
+import { ERROR_NUMBERS, type ErrorNumber } from '../../functions/shared/http/errors.ts';
+import { parseContract } from '../../model/contract.ts';
 import { readExamples } from '../../tools/generate/examples.ts';
 
 /** openapi.yaml, and for each example its own contract. */

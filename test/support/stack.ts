@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import type { gatewayResponsesWith } from '../../infra/api/gateway-responses.ts';
-import { type Operation, readOperations } from '../../infra/contract.ts';
+import type { gatewayResponsesWith } from '../../infra/api/definition.ts';
 import type { GrantedOperation } from '../../infra/functions.ts';
 import { grantedOperations } from '../../infra/grants.ts';
 import { PRODUCTION, type StackSettings, withDefaults } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
+import { type Operation, readOperations } from '../../model/contract.ts';
 import { readExamples } from '../../tools/generate/examples.ts';
 
 const ofContract = grantedOperations();

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
+import { gatewayResponses } from '../../model/gateway-responses.ts';
 import type { FakeResponse, ReceivedRequest } from '../support/fake-service.ts';
 
 /*
- * Plays what the trial calls: the clock, `cdk deploy`, the API of the service, and the APIs of AWS. The responses of AWS
- * have the members of the page with the operation's name in the API reference of its service.
+ * Plays what the trial calls: the clock, `cdk deploy`, the API of the service, and the APIs of AWS. The responses of
+ * AWS have the members of the page with the operation's name in the API reference of its service.
  */
 
 const [REGION, STACK] = ['us-east-1', 'PlantStore-trial'];
@@ -405,9 +405,9 @@ export function createFakeAws(world: World) {
         );
       }
       return json(200, operation(restOperations, `${method} ${path.replace(/\/$/, '')}`)(body ? JSON.parse(body) : {}));
-    } catch (error) {
-      if (!(error instanceof AwsError)) throw error;
-      const { code, message } = error;
+    } catch (thrown) {
+      if (!(thrown instanceof AwsError)) throw thrown;
+      const { code, message } = thrown;
       if (target !== undefined) return json(400, { __type: code, message });
       return response(
         400,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
-import { projectRoot } from '../../infra/project-root.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import { contextWith, eventWith } from '../support/event.ts';
 import { startFakeService } from '../support/fake-service.ts';
 import { copyProject } from '../support/project-copy.ts';

@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { type Contract, contractText, parseContract } from '../../infra/contract.ts';
-import type { OperationGrants } from '../../infra/grants.ts';
-import { projectRoot } from '../../infra/project-root.ts';
+import type { Action } from '../../functions/shared/dynamodb/actions.ts';
+import { type Contract, contractText, parseContract } from '../../model/contract.ts';
+import { projectRoot } from '../../model/project-root.ts';
+import type { TableId } from '../../model/table-keys.ts';
 
 /** An operation in `examples/`, which is not a part of the service until it is moved (docs/changing.md). */
 interface Example {
@@ -12,7 +13,7 @@ interface Example {
   /** The paths of the example, with the components of openapi.yaml. */
   contract: Contract;
   /** Its line for infra/grants.ts. */
-  grants: Record<string, OperationGrants>;
+  grants: Record<string, Partial<Record<TableId, Action[]>>>;
 }
 
 /** Returns the examples that are still in the folder `examples/` of a project. Default: this project. */

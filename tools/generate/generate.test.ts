@@ -5,13 +5,13 @@ import middy from '@middy/core';
 import type { ValidateFunction } from 'ajv';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
-import { errorResponse } from '../../functions/shared/middleware/error-response.ts';
-import { jsonBody } from '../../functions/shared/middleware/json-body.ts';
-import { type ParameterTypes, typedParameters } from '../../functions/shared/middleware/typed-parameters.ts';
-import { validator } from '../../functions/shared/middleware/validator.ts';
-import type { ValueType } from '../../functions/shared/value-type.ts';
-import { parseContract } from '../../infra/contract.ts';
-import { projectRoot } from '../../infra/project-root.ts';
+import { errorResponse } from '../../functions/shared/http/error-response.ts';
+import { jsonBody } from '../../functions/shared/http/json-body.ts';
+import { type ParameterTypes, typedParameters } from '../../functions/shared/http/typed-parameters.ts';
+import { validator } from '../../functions/shared/http/validator.ts';
+import type { Shape } from '../../functions/shared/json/shape.ts';
+import { parseContract } from '../../model/contract.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import { generate, generateAll, writeGenerated } from './generate.ts';
 
@@ -59,7 +59,7 @@ components:
 
 interface Generated {
   default: ValidateFunction;
-  bodyType: ValueType;
+  bodyShape: Shape;
   parameters: ParameterTypes;
 }
 
@@ -70,9 +70,9 @@ const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/
 
 /** Sends an event through the middleware. Returns the event that the handler gets, or the message of error 400. */
 async function send(folder: string, event: Partial<APIGatewayProxyEvent>): Promise<unknown> {
-  const { default: validate, bodyType, parameters } = await load(folder);
+  const { default: validate, bodyShape, parameters } = await load(folder);
   const stack = middy().use(errorResponse()).use(typedParameters(parameters));
-  if (event.body) stack.use(jsonBody(bodyType));
+  if (event.body) stack.use(jsonBody(bodyShape));
   stack.use(validator(validate));
   stack.handler(async ({ pathParameters, queryStringParameters, body }) => ({
     parameters: { ...pathParameters, ...queryStringParameters },
@@ -171,7 +171,7 @@ test('generates the types of the schemas and the event', () => {
   expect(types).not.toMatch(/type Spot\b/);
   expect(types).toContain('export type Bed = { "name": "fern" | "moss"; "spots"?: ({ "at": (bigint)[]; ');
   expect(types).toContain('export type PutBedEvent = { "pathParameters": { "bed": bigint }; "body": { "name": ');
-  expect(types).toContain('export declare const bedType: {"name":"string","spots":[{"at":["int64"],');
+  expect(types).toContain('export declare const bedShape: {"name":"string","spots":[{"at":["int64"],');
 });
 
 test.each([

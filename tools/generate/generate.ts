@@ -11,16 +11,16 @@ import {
   parseContract,
   pascalCaseId,
   readOperations,
-} from '../../infra/contract.ts';
-import { projectRoot } from '../../infra/project-root.ts';
+} from '../../model/contract.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import { readExamples } from './examples.ts';
 import {
   mapValues,
   type ResolvedSchema,
   resolve,
   type Schema,
+  toShape,
   toTypeScript,
-  toValueType,
   validatorSchema,
   valueType,
 } from './schema.ts';
@@ -48,7 +48,10 @@ const KEYWORDS: [keyword: string, types: ('number' | 'string')[], fails: Fails, 
   ['maxLength', ['string'], (data, schema) => _`[...${data}].length > ${schema}`, 'at most'],
 ];
 
-/** Creates a compiler for one file. It numbers its functions, so a shared one would change the files of other operations. */
+/**
+ * Creates a compiler for one file. It numbers its functions, so a shared one would change the files of other
+ * operations.
+ */
 function createCompiler(): Ajv2020 {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -89,8 +92,8 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
     const properties = mapValues(request, (schema, part) => validatorSchema(schema, `${operationId}.${part}`));
     const validator = { ...event, properties };
     const names = referencedSchemaNames([requestBody, responses['200']]);
-    if (names.includes('Body'))
-      throw new Error('The schema Body must have another name: bodyType is already the type of the body.');
+    if (names.some((name) => shapeConstant(name) === 'bodyShape'))
+      throw new Error('The schema Body must have another name: bodyShape is already the type of the body.');
     const schemas = names.map((name) => ({ name, schema: resolved({ $ref: `#/components/schemas/${name}` }) }));
     const parameterTypes = ({ properties = {} }: ResolvedSchema = {}) =>
       mapValues(properties, (schema, name) => parameterType(schema, name, operationId));
@@ -100,8 +103,8 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
         pathParameters: parameterTypes(request['pathParameters']),
         queryStringParameters: parameterTypes(request['queryStringParameters']),
       },
-      ...(request['body'] && { bodyType: toValueType(request['body'], `${operationId}.body`) }),
-      ...Object.fromEntries(schemas.map(({ name, schema }) => [typeConstant(name), toValueType(schema, name)])),
+      ...(request['body'] && { bodyShape: toShape(request['body'], `${operationId}.body`) }),
+      ...Object.fromEntries(schemas.map(({ name, schema }) => [shapeConstant(name), toShape(schema, name)])),
     };
     const compiler = createCompiler();
     const typeName = pascalCaseId(operation);
@@ -125,12 +128,14 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
   return files;
 }
 
-/** Returns the name of the constant with a schema's type, such as `newPlantType`. */
-function typeConstant(schemaName: string): string {
-  return `${schemaName.replace(/./, (letter) => letter.toLowerCase())}Type`;
+/** Returns the name of the constant with a schema's shape, such as `newPlantShape`. */
+function shapeConstant(schemaName: string): string {
+  return `${schemaName.replace(/./, (letter) => letter.toLowerCase())}Shape`;
 }
 
-/** Returns the names of the schemas to which the parts of an operation refer directly. Each becomes a TypeScript type. */
+/**
+ * Returns the names of the schemas to which the parts of an operation refer directly. Each becomes a TypeScript type.
+ */
 function referencedSchemaNames(parts: unknown[]): string[] {
   const references = JSON.stringify(parts).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g);
   return [...new Set(Array.from(references, ([, name = '']) => name))];
@@ -180,8 +185,8 @@ export function generateAll(root = projectRoot): Record<string, string> {
       Object.assign(files, generate(example.contract, 'examples'));
     }
     return files;
-  } catch (error) {
-    throw new Error(`Cannot generate code from ${file}: ${(error as Error).message}`, { cause: error });
+  } catch (thrown) {
+    throw new Error(`Cannot generate code from ${file}: ${(thrown as Error).message}`, { cause: thrown });
   }
 }
 

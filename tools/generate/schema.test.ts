@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseContract } from '../../infra/contract.ts';
+import { parseContract } from '../../model/contract.ts';
 import { generate } from './generate.ts';
 import { type ResolvedSchema, toTypeScript, validatorSchema } from './schema.ts';
 

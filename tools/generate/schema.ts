@@ -1,6 +1,6 @@
 import type { SchemaObject as ValidatorSchema } from 'ajv';
 import type { OpenAPIV3_1 } from 'openapi-types';
-import type { ScalarType, ValueType } from '../../functions/shared/value-type.ts';
+import type { Scalar, Shape } from '../../functions/shared/json/shape.ts';
 
 /** A schema of the contract. */
 export type Schema = OpenAPIV3_1.SchemaObject | OpenAPIV3_1.ReferenceObject;
@@ -141,13 +141,13 @@ function supportedType(schema: ResolvedSchema, place: string) {
 }
 
 /** Converts a resolved schema to the type that the functions use. Throws as `validatorSchema` for its type. */
-export function toValueType(schema: ResolvedSchema, place: string): ValueType {
+export function toShape(schema: ResolvedSchema, place: string): Shape {
   const { items = {}, properties = {} } = schema;
   supportedType(schema, place);
   const type = valueType(schema);
-  if (type === 'array') return [toValueType(items, `${place}.*`)];
-  if (type !== 'object') return type as ScalarType;
-  return mapValues(properties, (member, name) => toValueType(member, `${place}.${name}`));
+  if (type === 'array') return [toShape(items, `${place}.*`)];
+  if (type !== 'object') return type as Scalar;
+  return mapValues(properties, (member, name) => toShape(member, `${place}.${name}`));
 }
 
 /** Converts a resolved schema to a TypeScript type. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
-import { contractText } from '../../infra/contract.ts';
-import { projectRoot } from '../../infra/project-root.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
+import { contractText } from '../../model/contract.ts';
+import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import type { RawResponse } from './proxy-event.ts';
 
 const SWAGGER_UI = join(projectRoot, 'node_modules/swagger-ui-dist');
@@ -18,8 +18,8 @@ const FILES: Record<string, [mediaType: string, text: () => string]> = {
 };
 
 /**
- * Returns a file of the page on which a reader can read and try the API, or undefined for another path. `/` leads a browser
- * to the page.
+ * Returns a file of the page on which a reader can read and try the API, or undefined for another path. `/` leads a
+ * browser to the page.
  *
  * @param accept the header Accept; only browsers send one with text/html
  */

@@ -11,11 +11,11 @@ import {
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { toItem } from '../../functions/shared/access-tokens/token.ts';
 import { optionalVariable } from '../../functions/shared/environment.ts';
-import { projectRoot } from '../../infra/project-root.ts';
-import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/table-keys.ts';
-import { DEVELOPMENT_TOKEN } from './development-token.ts';
+import { tokenItem } from '../../functions/shared/tokens/token.ts';
+import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
+import { projectRoot } from '../../model/project-root.ts';
+import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../model/table-keys.ts';
 import { isLoopback, rejectForeignRequests } from './loopback.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
@@ -61,9 +61,9 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
 async function checkData(endpoint: string, path: string): Promise<void> {
   const { promise: failure, reject } = Promise.withResolvers<never>();
   process.on('uncaughtException', reject);
-  await Promise.race([localClient(endpoint).send(new ListTablesCommand()), failure]).catch((error) => {
+  await Promise.race([localClient(endpoint).send(new ListTablesCommand()), failure]).catch((thrown) => {
     const advice = 'If no other process uses it, npm start -- --fresh deletes it.';
-    throw new Error(`The data in ${path} cannot be opened. ${advice}`, { cause: error });
+    throw new Error(`The data in ${path} cannot be opened. ${advice}`, { cause: thrown });
   });
   process.off('uncaughtException', reject);
 }
@@ -101,17 +101,17 @@ export async function createTables(endpoint: string): Promise<void> {
   const client = localClient(endpoint);
   try {
     for (const id of tableIds) {
-      await client.send(new CreateTableCommand(createTableInput(id))).catch((error) => {
-        if (!(error instanceof ResourceInUseException)) throw error;
+      await client.send(new CreateTableCommand(createTableInput(id))).catch((thrown) => {
+        if (!(thrown instanceof ResourceInUseException)) throw thrown;
       });
       const wait = { client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 };
       await waitUntilTableExists(wait, { TableName: tableLogicalId(id) });
     }
     const now = Math.floor(Date.now() / 1000);
-    const item = toItem(DEVELOPMENT_TOKEN, 'development', now, now + 365 * 24 * 60 * 60);
+    const item = tokenItem(DEVELOPMENT_TOKEN, 'development', now, now + 365 * 24 * 60 * 60);
     await client.send(new PutItemCommand({ TableName: tableLogicalId('accessTokens'), Item: item }));
-  } catch (error) {
-    throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(error as Error).message}`);
+  } catch (thrown) {
+    throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(thrown as Error).message}`);
   } finally {
     client.destroy();
   }

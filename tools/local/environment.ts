@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { optionalVariable, type Variables } from '../../functions/shared/environment.ts';
-import { requireOrigins } from '../../infra/api/cors.ts';
-import { projectRoot } from '../../infra/project-root.ts';
-import { tableIds, tableLogicalId, tableVariable } from '../../infra/table-keys.ts';
+import { requireOrigins } from '../../model/cors.ts';
+import { projectRoot } from '../../model/project-root.ts';
+import { tableIds, tableLogicalId, tableVariable } from '../../model/table-keys.ts';
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
 import { isLoopback } from './loopback.ts';
 
@@ -32,8 +32,8 @@ export function readEnvFile(folder = projectRoot): void {
 }
 
 /**
- * Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the functions. Keeps the
- * endpoints of emulators on this machine, such as AWS_ENDPOINT_URL_SQS.
+ * Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the functions. Keeps
+ * the endpoints of emulators on this machine, such as AWS_ENDPOINT_URL_SQS.
  *
  * @throws if ALLOW_ORIGINS has an origin that the stack's settings would not allow
  */

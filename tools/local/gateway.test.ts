@@ -17,7 +17,10 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockReset().mockReturnValue();
 });
 
-/** Serves `POST /plants`, `GET /plants/new`, `GET /plants/{id}` and `DELETE /plants/{id}` with this handler. Returns a function that sends a request. */
+/**
+ * Serves `POST /plants`, `GET /plants/new`, `GET /plants/{id}` and `DELETE /plants/{id}` with this handler. Returns a
+ * function that sends a request.
+ */
 async function serve(handler: () => unknown = () => ({ statusCode: 200, body: '{"name":"x"}' })) {
   const routeTo = (method: string, path: string): Route => ({
     operationId: `${method} ${path}`,

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { optionalVariable } from '../../functions/shared/environment.ts';
-import { errorHeaders } from '../../functions/shared/errors.ts';
-import { corsHeaders, preflightHeaders } from '../../infra/api/cors.ts';
-import { gatewayResponses } from '../../infra/api/gateway-responses.ts';
+import { errorHeaders } from '../../functions/shared/http/errors.ts';
+import { corsHeaders, isOrigin, preflightHeaders } from '../../model/cors.ts';
+import { gatewayResponses } from '../../model/gateway-responses.ts';
 import { docsPage } from './docs-page.ts';
 import { LoadError } from './load-error.ts';
 import { responseLine } from './log.ts';
@@ -31,9 +31,6 @@ const EVENT_TOO_LARGE: RawResponse = {
 };
 
 const NOT_FOUND = JSON.stringify(gatewayResponses['MISSING_AUTHENTICATION_TOKEN']);
-
-/** An origin of web pages, without characters that are special in a shell. */
-const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
 
 /**
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
@@ -86,13 +83,15 @@ export function routesText(routes: Route[]): string {
 /** Returns how to allow the origin of a preflight request that is not allowed. */
 function originHint(routes: Route[], method: string, path: string, origin = ''): string | undefined {
   const isPreflight = method === 'OPTIONS' && routes.some((route) => matchPath(path, route.path));
-  if (!isPreflight || allowOrigins().includes(origin) || !ORIGIN.test(origin)) return undefined;
-  const value = [...allowOrigins(), origin].join();
+  const allowed = allowOrigins();
+  if (!isPreflight || !isOrigin(origin) || allowed.includes('*') || allowed.includes(origin)) return undefined;
+  const value = [...allowed, origin].join();
   return `Pages of ${origin} cannot use the API. To allow it, set ALLOW_ORIGINS=${value} and start again.`;
 }
 
 /**
- * Reads a body to its end, because many clients read no response before. Keeps only as much as shows that it is too large.
+ * Reads a body to its end, because many clients read no response before. Keeps only as much as shows that it is too
+ * large.
  */
 export async function readBody(message: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -1,14 +1,14 @@
 import { format } from 'node:util';
-import { PlantStoreError } from '../../functions/shared/errors.ts';
-import type { LoggedError, RequestLine } from '../../functions/shared/middleware/request-log.ts';
+import { PlantStoreError } from '../../functions/shared/http/errors.ts';
+import type { LoggedError, RequestLine } from '../../functions/shared/http/request-log.ts';
 import { printable } from '../shared/printable.ts';
 
 /** Some fields of a RequestLine, by which it is recognized. */
 const FIELDS: (keyof RequestLine)[] = ['operation', 'outcome', 'durationMs'];
 
 /**
- * Makes `console` print only the causes of a RequestLine, because the gateway prints a line for each response. What a client
- * has sent, and a text quotes, cannot control the terminal.
+ * Makes `console` print only the causes of a RequestLine, because the gateway prints a line for each response. What a
+ * client has sent, and a text quotes, cannot control the terminal.
  */
 export function printOnlyCauses(): void {
   for (const level of ['debug', 'log', 'info', 'warn', 'error'] as const) {

@@ -14,8 +14,8 @@ interface Options {
 /**
  * Makes a server respond with 403 to requests from elsewhere. Call this after all request listeners were added.
  *
- * Requests for other hosts are from elsewhere too: a web page can send requests without an Origin to this machine if the DNS server of its own host
- * name returns 127.0.0.1 (DNS rebinding).
+ * Requests for other hosts are from elsewhere too: a web page can send requests without an Origin to this machine if
+ * the DNS server of its own host name returns 127.0.0.1 (DNS rebinding).
  */
 export function rejectForeignRequests(server: Server, options: Options): void {
   const listeners = server.listeners('request');

@@ -4,8 +4,8 @@ import { createServer, isRunnableDevEnvironment } from 'vite';
 import { toLoadError } from './load-error.ts';
 
 /**
- * Milliseconds without a change before the changed files are read. An editor or git can change a file several times when it
- * saves, and Vite's watcher reports two changes of a file within 50 ms as one.
+ * Milliseconds without a change before the changed files are read. An editor or git can change a file several times
+ * when it saves, and Vite's watcher reports two changes of a file within 50 ms as one.
  */
 const SETTLE_MS = 60;
 
@@ -73,7 +73,9 @@ export async function watchModules(root: string, isOtherSource: (file: string) =
     /** Waits until a file changes. */
     nextChange: (): Promise<void> => change.promise,
 
-    /** Waits until no more files change. Returns a map from each changed file to its event: `add`, `change` or `unlink`. */
+    /**
+     * Waits until no more files change. Returns a map from each changed file to its event: `add`, `change` or `unlink`.
+     */
     async allChanges(): Promise<Map<string, string>> {
       for (let count = -1; count !== changes.size; await sleep(SETTLE_MS)) count = changes.size;
       const all = changes;
@@ -82,7 +84,10 @@ export async function watchModules(root: string, isOtherSource: (file: string) =
       return all;
     },
 
-    /** Invalidates the module of a changed file, and those that import it. Any module can need a file that is new or gone. */
+    /**
+     * Invalidates the module of a changed file, and those that import it. Any module can need a file that is new or
+     * gone.
+     */
     invalidate(file: string, event = 'change'): void {
       if (event === 'change' && moduleGraph.getModulesByFile(file)) moduleGraph.onFileChange(file);
       else moduleGraph.invalidateAll();

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import { FUNCTION_TIMEOUT_MS } from '../../functions/shared/time-limits.ts';
-import { type Operation, readOperations } from '../../infra/contract.ts';
-import { projectRoot } from '../../infra/project-root.ts';
+import { type Operation, readOperations } from '../../model/contract.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import { LoadError, toLoadError } from './load-error.ts';
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<unknown>;
@@ -40,7 +40,10 @@ export async function importHandler({ folder }: Operation): Promise<Handler> {
   throw new LoadError(`${file} must export a function named handler.`);
 }
 
-/** Invokes a handler with the members of Lambda's context that functions use. The remaining time is always that of the timeout. */
+/**
+ * Invokes a handler with the members of Lambda's context that functions use. The remaining time is always that of the
+ * timeout.
+ */
 export async function invoke({ handler, operationId }: Route, event: APIGatewayProxyEvent): Promise<unknown> {
   const { requestId: awsRequestId } = event.requestContext;
   const context = { awsRequestId, functionName: operationId, functionVersion: '$LATEST' };

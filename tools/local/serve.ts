@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readOperations } from '../../infra/contract.ts';
-import { errorText } from '../../infra/error-text.ts';
-import { projectRoot } from '../../infra/project-root.ts';
+import { readOperations } from '../../model/contract.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import { writeGenerated } from '../generate/generate.ts';
+import { errorText } from '../shared/error-text.ts';
 import { printOnlyCauses } from './log.ts';
 import { rejectForeignRequests } from './loopback.ts';
 import { watchModules } from './modules.ts';
@@ -15,8 +15,8 @@ const CONTRACT = join(projectRoot, 'openapi.yaml');
 const MAX_LOADING_MS = 5000;
 
 /**
- * Serves the operations on 127.0.0.1. After a change, loads what has changed and what depends on it again. Requests that
- * arrive meanwhile wait. Requests that are running finish with the old code.
+ * Serves the operations on 127.0.0.1. After a change, loads what has changed and what depends on it again. Requests
+ * that arrive meanwhile wait. Requests that are running finish with the old code.
  *
  * @param instructions are printed when the service is ready
  */

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { projectRoot } from '../../infra/project-root.ts';
+import { projectRoot } from '../../model/project-root.ts';
 
 const TSC = ['node_modules/.bin/tsc', '--incremental', '--tsBuildInfoFile', '.local/tsc.json'];
 
 let running: ChildProcess | undefined;
 let hasErrors = false;
 
-/** Checks the types in the background, from the start if it is running. Prints the errors, or that there are no more. */
+/**
+ * Checks the types in the background, from the start if it is running. Prints the errors, or that there are no more.
+ */
 export function checkTypes(): void {
   running?.kill();
   running = spawn(process.execPath, TSC, { cwd: projectRoot, stdio: 'inherit' }).once('exit', (code) => {

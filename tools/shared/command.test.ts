@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { projectRoot } from '../../infra/project-root.ts';
+import { projectRoot } from '../../model/project-root.ts';
 import { runInProcess } from '../../test/support/command.ts';
 import { checked, checkedNumber, command, UsageError } from './command.ts';
 

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { errorText } from '../../infra/error-text.ts';
+import { errorText } from './error-text.ts';
 import { printable } from './printable.ts';
 
 /** An error in the command line. `command` prints its message, then the usage. */
@@ -44,9 +44,9 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
     const [unexpected] = positionals.slice(args.length + optionalArgs.length);
     if (unexpected !== undefined) throw new UsageError(`Unexpected argument "${unexpected}".`);
     await run(values, positionals);
-  } catch (error) {
-    const isUsageError = error instanceof UsageError || String(Object(error).code).startsWith('ERR_PARSE_ARGS_');
-    console.error(printable(isUsageError ? `${(error as Error).message}\n\n${usage}` : errorText(error)));
+  } catch (thrown) {
+    const isUsageError = thrown instanceof UsageError || String(Object(thrown).code).startsWith('ERR_PARSE_ARGS_');
+    console.error(printable(isUsageError ? `${(thrown as Error).message}\n\n${usage}` : errorText(thrown)));
     process.exitCode = 1;
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type TableId, tableLogicalId, tableOutput } from '../../infra/table-keys.ts';
+import { type TableId, tableLogicalId, tableOutput } from '../../model/table-keys.ts';
 import { findLocalRun, localClient } from '../local/dynamodb.ts';
 import { printable } from './printable.ts';
 
@@ -11,7 +11,7 @@ export interface Table {
   tableName: string;
 }
 
-export type Item = Record<string, AttributeValue>;
+export type StoredItem = Record<string, AttributeValue>;
 
 /** Maximum number of keys in a BatchGetItem request. */
 const MAX_KEYS = 100;
@@ -31,8 +31,8 @@ export async function findTable(stack: string | undefined, id: TableId): Promise
 
 async function readOutput(stack: string, output: string): Promise<string> {
   const command = new DescribeStacksCommand({ StackName: stack });
-  const { Stacks } = await new CloudFormationClient().send(command).catch((error: Error) => {
-    throw new Error(`The stack ${stack} cannot be read: ${error.message}`);
+  const { Stacks } = await new CloudFormationClient().send(command).catch((thrown: Error) => {
+    throw new Error(`The stack ${stack} cannot be read: ${thrown.message}`);
   });
   const value = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === output)?.OutputValue;
   if (value) return value;
@@ -44,9 +44,9 @@ async function readOutput(stack: string, output: string): Promise<string> {
  *
  * @param ids in decimal digits
  */
-export async function plantsById({ client, tableName }: Table, ids: string[]): Promise<Map<string, Item>> {
-  const found = new Map<string, Item>();
-  const keys: Item[] = ids.map((id) => ({ id: { N: id } }));
+export async function plantsById({ client, tableName }: Table, ids: string[]): Promise<Map<string, StoredItem>> {
+  const found = new Map<string, StoredItem>();
+  const keys: StoredItem[] = ids.map((id) => ({ id: { N: id } }));
   while (keys.length > 0) {
     const request = { [tableName]: { Keys: keys.splice(-MAX_KEYS), ConsistentRead: true } };
     const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems: request }));
@@ -59,7 +59,7 @@ export async function plantsById({ client, tableName }: Table, ids: string[]): P
   return found;
 }
 
-export function idOf({ id }: Item): string {
+export function idOf({ id }: StoredItem): string {
   return id?.N ?? '';
 }
 

@@ -1,11 +1,10 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { startEngine } from '../../../test/support/engine.ts';
-import { contextWith } from '../../../test/support/event.ts';
 import { fc, int64, text } from '../../../test/support/property.ts';
-import { successResponse } from '../success-response.ts';
-import type { ValueType } from '../value-type.ts';
-import { attributeValue, type Item, type MemberValue, membersOf, memberValue } from './attributes.ts';
+import { successResponse } from '../http/success-response.ts';
+import type { Shape } from '../json/shape.ts';
+import { fromAttribute, fromItem, type Item, type MemberValue, toAttribute } from './attributes.ts';
 import { DynamoDb } from './client.ts';
 
 const engine = closedAtEnd(await startEngine());
@@ -14,8 +13,8 @@ const dynamoDb = new DynamoDb();
 /** Stores an attribute, and returns it as DynamoDB does. */
 async function stored(attribute: Item[string]) {
   const table = { TableName: engine.plantsTable };
-  await dynamoDb.send('PutItem', { ...table, Item: { id: { N: '1' }, member: attribute } }, contextWith());
-  const { Item: item } = await dynamoDb.send('GetItem', { ...table, Key: { id: { N: '1' } } }, contextWith());
+  await dynamoDb.call('PutItem', { ...table, Item: { id: { N: '1' }, member: attribute } }, 60_000);
+  const { Item: item } = await dynamoDb.call('GetItem', { ...table, Key: { id: { N: '1' } } }, 60_000);
   return item?.['member'];
 }
 
@@ -27,20 +26,18 @@ const storable = fc
 const scalars = { string: text, boolean: fc.boolean(), number: storable, int32: fc.integer(), int64 };
 const memberName = fc.string({ minLength: 1 }).filter((name) => name !== '__proto__');
 
-const { anyType } = fc.letrec<{ anyType: ValueType; items: [ValueType]; members: Record<string, ValueType> }>(
-  (tie) => ({
-    anyType: fc.oneof(
-      { maxDepth: 4 },
-      fc.constantFrom(...(Object.keys(scalars) as (keyof typeof scalars)[])),
-      tie('items'),
-      tie('members'),
-    ),
-    items: fc.tuple(tie('anyType')),
-    members: fc.dictionary(memberName, tie('anyType'), { noNullPrototype: true, maxKeys: 12 }),
-  }),
-);
+const { anyType } = fc.letrec<{ anyType: Shape; items: [Shape]; members: Record<string, Shape> }>((tie) => ({
+  anyType: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(...(Object.keys(scalars) as (keyof typeof scalars)[])),
+    tie('items'),
+    tie('members'),
+  ),
+  items: fc.tuple(tie('anyType')),
+  members: fc.dictionary(memberName, tie('anyType'), { noNullPrototype: true, maxKeys: 12 }),
+}));
 
-function anyOf(type: ValueType): fc.Arbitrary<MemberValue> {
+function anyOf(type: Shape): fc.Arbitrary<MemberValue> {
   if (typeof type === 'string') return scalars[type];
   if (Array.isArray(type)) return fc.array(anyOf(type[0]), { maxLength: 5 });
   const members = Object.entries(type).map(([name, member]) => [name, anyOf(member)]);
@@ -51,7 +48,7 @@ test('preserves each value of a contract', async () => {
   const typed = anyType.chain((type) => fc.tuple(fc.constant(type), anyOf(type)));
   await fc.assert(
     fc.asyncProperty(typed, async ([type, value]) => {
-      const returned = memberValue(await stored(attributeValue(value)), type);
+      const returned = fromAttribute(await stored(toAttribute(value)), type);
       expect(returned).toEqual(value);
       expect(successResponse({ returned }).body).toBe(successResponse({ returned: value }).body);
     }),
@@ -59,7 +56,7 @@ test('preserves each value of a contract', async () => {
 });
 
 test('stores -0 as 0', async () => {
-  expect(memberValue(await stored(attributeValue(-0)), 'number')).toBe(0);
+  expect(fromAttribute(await stored(toAttribute(-0)), 'number')).toBe(0);
 });
 
 test('converts an item to its members, without other attributes and those that it does not have', () => {
@@ -69,7 +66,7 @@ test('converts an item to its members, without other attributes and those that i
     height: { N: '1.5' },
     care: { M: { water: { N: '2' }, sun: { S: 'much' } } },
   };
-  const members = membersOf(item, { id: 'int64', name: 'string', tag: 'string', care: { water: 'int32' } });
+  const members = fromItem(item, { id: 'int64', name: 'string', tag: 'string', care: { water: 'int32' } });
   expectTypeOf(members).toEqualTypeOf<{
     id: bigint | undefined;
     name: string | undefined;
@@ -79,7 +76,7 @@ test('converts an item to its members, without other attributes and those that i
   expect(successResponse(members).body).toBe('{"id":1,"name":"fern","care":{"water":2}}');
 });
 
-test.each<[Item[string], ValueType, unknown]>([
+test.each<[Item[string], Shape, unknown]>([
   [{ N: '1' }, 'string', undefined],
   [{ N: '1' }, 'boolean', undefined],
   [{ S: '1' }, 'number', undefined],
@@ -92,5 +89,5 @@ test.each<[Item[string], ValueType, unknown]>([
   [{ L: [] }, { water: 'int32' }, undefined],
   [{ L: [{ N: '1' }, { S: 'x' }] }, ['string'], undefined],
 ])('reads %j, which an older contract allowed, as a value of the type %j', (attribute, type, value) => {
-  expect(memberValue(attribute, type)).toEqual(value);
+  expect(fromAttribute(attribute, type)).toEqual(value);
 });

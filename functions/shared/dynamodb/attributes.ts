@@ -1,5 +1,5 @@
-import { parseDigits } from '../exact-numbers.ts';
-import type { ScalarType, ValueType } from '../value-type.ts';
+import { parseDigits } from '../json/exact-numbers.ts';
+import type { Scalar, Shape } from '../json/shape.ts';
 import type { AttributeValue } from './actions.ts';
 
 export type Item = Record<string, AttributeValue>;
@@ -8,20 +8,25 @@ export type Item = Record<string, AttributeValue>;
 export type MemberValue = string | number | bigint | boolean | MemberValue[] | Members;
 type Members = { [name: string]: MemberValue | undefined };
 
-/** Converts an object to an item. */
-export function itemOf(members: Members): Item {
+/**
+ * Converts an object to an item.
+ *
+ * @example
+ * toItem({ id: 1n, name: 'Aloe', tag: undefined }); // { id: { N: '1' }, name: { S: 'Aloe' } }
+ */
+export function toItem(members: Members): Item {
   const entries = Object.entries(members).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, attributeValue(value)]],
+    value === undefined ? [] : [[name, toAttribute(value)]],
   );
   return Object.fromEntries(entries);
 }
 
 /** Converts a value to a DynamoDB attribute. */
-export function attributeValue(value: MemberValue): AttributeValue {
+export function toAttribute(value: MemberValue): AttributeValue {
   if (typeof value === 'string') return { S: value };
   if (typeof value === 'boolean') return { BOOL: value };
-  if (Array.isArray(value)) return { L: value.map(attributeValue) };
-  return typeof value === 'object' ? { M: itemOf(value) } : { N: String(value) };
+  if (Array.isArray(value)) return { L: value.map(toAttribute) };
+  return typeof value === 'object' ? { M: toItem(value) } : { N: String(value) };
 }
 
 /** The forms of an attribute that a value of the contract has. */
@@ -40,18 +45,20 @@ type ValueOf<Type> = Type extends 'string'
     ? boolean
     : Type extends 'int64'
       ? bigint
-      : Type extends ScalarType
+      : Type extends Scalar
         ? number
         : Type extends [infer Item]
           ? ValueOf<Item>[]
           : { -readonly [Member in keyof Type]: ValueOf<Type[Member]> | undefined };
 
-/** Converts an item to an object with these members. A member that is not in the item is undefined, which JSON omits. */
-export function membersOf<const Types extends Record<string, ValueType>>(
+/**
+ * Converts an item to an object with these members. A member that is not in the item is undefined, which JSON omits.
+ */
+export function fromItem<const Types extends Record<string, Shape>>(
   item: Record<string, Attribute>,
   types: Types,
 ): ValueOf<Types> {
-  const entries = Object.entries(types).map(([name, type]) => [name, memberValue(item[name], type)]);
+  const entries = Object.entries(types).map(([name, type]) => [name, fromAttribute(item[name], type)]);
   return Object.fromEntries(entries) as ValueOf<Types>;
 }
 
@@ -60,14 +67,14 @@ export function membersOf<const Types extends Record<string, ValueType>>(
  * type, which was stored before the contract changed, and for a list with such an item. An object loses only such
  * members. Does not check keywords such as `enum`.
  */
-export function memberValue({ S, BOOL, N, L, M }: Attribute = {}, type: ValueType): unknown {
+export function fromAttribute({ S, BOOL, N, L, M }: Attribute = {}, type: Shape): unknown {
   if (type === 'string') return S;
   if (type === 'boolean') return BOOL;
   if (Array.isArray(type)) {
-    const items = L?.map((item) => memberValue(item, type[0]));
+    const items = L?.map((item) => fromAttribute(item, type[0]));
     return items?.includes(undefined) ? undefined : items;
   }
-  if (typeof type === 'object') return M && membersOf(M, type);
+  if (typeof type === 'object') return M && fromItem(M, type);
   if (N === undefined) return undefined;
   if (type === 'int64') return parseDigits(N);
   const number = Number(N);

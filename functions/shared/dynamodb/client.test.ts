@@ -4,9 +4,8 @@ import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { contextWith } from '../../../test/support/event.ts';
 import { listen } from '../../../test/support/listen.ts';
-import { DATABASE_IDLE_MS, RESERVED_MS } from '../time-limits.ts';
+import { DATABASE_IDLE_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 
 Object.assign(process.env, {
@@ -40,9 +39,9 @@ async function startDatabase(listener: RequestListener, idleMs = LONG_MS) {
 const READ = { TableName: 'Plants', Key: { id: { N: '1' } } };
 
 /** Reads an item from a fake DynamoDB. Returns the result and the number of attempts. */
-async function readFrom(listener: RequestListener, { idleMs = LONG_MS, remainingMs = LONG_MS } = {}) {
+async function readFrom(listener: RequestListener, { idleMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
   const { host, dynamoDb } = await startDatabase(listener, idleMs);
-  const result = await dynamoDb.send('GetItem', READ, contextWith(remainingMs)).catch((error: Error) => error);
+  const result = await dynamoDb.call('GetItem', READ, timeoutMs).catch((thrown: Error) => thrown);
   return { result, attempts: sentTo.filter((sent) => sent === host).length };
 }
 
@@ -68,7 +67,7 @@ test('sends a signed request, and signs each attempt', async () => {
     vi.setSystemTime(new Date('2026-01-02T00:00:00Z'));
     (requests.length === 1 ? failure(500, 'InternalServerError') : success)(request, response);
   });
-  await dynamoDb.send('GetItem', READ, LONG_MS);
+  await dynamoDb.call('GetItem', READ, LONG_MS);
   const sentOn = (day: string) => ({
     method: 'POST',
     url: '/',
@@ -155,7 +154,7 @@ test.concurrent.each([
 
 test('throws 503 if the connection is refused', async () => {
   process.env['AWS_ENDPOINT_URL_DYNAMODB'] = 'http://127.0.0.1:1';
-  const call = new DynamoDb().send('GetItem', READ, contextWith());
+  const call = new DynamoDb().call('GetItem', READ, LONG_MS);
   await expect(call).rejects.toMatchObject({ error: 503, cause: { code: 'ECONNREFUSED' } });
 });
 
@@ -173,7 +172,7 @@ test('sends 300 parallel calls at once', async () => {
   const { dynamoDb } = await startDatabase((...exchange) => {
     if (responses.push(exchange) === 300) for (const waiting of responses) success(...waiting);
   });
-  const calls = Array.from({ length: 300 }, () => dynamoDb.send('GetItem', READ, LONG_MS));
+  const calls = Array.from({ length: 300 }, () => dynamoDb.call('GetItem', READ, LONG_MS));
   expect(await Promise.all(calls)).toHaveLength(300);
 });
 
@@ -185,7 +184,7 @@ test('reuses the connection for the next call, and leaves no timer that keeps th
     success(request, response);
   });
   const before = timers();
-  for (let call = 0; call < 3; call += 1) await dynamoDb.send('GetItem', READ, contextWith());
+  for (let call = 0; call < 3; call += 1) await dynamoDb.call('GetItem', READ, LONG_MS);
   expect(ports.size, 'connections').toBe(1);
   expect(timers(), 'timers').toBeLessThanOrEqual(before);
 });
@@ -204,20 +203,20 @@ describe.concurrent('when the time is up', () => {
   });
 
   test.each<[string, RequestListener, number]>([
-    ['before the headers', () => {}, RESERVED_MS + 50],
-    ['before the first attempt', () => {}, 100],
-    ['within the body', stallInBody, RESERVED_MS + 500],
-  ])('throws 504, %s', async (_, listener, remainingMs) => {
+    ['before the headers', () => {}, 50],
+    ['before the first attempt', () => {}, -100],
+    ['within the body', stallInBody, 500],
+  ])('throws 504, %s', async (_, listener, timeoutMs) => {
     const start = performance.now();
     const message = 'The database took too long to respond. Try again.';
-    expect(await readFrom(listener, { remainingMs })).toMatchObject({ result: { error: 504, message } });
+    expect(await readFrom(listener, { timeoutMs })).toMatchObject({ result: { error: 504, message } });
     expect(performance.now() - start, 'milliseconds').toBeLessThan(9000);
   });
 
   test('ends the backoff, and makes no further attempt', async () => {
     const start = performance.now();
-    const remainingMs = RESERVED_MS + 300;
-    const { result, attempts } = await readFrom(failure(400, 'ThrottlingException'), { remainingMs });
+    const timeoutMs = 300;
+    const { result, attempts } = await readFrom(failure(400, 'ThrottlingException'), { timeoutMs });
     const cause = { name: 'ThrottlingException' };
     expect({ result, attempts }).toMatchObject({ result: { error: 504, cause }, attempts: 1 });
     expect(performance.now() - start, 'milliseconds').toBeLessThan(9000);
@@ -233,7 +232,7 @@ describe.concurrent('when the time is up', () => {
       await sleep(100);
       failure(400, 'ThrottlingException')(request, response);
     };
-    const { result } = await readFrom(respondLate, { remainingMs: RESERVED_MS + 50 });
+    const { result } = await readFrom(respondLate, { timeoutMs: 50 });
     expect(result).toMatchObject({ error: 504 });
     await sleep(100);
     expect(attempts, 'attempts').toBeLessThanOrEqual(1);

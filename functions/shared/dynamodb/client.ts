@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Context } from 'aws-lambda';
-import { type ErrorNumber, PlantStoreError } from '../errors.ts';
-import { DATABASE_IDLE_MS, RESERVED_MS } from '../time-limits.ts';
+import { type ErrorNumber, PlantStoreError } from '../http/errors.ts';
+import { DATABASE_IDLE_MS } from '../time-limits.ts';
 import type { Action, Input, Output } from './actions.ts';
 import { Connection } from './connection.ts';
 import { DynamoDbError, parseResponse } from './response.ts';
@@ -12,10 +11,9 @@ const BACKOFF_MS = 50;
 /** Longer than BACKOFF_MS, because DynamoDB refills a table's throughput once per second. */
 const THROTTLING_BACKOFF_MS = 500;
 
-/** Lambda's context, which says how much time the invocation has left; or, in init, a number of milliseconds. */
-export type TimeLimit = Pick<Context, 'getRemainingTimeInMillis'> | number;
-
-/** The errors that need a longer wait: those that AWS's SDKs treat as throttling, and the conflict of a global table. */
+/**
+ * The errors that need a longer wait: those that AWS's SDKs treat as throttling, and the conflict of a global table.
+ */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -36,16 +34,20 @@ export class DynamoDb {
   }
 
   /**
-   * Sends an action, in up to three attempts, within the time limit.
+   * Calls an action, in up to three attempts.
+   *
+   * @example
+   * const read = { TableName: tableName, Key: toItem({ id }), ConsistentRead: true };
+   * const { Item: item } = await dynamoDb.call('GetItem', read, databaseMs(context));
    *
    * @param action DynamoDB's name of it, such as `GetItem`
+   * @param timeoutMs the time for all attempts, in milliseconds
    * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is
    * not DynamoDB's; 504 if the time is up; a ConditionFailedError; a DynamoDbError for any other error of DynamoDB.
    */
-  async send<Name extends Action>(action: Name, input: Input<Name>, limit: TimeLimit): Promise<Output<Name>> {
+  async call<Name extends Action>(action: Name, input: Input<Name>, timeoutMs: number): Promise<Output<Name>> {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
-    const milliseconds = typeof limit === 'number' ? limit : limit.getRemainingTimeInMillis() - RESERVED_MS;
-    const signal = AbortSignal.timeout(Math.max(0, milliseconds));
+    const signal = AbortSignal.timeout(Math.max(0, timeoutMs));
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -1,4 +1,4 @@
-import { parseObject } from '../parse-object.ts';
+import { parseObject } from '../json/parse-object.ts';
 import type { Item } from './attributes.ts';
 
 export interface HttpResponse {

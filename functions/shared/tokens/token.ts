@@ -1,0 +1,67 @@
+import { hash, randomInt } from 'node:crypto';
+
+/** An opaque access token is this prefix, for secret scanners, and 43 random letters or digits (256 bits). */
+export const TOKEN_PREFIX = 'plantstore_';
+const RANDOM_CHARACTERS = 43;
+export const TOKEN_FORM = `"${TOKEN_PREFIX}" and ${RANDOM_CHARACTERS} letters or digits`;
+export const TOKEN_PATTERN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS}}$`);
+/** A token of the right form that is never issued. */
+export const UNKNOWN_TOKEN = TOKEN_PREFIX + '0'.repeat(RANDOM_CHARACTERS);
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** What is stored of a token, which does not include the token itself. */
+export interface StoredToken {
+  /** SHA-256 of the token, 64 hex digits; the partition key. */
+  digest: string;
+  name: string;
+  /** Seconds since 1970. */
+  createdAt: number;
+  /** Seconds since 1970. From then on the token is rejected; later the table's TTL deletes the item. */
+  expiresAt: number;
+}
+
+/** An item of the access token table: a StoredToken as DynamoDB attributes. */
+export type TokenItem = Record<'digest' | 'name', { S: string }> & Record<'createdAt' | 'expiresAt', { N: string }>;
+
+/**
+ * Creates a random token and its item, and does not store it.
+ *
+ * @param name the token's name in the log
+ * @param createdAt in seconds since 1970
+ * @param expiresAt in seconds since 1970
+ */
+export function newToken(name: string, createdAt: number, expiresAt: number) {
+  const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
+  const token = TOKEN_PREFIX + characters.join('');
+  return { token, item: tokenItem(token, name, createdAt, expiresAt) };
+}
+
+/** Returns the item of a token. The parameters are those of `newToken`. */
+export function tokenItem(token: string, name: string, createdAt: number, expiresAt: number): TokenItem {
+  return {
+    ...tokenKey(digestOf(token)),
+    name: { S: name },
+    createdAt: { N: String(createdAt) },
+    expiresAt: { N: String(expiresAt) },
+  };
+}
+
+/** Reads an item. What it does not have is an empty string, or 0. */
+export function fromTokenItem(item: Partial<Record<keyof StoredToken, { S?: string; N?: string }>> = {}): StoredToken {
+  const { digest, name, createdAt, expiresAt } = item;
+  return {
+    digest: digest?.S ?? '',
+    name: name?.S ?? '',
+    createdAt: Number(createdAt?.N ?? 0),
+    expiresAt: Number(expiresAt?.N ?? 0),
+  };
+}
+
+/** Returns the key of an item. */
+export function tokenKey(digest: string): Pick<TokenItem, 'digest'> {
+  return { digest: { S: digest } };
+}
+
+export function digestOf(token: string): string {
+  return hash('sha256', token);
+}
