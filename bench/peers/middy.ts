@@ -5,9 +5,9 @@ import { createPlant } from './create-plant.ts';
 
 /* A handler with Middy's parser of JSON. */
 
-export const handler = middy()
-  .use(httpJsonBodyParser())
-  .handler(async ({ headers, body: newPlant }: Pick<APIGatewayProxyEvent, 'headers'> & { body: never }) => {
-    const { status, body } = await createPlant(headers['Authorization'], newPlant);
+export const handler = middy<APIGatewayProxyEvent>()
+  .use(httpJsonBodyParser<APIGatewayProxyEvent>())
+  .handler(async ({ headers, body: newPlant }) => {
+    const { status, body } = await createPlant(headers['Authorization'], Object(newPlant));
     return { statusCode: status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   });
