@@ -14,7 +14,7 @@ export interface RequestLine {
   extendedRequestId: string | undefined;
   tokenName: string | undefined;
   durationMs: number;
-  /** What was thrown, if the request `failed`, or if the error has a cause, such as DynamoDB's throttling error. */
+  /** The thrown error, if the request `failed`, or if the error has a cause, such as DynamoDB's throttling error. */
   fault?: LoggedError;
 }
 

@@ -9,7 +9,7 @@ export const TOKEN_PATTERN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${RANDOM_CH
 export const UNKNOWN_TOKEN = TOKEN_PREFIX + '0'.repeat(RANDOM_CHARACTERS);
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** What is stored of a token, which does not include the token itself. */
+/** The stored data of a token, which do not include the token itself. */
 export interface StoredToken {
   /** SHA-256 of the token, 64 hex digits; the partition key. */
   digest: string;
