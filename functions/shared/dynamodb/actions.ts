@@ -1,6 +1,6 @@
 import type * as Sdk from '@aws-sdk/client-dynamodb';
 
-/** The inputs and outputs of the actions that `send` accepts ("Amazon DynamoDB API Reference"). */
+/** The inputs and outputs of the actions that `call` accepts ("Amazon DynamoDB API Reference"). */
 interface Actions {
   DeleteItem: [Sdk.DeleteItemInput, Sdk.DeleteItemOutput];
   GetItem: [Sdk.GetItemInput, Sdk.GetItemOutput];
