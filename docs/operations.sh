@@ -1,8 +1,9 @@
+# shellcheck shell=bash
 # Needs bash. Defines the commands of docs/operations.md ("Set up your terminal"), for the AWS CLI 2.
 [ -n "${BASH_VERSION:-}" ] || { echo 'docs/operations.sh needs bash: run bash, then paste this again.' >&2; return 1; }
 
-# Needs AWS_PROFILE, AWS_REGION and, for another stack than PlantStore, STAGE.
-export AWS_PAGER= AWS_DEFAULT_OUTPUT=json STACK=PlantStore${STAGE:+-$STAGE} CONTEXT="${STAGE:+-c stage=$STAGE}"
+# Needs AWS_PROFILE, AWS_REGION and, for another stack than PlantStore, STAGE. All times are in UTC.
+export AWS_PAGER='' AWS_DEFAULT_OUTPUT=json TZ=UTC STACK=PlantStore${STAGE:+-$STAGE} CONTEXT="${STAGE:+-c stage=$STAGE}"
 
 # Prints an attribute of the stack.
 stack() { aws cloudformation describe-stacks --stack-name "$STACK" --output text --query "Stacks[0].$1"; }
@@ -24,9 +25,9 @@ saved() {
 
 # Prints one line per result of a saved query, or of the text $2 on the logs of that query.
 query() {
-  local id
-  # Without quotation marks, each log group is an argument.
-  id=$(aws logs start-query --log-group-names $(saved "$1" 'logGroupNames[]') --query queryId --output text \
+  local id logs
+  read -ra logs <<<"$(saved "$1" 'logGroupNames[]')"
+  id=$(aws logs start-query --log-group-names "${logs[@]}" --query queryId --output text \
     --query-string "${2:-$(saved "$1" queryString)}" --start-time $(($(date +%s) - 3600 * ${HOURS:-1})) \
     --end-time "$(date +%s)") || return
   while aws logs get-query-results --query-id "$id" --query status | grep -Eq 'Scheduled|Running'; do sleep 2; done
@@ -34,34 +35,51 @@ query() {
     --query "results[*][?field != '@ptr'].join('=', [field, value])"
 }
 
-# Prints the stack's releases of the last week, without rollbacks: UTC, status, id, name. BatchGetDeployments takes 25 ids.
+# Prints for each minute the cold starts (invocations with an init), and the duration of invocations in ms.
+latency() {
+  query faults 'filter type = "platform.report" | stats count(record.metrics.initDurationMs) as coldStarts,
+    pct(record.metrics.durationMs, 99) as p99, max(record.metrics.durationMs) as slowest by bin(1m) as minute
+    | sort minute'
+}
+
+# Prints the stack's releases of the last week, oldest first, without rollbacks: time, status, id, name.
+# BatchGetDeployments takes 25 ids at a time.
 releases() {
   local applications
   applications=$(aws cloudformation list-stack-resources --stack-name "$STACK" \
     --query "StackResourceSummaries[?ResourceType=='AWS::CodeDeploy::Application'].PhysicalResourceId") || return
   aws deploy list-deployments --create-time-range "start=$(($(date +%s) - 604800))" --output text \
     --query 'deployments[]' |
-    TZ=UTC xargs -r -n 25 aws deploy batch-get-deployments --output text --query "sort_by(deploymentsInfo, &createTime)
-      [?contains(\`$applications\`, applicationName) && creator!='codeDeployRollback' &&
+    xargs -r -n 25 aws deploy batch-get-deployments --output text --query "deploymentsInfo[?
+      contains(\`$applications\`, applicationName) && creator!='codeDeployRollback' &&
       creator!='CloudFormationRollback'].[createTime, status, deploymentId, applicationName]" \
-      --deployment-ids
+      --deployment-ids |
+    LC_ALL=C sort
 }
 
-# Prints the last 30 deployments that the pipeline tried, newest first: UTC, status, commit.
+# Prints the last 30 deployments that the pipeline tried, newest first: time, status, commit, author.
 commits() {
+  # shellcheck disable=SC2016 # The variables are GraphQL's.
   gh api graphql -F owner='{owner}' -F name='{repo}' -f environment="${STAGE:-production}" \
-    --jq '.data.repository.deployments.nodes[] | [.createdAt, .state, .commitOid] | @tsv' \
+    --jq '.data.repository.deployments.nodes[] | [.createdAt, .state, .commitOid, .commit.author.name] | @tsv' \
     -f query='query($owner: String!, $name: String!, $environment: String!) { repository(owner: $owner, name: $name) {
       deployments(environments: [$environment], first: 30, orderBy: { field: CREATED_AT, direction: DESC }) {
-        nodes { createdAt state commitOid } } } }'
+        nodes { createdAt state commitOid commit { author { name } } } } } }'
 }
 
-# Prints a release's status and error, and its two versions. GetDeployment has only the digest of the text that names them.
+# Prints when and by whom the AWS action $1 was called in the last 90 days, if the event contains $2 ("LookupEvents").
+callers() {
+  aws cloudtrail lookup-events --lookup-attributes "AttributeKey=EventName,AttributeValue=$1" --output text \
+    --query "Events[?contains(CloudTrailEvent, '$2')].[EventTime, Username]"
+}
+
+# Prints a release's status and error, and its two versions. GetDeployment has only the digest of the text that names
+# them.
 release() {
   local application type member digest result
   read -r -d '' application type member digest result <<<"$(aws deploy batch-get-deployments --deployment-ids "$1" \
-    --output text --query "deploymentsInfo[0].[applicationName, revision.revisionType,
-      (revision.string && 'string') || 'appSpecContent', revision.*.sha256 | [0], status, errorInformation.message]")" || true
+    --output text --query "deploymentsInfo[0].[applicationName, revision.revisionType, (revision.string && 'string') ||
+      'appSpecContent', revision.*.sha256 | [0], status, errorInformation.message]")" || true
   echo "$result"
   aws deploy get-application-revision --application-name "$application" --output text --query 'revision.*.content' \
     --revision "{\"revisionType\":\"$type\",\"$member\":{\"sha256\":\"$digest\"}}" |
@@ -87,8 +105,8 @@ live() {
   done
 }
 
-# Prints the five functions that use most of the account's concurrency, and the limits: the account's, and of functions of
-# the stack those that somebody set.
+# Prints the five functions that use most of the account's concurrency, the account's limit, and the limits of the
+# stack's functions.
 concurrency() {
   local function
   aws cloudwatch get-metric-data --start-time $(($(date +%s) - 900)) --end-time "$(date +%s)" --output text \
