@@ -7,7 +7,7 @@ export interface MeasuredHandler extends Handler {
   runs: Run[];
 }
 
-/** Returns the chart and the table for docs/performance.md. */
+/** Returns the chart and the table for docs/cost-and-performance.md. */
 export function markdown(handlers: MeasuredHandler[]): string {
   const today = new Date().toISOString().slice(0, 10);
   const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown CPU'}`;

@@ -10,7 +10,7 @@ import { type MeasuredHandler, markdown } from './report.ts';
 
 /*
  * npm run bench: measures the deployed bundle and its peers, each on AWS's runtime client in a new process. Prints a
- * table, and writes it to docs/performance.md.
+ * table, and writes it to docs/cost-and-performance.md.
  */
 
 const options = { rounds: { type: 'string', default: '20' } } as const;
@@ -28,7 +28,7 @@ await command({ usage: 'Usage: npm run bench -- [--rounds 20]', options }, async
 
   const text = markdown(handlers);
   console.log(`\n${text}`);
-  const document = join(projectRoot, 'docs/performance.md');
+  const document = join(projectRoot, 'docs/cost-and-performance.md');
   const section = /(?<=<!-- bench -->\n).*(?=\n<!-- \/bench -->)/s;
   writeFileSync(
     document,

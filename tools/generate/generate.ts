@@ -27,7 +27,7 @@ import {
 
 /*
  * Generates code from openapi.yaml and the examples: for each operation, the validator and the types of its event, in
- * its folder. Compiling the schemas at run time would slow down every cold start (docs/performance.md).
+ * its folder. Compiling the schemas at run time would slow down every cold start (docs/cost-and-performance.md).
  */
 
 const HEADER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';

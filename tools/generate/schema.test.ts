@@ -21,7 +21,7 @@ const BOUNDS: Keywords = {
   exclusiveMaximum: [2, 1, 2],
 };
 const INT32S = [-(2 ** 31), -1, 0, 2 ** 31 - 1];
-const NUMBERS = [...INT32S, -(2 ** 31) - 1, 2 ** 31, 0.5, 1e-130, -9.9e125];
+const NUMBERS = [...INT32S, -(2 ** 31) - 1, 2 ** 31, 0.5, 1e-130, -9.99e125];
 const INT64S = [-(2n ** 63n), 0n, 2n ** 63n - 1n];
 
 const TYPES: TypeCase[] = [

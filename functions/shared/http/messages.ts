@@ -78,7 +78,7 @@ function nameOf([part, ...names]: string[]): string {
 const REQUIREMENTS: Record<string, string> = {
   string: 'a string of well-formed Unicode',
   // What DynamoDB can store (the keyword `storable` in tools/generate/generate.ts).
-  number: 'a number: 0, or one with a magnitude from 1e-130 to 9.9e125',
+  number: 'a number: 0, or one with a magnitude of at least 1e-130 and less than 1e126',
   boolean: 'true or false',
   array: 'an array',
 };
