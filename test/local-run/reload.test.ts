@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { closedAtEnd } from '../support/closed-at-end.ts';
@@ -167,22 +168,26 @@ test('prints an error after the response, and still responds', async () => {
   expect(await create()).toEqual({ name: 'late' });
 });
 
-test('a breakpoint stops the code before and after a reload', async () => {
-  const lines = codeWith('1').split('\n');
-  const lineNumber = lines.findIndex((line) => line.includes('return success'));
+test('a debugger stops at the line of the source, before and after a reload', async () => {
   const debugging = new WebSocket(/ws:\S+/.exec(run.output())?.[0] ?? '');
-  const events: string[] = [];
-  debugging.addEventListener('message', ({ data }) => events.push(String(data)));
+  const sourceMaps = new Map<string, string>();
+  const stops: string[] = [];
+  debugging.addEventListener('message', ({ data }) => {
+    const { method, params } = JSON.parse(String(data));
+    if (method === 'Debugger.scriptParsed') sourceMaps.set(params.scriptId, params.sourceMapURL);
+    if (method !== 'Debugger.paused') return;
+    const { scriptId, lineNumber, columnNumber } = params.callFrames[0].location;
+    const sourceMap = Buffer.from(sourceMaps.get(scriptId)?.split(',')[1] ?? '', 'base64').toString();
+    const source = new SourceMap(JSON.parse(sourceMap)).findEntry(lineNumber, columnNumber);
+    if ('originalLine' in source) stops.push(read(FUNCTION).split('\n')[source.originalLine] ?? '');
+  });
   await new Promise((resolve) => debugging.addEventListener('open', resolve));
-  const send = (method: string, params = {}) => debugging.send(JSON.stringify({ id: 1, method, params }));
+  const send = (method: string) => debugging.send(JSON.stringify({ id: 1, method }));
   send('Debugger.enable');
-  send('Debugger.setBreakpointByUrl', { lineNumber, urlRegex: '/create-plant\\.ts$' });
-  const stops = () => events.filter((event) => event.includes('"Debugger.paused"'));
-  for (const [index, name] of ['1', '2', '3'].entries()) {
-    await expectReload(() => write(FUNCTION, codeWith(name)));
+  for (const name of ['1', '2', '3']) {
+    await expectReload(() => write(FUNCTION, codeWith(name).replace('return success', `debugger; // ${name}\n    $&`)));
     const response = create();
-    await expect.poll(stops, POLL).toHaveLength(index + 1);
-    expect(stops().at(-1)).toContain(`"lineNumber":${lineNumber},`);
+    await expect.poll(() => stops.at(-1), POLL).toBe(`    debugger; // ${name}`);
     send('Debugger.resume');
     expect(await response).toEqual({ name });
   }
