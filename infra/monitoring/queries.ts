@@ -19,10 +19,9 @@ const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedReques
  */
 const UNFINISHED = 'record.status in ["timeout", "error", "failure"]';
 
-/**
- * What failed, and the innermost cause that was logged: of a fault, of a crash, or of an invocation without a response.
- */
+/** The message of a fault, the type of a crash, or the status of an invocation without a response. */
 const FAULT = `coalesce(${field('fault')}.message, message.errorType, record.status)`;
+/** The innermost cause of the failure, as far as it was logged. */
 const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}.cause.message, message.errorMessage, record.errorType)`;
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */

@@ -34,7 +34,7 @@ const OTHERS = [
   ...resourcesOf('AWS::Events::Rule', [RULE]),
 ];
 
-/** What differs between the trials. */
+/** The addresses that the fake uses, and how AWS behaves in one test. */
 export interface World {
   url: string;
   serviceUrl: string;
@@ -77,7 +77,7 @@ interface Input {
   patchOperations?: { op: string; path: string; value: string }[];
 }
 
-/** What AWS responds with if it rejects a request. */
+/** A request that AWS rejects: the error's code and message. */
 class AwsError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {

@@ -33,7 +33,7 @@ export async function serve(port: number, instructions: string): Promise<never> 
   let isGenerated = false;
   let isLoaded = false;
   let shownRoutes = '';
-  // What could not be loaded can need a new file, or a new package.
+  // If a function cannot be loaded, any new or changed source file can be the correction.
   const isOtherSource = (file: string) => file === CONTRACT || (!isLoaded && /\.[jt]s(on)?$/.test(file));
   const modules = await watchModules(projectRoot, isOtherSource);
 
