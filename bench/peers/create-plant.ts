@@ -70,8 +70,8 @@ async function store(id: string, name: string, tag: string | undefined): Promise
   try {
     await client.send(write);
     return true;
-  } catch (error) {
-    if (error instanceof Error && error.name === 'ConditionalCheckFailedException') return false;
-    throw error;
+  } catch (thrown) {
+    if (thrown instanceof Error && thrown.name === 'ConditionalCheckFailedException') return false;
+    throw thrown;
   }
 }
