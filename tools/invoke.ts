@@ -19,8 +19,9 @@ otherwise.`;
 await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
   const event = await readEvent(String(file));
-  const { createTables, findLocalRun, openDynamoDb } = await import('./local/dynamodb.ts');
+  const { createTables, openDynamoDb } = await import('./local/dynamodb.ts');
   const { readEnvFile, useLocalEnvironment } = await import('./local/environment.ts');
+  const { findLocalRun } = await import('./local/local-run.ts');
   const { importHandler, invoke } = await import('./local/routes.ts');
   // The functions print to stderr.
   globalThis.console = new Console(process.stderr);

@@ -5,8 +5,9 @@ import { fromAttribute } from '../functions/shared/dynamodb/attributes.ts';
 import type { Shape } from '../functions/shared/json/shape.ts';
 import { toJson } from '../functions/shared/json/to-json.ts';
 import { checked, command } from './shared/command.ts';
+import { printRows } from './shared/print-rows.ts';
 import { printable } from './shared/printable.ts';
-import { findTable, plantsById, printTable, type Table } from './shared/table.ts';
+import { findTable, plantsById, type Table } from './shared/table.ts';
 
 const USAGE = `Usage: npm run plants -- [ID] [--stack STACK]
 
@@ -27,7 +28,7 @@ await command({ usage: USAGE, options: OPTIONS, optionalArgs: ['ID'] }, async ({
   for await (const { Items = [], LastEvaluatedKey } of scan) {
     if (Items.length > 0) {
       const rows = Items.map((item) => COLUMNS.map(([name, type]) => cell(item[name], type)));
-      printTable([COLUMNS.map(([name]) => name.toUpperCase()), ...rows]);
+      printRows([COLUMNS.map(([name]) => name.toUpperCase()), ...rows]);
     }
     count += Items.length;
     if (LastEvaluatedKey && process.stdin.isTTY && process.stdout.isTTY) await waitForEnter();

@@ -10,12 +10,20 @@ import { checkedNumber, command } from './shared/command.ts';
 
 const USAGE = `Usage: npm start [-- --fresh] [--inspect]
 
-Serves the operations of openapi.yaml on this machine until Ctrl-C. After each change to the contract or the code, serves
-them again. PORT is the port: 3000 by default, 0 for any free port. DYNAMODB_PORT is the port of the embedded DynamoDB: any
-free port by default.
+Serves the operations of openapi.yaml on this machine until Ctrl-C. After each change to the contract or the code, it
+loads them again. What is stored is in .local/ and is used again, unless --fresh deletes it first. With --inspect, a
+debugger can attach to port 9229.
 
-What is stored is in .local/ and is used again, unless --fresh deletes it first. With --inspect, a debugger can attach to
-port 9229.`;
+Environment variables, which the file .env can set too:
+  PORT           the port; 3000 by default, 0 for any free port
+  DYNAMODB_PORT  the port of the embedded DynamoDB; any free port by default
+  AWS_ENDPOINT_URL_DYNAMODB
+                 another DynamoDB on this machine, in place of the embedded one
+  ALLOW_HOSTS    more host names, separated by commas, for a container or a forwarded port. Requests for other hosts
+                 than these and this machine get status 403
+  ALLOW_ORIGINS  the web origins for CORS, separated by commas
+  TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_SCOPE
+                 an identity provider`;
 
 const OPTIONS = {
   fresh: { type: 'boolean', default: false },
@@ -25,16 +33,14 @@ const OPTIONS = {
 await command({ usage: USAGE, options: OPTIONS }, async ({ fresh, inspect }) => {
   // For the modules below, which are therefore imported dynamically.
   enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
-  const { announceLocalRun, createTables, dataFolder, findLocalRun, openDynamoDb } = await import(
-    './local/dynamodb.ts'
-  );
+  const { createTables, openDynamoDb } = await import('./local/dynamodb.ts');
   const { readEnvFile, useLocalEnvironment } = await import('./local/environment.ts');
+  const { announceLocalRun, dataFolder, findLocalRun } = await import('./local/local-run.ts');
   const { serve } = await import('./local/serve.ts');
   readEnvFile();
 
   const other = await findLocalRun();
-  if (other)
-    throw new Error(`Another npm start or npm run dev of this folder is running: process ${other.pid}. End it.`);
+  if (other) throw new Error(`Another npm start of this folder is running: process ${other.pid}. End it.`);
   // Both, before --fresh deletes the data.
   const port = await freePort('PORT', '3000');
   const dynamoDbPort = await freePort('DYNAMODB_PORT', '0');

@@ -2,7 +2,8 @@ import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client
 import { fromTokenItem, newToken, type StoredToken, tokenKey } from '../functions/shared/tokens/token.ts';
 import { CACHED_MS } from '../functions/shared/tokens/token-cache.ts';
 import { checked, command, UsageError } from './shared/command.ts';
-import { findTable, printTable, type Table } from './shared/table.ts';
+import { printRows } from './shared/print-rows.ts';
+import { findTable, type Table } from './shared/table.ts';
 
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]
@@ -73,7 +74,7 @@ function printTokens(tokens: StoredToken[]): void {
     const expired = expiresAt * 1000 <= Date.now() ? ' (expired)' : '';
     return [name, isoTime(createdAt), isoTime(expiresAt) + expired];
   });
-  printTable([['NAME', 'CREATED', 'EXPIRES'], ...rows]);
+  printRows([['NAME', 'CREATED', 'EXPIRES'], ...rows]);
 }
 
 function isoTime(secondsSince1970: number): string {

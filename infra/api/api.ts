@@ -48,9 +48,9 @@ const ACCESS_LOG_FIELDS = {
 };
 
 /**
- * The REST API. It cannot be an HTTP API, which does not let us change the body of API Gateway's own error responses.
+ * The REST API. An HTTP API does not let us change the body of API Gateway's own error responses.
  *
- * It has: regional endpoint, API stage `v1`, TLS 1.2 or newer, access logs kept for one month
+ * The endpoint is regional. The API stage is `v1`. TLS is 1.2 or newer. Access logs are kept for one month.
  */
 export class Api extends Construct {
   /** The base URL, without a trailing slash. */

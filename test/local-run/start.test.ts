@@ -29,7 +29,7 @@ const token = (args: string) => project.run(`npm run --silent token -- ${args}`)
 
 test('starts only one service in a folder', async () => {
   await expect(project.start('npm start')).rejects.toThrow(
-    /^Another npm start or npm run dev of this folder is running: process \d+\. End it\.$/m,
+    /^Another npm start of this folder is running: process \d+\. End it\.$/m,
   );
 });
 

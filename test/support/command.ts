@@ -4,7 +4,7 @@ import { vi } from 'vitest';
 export function runCommand(name: string, args: string[], variables?: NodeJS.ProcessEnv) {
   vi.resetModules();
   // Without --stack, it uses the engine of the test.
-  vi.doMock(import('../../tools/local/dynamodb.ts'), async (original) => ({
+  vi.doMock(import('../../tools/local/local-run.ts'), async (original) => ({
     ...(await original()),
     findLocalRun: async () => ({
       pid: process.pid,

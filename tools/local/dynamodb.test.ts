@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ListTablesCommand, PutItemCommand, type PutItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { announceLocalRun, createTables, dataFolder, findLocalRun, localClient, openDynamoDb } from './dynamodb.ts';
+import { createTables, localClient, openDynamoDb } from './dynamodb.ts';
+import { dataFolder } from './local-run.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -104,19 +105,4 @@ test('keeps its data in its folder, and deletes only its data with --fresh', asy
 
 test('in a test, --fresh does not delete the data of this project', async () => {
   await expect(openDynamoDb(dataFolder, { fresh: true })).rejects.toThrow('A test must not delete ');
-});
-
-test('finds only the local run of its folder, and only while its process and its DynamoDB’s port are in use', async () => {
-  const url = 'http://127.0.0.1:3000';
-  const [folder, other] = [temporaryFolder(), temporaryFolder()];
-  const { endpoint } = await openInMemory();
-  expect(await findLocalRun(folder)).toBeUndefined();
-  announceLocalRun(endpoint, url, folder);
-  expect(await findLocalRun(folder)).toEqual({ endpoint, url, pid: process.pid });
-  expect(await findLocalRun(other)).toBeUndefined();
-  announceLocalRun(UNREACHABLE, url, folder);
-  expect(await findLocalRun(folder)).toBeUndefined();
-  // Process ids are below 2^22.
-  writeFileSync(join(folder, 'local-run.json'), JSON.stringify({ endpoint, url, pid: 2 ** 30 }));
-  expect(await findLocalRun(folder)).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
+import { rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import {
   CreateTableCommand,
@@ -22,9 +22,6 @@ import { isLoopback, rejectForeignRequests } from './loopback.ts';
 export const LOCAL_REGION = 'us-east-1';
 /** dynalite and DynamoDB Local accept any credentials. */
 export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
-
-/** The folder of the local run's data. */
-export const dataFolder = join(projectRoot, '.local');
 
 /**
  * Opens the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, or else starts the embedded one.
@@ -126,37 +123,4 @@ export function createTableInput(id: TableId): CreateTableInput {
     AttributeDefinitions: [{ AttributeName, AttributeType }],
     KeySchema: [{ AttributeName, KeyType: 'HASH' }],
   };
-}
-
-interface LocalRun {
-  /** The endpoint of its DynamoDB. */
-  endpoint: string;
-  /** The base URL of its API, which test/smoke/smoke.ts reads. */
-  url: string;
-  /** The id of its process. */
-  pid: number;
-}
-
-const localRunFile = (folder: string) => join(folder, 'local-run.json');
-
-/** Writes a file with which `findLocalRun` finds the local run until this process ends. */
-export function announceLocalRun(endpoint: string, url: string, folder = dataFolder): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(localRunFile(folder), JSON.stringify({ endpoint, url, pid: process.pid } satisfies LocalRun));
-}
-
-/** Finds the local run of this folder. Returns undefined if none is running. */
-export async function findLocalRun(folder = dataFolder): Promise<LocalRun | undefined> {
-  try {
-    const found: LocalRun = JSON.parse(readFileSync(localRunFile(folder), 'utf8'));
-    // After a process was killed, another one can have its id, or its port: for example the local run of another clone.
-    process.kill(found.pid, 0);
-    const { hostname, port } = new URL(found.endpoint);
-    const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''));
-    await once(socket, 'connect');
-    socket.destroy();
-    return found;
-  } catch {
-    return undefined;
-  }
 }

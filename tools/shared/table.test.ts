@@ -4,10 +4,10 @@ import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startDynamoDbProxy } from '../../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { startFakeService } from '../../test/support/fake-service.ts';
-import { findLocalRun } from '../local/dynamodb.ts';
+import { findLocalRun } from '../local/local-run.ts';
 import { findTable, plantsById } from './table.ts';
 
-vi.mock(import('../local/dynamodb.ts'), { spy: true });
+vi.mock(import('../local/local-run.ts'), { spy: true });
 
 const engine = closedAtEnd(await startEngine());
 

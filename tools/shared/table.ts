@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type TableId, tableLogicalId, tableOutput } from '../../model/table-keys.ts';
-import { findLocalRun, localClient } from '../local/dynamodb.ts';
-import { printable } from './printable.ts';
+import { localClient } from '../local/dynamodb.ts';
+import { findLocalRun } from '../local/local-run.ts';
 
 /** A table, and a client for its account and region. */
 export interface Table {
@@ -61,14 +61,4 @@ export async function plantsById({ client, tableName }: Table, ids: string[]): P
 
 export function idOf({ id }: StoredItem): string {
   return id?.N ?? '';
-}
-
-/** Prints rows of texts in aligned columns. */
-export function printTable(texts: string[][]): void {
-  const rows = texts.map((row) => row.map(printable));
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  for (const row of rows) {
-    const cells = row.map((text, column) => text.padEnd(widths[column] ?? 0));
-    console.log(cells.join(' ').trimEnd());
-  }
 }

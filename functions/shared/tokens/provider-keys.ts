@@ -39,11 +39,13 @@ export function providerKeys(issuer: string) {
         createLocalJWKSet({ keys } as JSONWebKeySet);
         refreshAt = Date.now() + REFRESH_AGE_MS;
         return Response.json({ keys });
-      } catch (cause) {
+      } catch (thrown) {
         // Without the random part, all instances of the function would send their next request at the same time.
         retryAt = Date.now() + MIN_PAUSE_MS * (1 + Math.random());
         // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
-        failure = new PlantStoreError(503, 'The identity provider failed or did not respond. Try again.', { cause });
+        failure = new PlantStoreError(503, 'The identity provider failed or did not respond. Try again.', {
+          cause: thrown,
+        });
         throw failure;
       }
     },
