@@ -6,7 +6,7 @@ import { PlantStoreError } from '#shared/http/errors.ts';
 import { successResponse } from '#shared/http/success-response.ts';
 import { toJson } from '#shared/json/to-json.ts';
 import { databaseMs } from '#shared/time-limits.ts';
-import { type CreatePlantEvent, newPlantShape, plantShape } from './contract.generated.js';
+import { type CreatePlantEvent, newPlantShape, type Plant } from './contract.generated.js';
 
 /**
  * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant,
@@ -15,8 +15,9 @@ import { type CreatePlantEvent, newPlantShape, plantShape } from './contract.gen
  * @throws 409 if the id is in use by a different plant; the errors of `DynamoDb.call`.
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
-  return async ({ body: plant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
-    const item = toItem(plant);
+  return async ({ body: newPlant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
+    const { id, ...plant } = newPlant;
+    const item = toItem(newPlant);
     const put = {
       TableName: tableName,
       Item: item,
@@ -26,9 +27,9 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
     await dynamoDb.call('PutItem', put, databaseMs(context)).catch((thrown) => {
       if (!(thrown instanceof ConditionFailedError)) throw thrown;
       if (thrown.item && isSamePlant(thrown.item, item)) return;
-      throw new PlantStoreError(409, `The id ${plant.id} is in use by a different plant; use another id.`);
+      throw new PlantStoreError(409, `The id ${id} is in use by a different plant; use another id.`);
     });
-    return successResponse(fromItem(item, plantShape));
+    return successResponse(plant satisfies Plant);
   };
 }
 
