@@ -12,8 +12,18 @@ while [ $# -gt 0 ]; do
     --destroy) DESTROY=1 ;;
     --report) REPORT=${2:?The file is missing.} && shift ;;
     *)
-      echo 'Usage: npm run trial -- [--yes] [--keep] [--resume | --destroy] [--report FILE]' >&2
-      exit 1
+      cat >&2 <<'END'
+Usage: npm run trial -- [--yes] [--keep] [--resume | --destroy] [--report FILE]
+
+Deploys the service as the stack PlantStore-trial, uses it, breaks it, measures it, and destroys it.
+  --yes          does not ask
+  --keep         does not destroy the stack
+  --resume       repeats all steps in a stack that exists
+  --destroy      only destroys the stack
+  --report FILE  writes the table of results to a file
+END
+      [ "$1" = --help ]
+      exit
       ;;
   esac
   shift
