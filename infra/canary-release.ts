@@ -17,7 +17,7 @@ interface CanaryReleaseProps extends Pick<StackSettings, 'ephemeral' | 'withoutC
 /**
  * The alias `live` of a function, which receives the traffic. A deployment moves 10 % of the traffic to the new version
  * for 10 minutes, then all of it; in an ephemeral stack all at once. CodeDeploy rolls back after one crash or one error
- * 500 of the new version. Each version has its own alarms, so that failures of the current version do not block its
+ * 500 of the new version. Each version has its own alarms, so that failures of the old version do not block its
  * repair. Errors 429, 503 and 504 do not count, because a rollback does not repair the database.
  */
 export class CanaryRelease extends Construct {
@@ -61,7 +61,7 @@ export class CanaryRelease extends Construct {
       ],
     });
     this.application = deployments.application.applicationName;
-    // The filter must count from the canary's first request on.
+    // The filter must exist before the alias moves, so that it counts the canary's first request.
     this.live.node.addDependency(internalErrors);
     // Without the update policy, CloudFormation moves the alias at once, without CodeDeploy.
     if (withoutCanary) (this.live.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
@@ -74,7 +74,7 @@ export class CanaryRelease extends Construct {
   /** Adds an alarm for each version: an updated alarm would keep the previous version's state. */
   #addAlarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failure: string): IAlarm {
     const alarm = new Alarm(this, id, {
-      alarmDescription: `The newest version of ${operation.operationId} ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm notifies nobody: the person who deploys sees the deployment fail.`,
+      alarmDescription: `The newest version of ${operation.operationId} ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm notifies nobody: a release that fails does.`,
       metric,
       threshold: 1,
       evaluationPeriods: 1,

@@ -21,7 +21,7 @@ export interface GrantedOperation extends Operation {
   /**
    * Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none
    */
-  resources?: (construct: OperationFunction) => void;
+  addResources?: (construct: OperationFunction) => void;
 }
 
 /** The settings that the functions get as environment variables. */
@@ -62,7 +62,6 @@ export class OperationFunction extends Construct {
       architecture: Architecture.ARM_64,
       memorySize: 512,
       timeout: Duration.millis(FUNCTION_TIMEOUT_MS),
-      awsSdkConnectionReuse: false,
       loggingFormat: LoggingFormat.JSON,
       logGroup: this.logGroup,
       role: this.role,
@@ -90,7 +89,7 @@ export class OperationFunction extends Construct {
       tables[id].grant(this.role, ...actions);
       this.lambda.addEnvironment(tableVariable(id), tables[id].tableName);
     }
-    operation.resources?.(this);
+    operation.addResources?.(this);
   }
 }
 

@@ -23,7 +23,7 @@ test.each([
 test('an operation can use other AWS services', () => {
   const [operation] = grantedOperations([createPlant], {
     createPlant: {
-      resources: (construct) => {
+      addResources: (construct) => {
         const queue = new Queue(construct, 'Queue', { enforceSSL: true });
         queue.grantSendMessages(construct.role);
         construct.lambda.addEnvironment('QUEUE_URL', queue.queueUrl);

@@ -2,14 +2,14 @@ import { readOperations } from '../model/contract.ts';
 import type { GrantedOperation } from './functions.ts';
 
 /**
- * The actions that each operation may use on the tables, and in `resources` its other AWS services. Each operation also
+ * The actions that each operation may use on the tables, and in `addResources` its other AWS services. Each operation also
  * gets `GetItem` on the access tokens.
  */
 const GRANTS: Record<string, OperationGrants> = {
   createPlant: { plants: ['PutItem'] },
 };
 
-export type OperationGrants = GrantedOperation['grants'] & Pick<GrantedOperation, 'resources'>;
+export type OperationGrants = GrantedOperation['grants'] & Pick<GrantedOperation, 'addResources'>;
 
 /**
  * Returns the operations of the contract with their grants.
@@ -29,10 +29,10 @@ export function grantedOperations(operations = readOperations(), grants = GRANTS
         `GRANTS in infra/grants.ts does not have the operation ${operationId} of openapi.yaml. Add a line with the table actions that it uses, such as "${operationId}: { plants: ['GetItem'] },".`,
       );
     }
-    const { resources, ...tables } = own;
+    const { addResources, ...tables } = own;
     return {
       ...operation,
-      ...(resources && { resources }),
+      ...(addResources && { addResources }),
       // Every operation checks the access token.
       grants: { ...tables, accessTokens: ['GetItem', ...(tables.accessTokens ?? [])] },
     };

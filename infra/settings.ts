@@ -21,7 +21,7 @@ export interface Stage {
   cloudWatchRole?: boolean;
   /** A custom host name, and the id of its hosted zone in Route 53. @default the host name of API Gateway */
   domain?: { name: string; hostedZoneId: string };
-  /** True if `cdk destroy` deletes the stack with its data and logs. @default false */
+  /** True if `cdk destroy` deletes the stack with its data and logs, and releases have no canary. @default false */
   ephemeral?: boolean;
   /** The issuer of the JWTs that the API accepts beside its own tokens. @default none: JWTs are rejected */
   identityProvider?: {
@@ -54,7 +54,7 @@ export interface StackSettings extends Stage {
 /**
  * Returns the settings of the stage that the command line selects with `-c stage=NAME`.
  *
- * @throws for an unknown stage, for another key after `-c`, and for a value that its type and AWS would not reject
+ * @throws for an unknown stage, for another key after `-c`, and for wrong values that neither TypeScript nor AWS rejects
  */
 export function readSettings(app: App, stages: Record<string, Stage>): StackSettings {
   const { stage = PRODUCTION, withoutCanary, ...others }: Record<string, unknown> = app.node.getAllContext();

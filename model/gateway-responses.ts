@@ -1,6 +1,7 @@
 import { type ErrorNumber, INTERNAL_ERROR_MESSAGE } from '../functions/shared/http/errors.ts';
 
-interface ErrorBody {
+/** An Error of the contract. */
+export interface ErrorBody {
   error: ErrorNumber;
   message: string;
 }
@@ -34,7 +35,7 @@ export const gatewayResponses = {
   INTEGRATION_FAILURE: INTERNAL_ERROR,
   INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Try again.' },
   INVALID_API_KEY: NOT_ALLOWED,
-  // Without IAM authorization, only a bearer token that API Gateway took for an AWS signature could cause it.
+  // API Gateway may send it for an unknown path if it takes the bearer token for an AWS signature.
   INVALID_SIGNATURE: NOT_FOUND,
   MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
   QUOTA_EXCEEDED: THROTTLED,
@@ -43,6 +44,6 @@ export const gatewayResponses = {
   UNAUTHORIZED: NOT_ALLOWED,
   // The functions check the Content-Type. API Gateway checks it only for unknown paths and methods.
   UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
-  // Only the rate of an address can be too high (web-acl.ts).
+  // AWS WAF blocks only addresses that send too many requests. Its own response (web-acl.ts) comes before this one.
   WAF_FILTERED: THROTTLED,
 } satisfies Record<string, ErrorBody>;

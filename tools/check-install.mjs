@@ -1,4 +1,4 @@
-/* Runs before the commands of tools/ and npm test that needs packages. */
+/* Runs before npm test, and before each command of tools/ that needs packages. */
 import './check-node.mjs';
 import { existsSync } from 'node:fs';
 

@@ -209,6 +209,7 @@ END
 }
 trap finish EXIT
 trap 'exit 130' HUP INT TERM
+# The trap destroys the stack.
 [ -z "$DESTROY" ] || exit 0
 
 # What is deployed is a copy of the code that has only the trial's stage. A role that the account has stays.

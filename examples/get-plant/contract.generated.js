@@ -1,6 +1,6 @@
-// Generated from openapi.yaml by npm run generate. Do not edit.
+// Generated from the contract by npm run generate. Do not edit.
 export const operationId = "getPlant";
-export const parameters = {"pathParameters":{"id":"int64"},"queryStringParameters":{}};
+export const parameterShapes = {"pathParameters":{"id":"int64"},"queryStringParameters":{}};
 export const plantShape = {"name":"string","tag":"string"};
 "use strict";
 export const validate = validate20;

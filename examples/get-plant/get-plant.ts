@@ -3,7 +3,7 @@ import { fromItem, toItem } from '#shared/dynamodb/attributes.ts';
 import type { DynamoDb } from '#shared/dynamodb/client.ts';
 import { PlantStoreError } from '#shared/http/errors.ts';
 import { successResponse } from '#shared/http/success-response.ts';
-import { databaseMs } from '#shared/time-limits.ts';
+import { databaseTimeoutMs } from '#shared/time-limits.ts';
 import { type GetPlantEvent, plantShape } from './contract.generated.js';
 
 /**
@@ -16,7 +16,7 @@ export function getPlant(dynamoDb: DynamoDb, tableName: string) {
     const { id } = pathParameters;
     // Without ConsistentRead, it might not find a plant that was created just before.
     const read = { TableName: tableName, Key: toItem({ id }), ConsistentRead: true };
-    const { Item: item } = await dynamoDb.call('GetItem', read, databaseMs(context));
+    const { Item: item } = await dynamoDb.call('GetItem', read, databaseTimeoutMs(context));
     if (!item) throw new PlantStoreError(404, `There is no plant with the id ${id}.`);
     return successResponse(fromItem(item, plantShape));
   };

@@ -9,7 +9,7 @@ import { errorResponse } from '#shared/http/error-response.ts';
 import { requestLog } from '#shared/http/request-log.ts';
 import { typedParameters } from '#shared/http/typed-parameters.ts';
 import { validator } from '#shared/http/validator.ts';
-import { type GetPlantEvent, operationId, parameters, default as validateEvent } from './contract.generated.js';
+import { type GetPlantEvent, operationId, parameterShapes, default as validateEvent } from './contract.generated.js';
 import { getPlant } from './get-plant.ts';
 
 /** `GET /plants/{id}`: 200 with the Plant, or 400 with an Error. */
@@ -19,6 +19,6 @@ export const handler = middy<GetPlantEvent, APIGatewayProxyResult>()
   .use(errorResponse())
   .use(httpHeaderNormalizer())
   .use(bearerAuth(tokenVerifiers))
-  .use(typedParameters(parameters))
+  .use(typedParameters(parameterShapes))
   .use(validator(validateEvent))
   .handler<unknown, APIGatewayProxyResult>(getPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

@@ -1,6 +1,6 @@
-// Generated from openapi.yaml by npm run generate. Do not edit.
+// Generated from the contract by npm run generate. Do not edit.
 export const operationId = "listPlants";
-export const parameters = {"pathParameters":{},"queryStringParameters":{"limit":"int32","cursor":"string"}};
+export const parameterShapes = {"pathParameters":{},"queryStringParameters":{"limit":"int32","cursor":"string"}};
 export const plantShape = {"name":"string","tag":"string"};
 "use strict";
 export const validate = validate20;

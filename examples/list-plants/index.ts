@@ -9,7 +9,7 @@ import { errorResponse } from '#shared/http/error-response.ts';
 import { requestLog } from '#shared/http/request-log.ts';
 import { typedParameters } from '#shared/http/typed-parameters.ts';
 import { validator } from '#shared/http/validator.ts';
-import { type ListPlantsEvent, operationId, parameters, default as validateEvent } from './contract.generated.js';
+import { type ListPlantsEvent, operationId, parameterShapes, default as validateEvent } from './contract.generated.js';
 import { listPlants } from './list-plants.ts';
 
 /** `GET /plants`: 200 with a page of Plants, or 400 with an Error. */
@@ -19,6 +19,6 @@ export const handler = middy<ListPlantsEvent, APIGatewayProxyResult>()
   .use(errorResponse())
   .use(httpHeaderNormalizer())
   .use(bearerAuth(tokenVerifiers))
-  .use(typedParameters(parameters))
+  .use(typedParameters(parameterShapes))
   .use(validator(validateEvent))
   .handler<unknown, APIGatewayProxyResult>(listPlants(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

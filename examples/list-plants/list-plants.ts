@@ -3,7 +3,7 @@ import { fromItem, toItem } from '#shared/dynamodb/attributes.ts';
 import type { DynamoDb } from '#shared/dynamodb/client.ts';
 import { successResponse } from '#shared/http/success-response.ts';
 import { toJson } from '#shared/json/to-json.ts';
-import { databaseMs } from '#shared/time-limits.ts';
+import { databaseTimeoutMs } from '#shared/time-limits.ts';
 import { type ListPlantsEvent, plantShape } from './contract.generated.js';
 
 /**
@@ -19,7 +19,11 @@ export function listPlants(dynamoDb: DynamoDb, tableName: string) {
     const { limit = 20, cursor } = queryStringParameters;
     const start = cursor === undefined ? {} : { ExclusiveStartKey: toItem({ id: BigInt(cursor) }) };
     const read = { TableName: tableName, Limit: limit, ...start };
-    const { Items: items = [], LastEvaluatedKey: lastKey } = await dynamoDb.call('Scan', read, databaseMs(context));
+    const { Items: items = [], LastEvaluatedKey: lastKey } = await dynamoDb.call(
+      'Scan',
+      read,
+      databaseTimeoutMs(context),
+    );
     const plants = [];
     let size = 0;
     for (const item of items) {

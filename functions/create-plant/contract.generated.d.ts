@@ -1,4 +1,4 @@
-// Generated from openapi.yaml by npm run generate. Do not edit.
+// Generated from the contract by npm run generate. Do not edit.
 
 export type NewPlant = { "id": bigint; "name": string; "tag"?: string };
 export type Plant = { "name": string; "tag"?: string };
@@ -6,7 +6,7 @@ export type Plant = { "name": string; "tag"?: string };
 export type CreatePlantEvent = { "body": { "id": bigint; "name": string; "tag"?: string } };
 
 export declare const operationId: "createPlant";
-export declare const parameters: {"pathParameters":{},"queryStringParameters":{}};
+export declare const parameterShapes: {"pathParameters":{},"queryStringParameters":{}};
 export declare const bodyShape: {"id":"int64","name":"string","tag":"string"};
 export declare const newPlantShape: {"id":"int64","name":"string","tag":"string"};
 export declare const plantShape: {"name":"string","tag":"string"};

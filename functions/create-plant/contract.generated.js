@@ -1,6 +1,6 @@
-// Generated from openapi.yaml by npm run generate. Do not edit.
+// Generated from the contract by npm run generate. Do not edit.
 export const operationId = "createPlant";
-export const parameters = {"pathParameters":{},"queryStringParameters":{}};
+export const parameterShapes = {"pathParameters":{},"queryStringParameters":{}};
 export const bodyShape = {"id":"int64","name":"string","tag":"string"};
 export const newPlantShape = {"id":"int64","name":"string","tag":"string"};
 export const plantShape = {"name":"string","tag":"string"};

@@ -5,7 +5,7 @@ import { ConditionFailedError } from '#shared/dynamodb/response.ts';
 import { PlantStoreError } from '#shared/http/errors.ts';
 import { successResponse } from '#shared/http/success-response.ts';
 import { toJson } from '#shared/json/to-json.ts';
-import { databaseMs } from '#shared/time-limits.ts';
+import { databaseTimeoutMs } from '#shared/time-limits.ts';
 import { type CreatePlantEvent, newPlantShape, type Plant } from './contract.generated.js';
 
 /**
@@ -24,7 +24,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       ConditionExpression: 'attribute_not_exists(id)',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     };
-    await dynamoDb.call('PutItem', put, databaseMs(context)).catch((thrown) => {
+    await dynamoDb.call('PutItem', put, databaseTimeoutMs(context)).catch((thrown) => {
       if (!(thrown instanceof ConditionFailedError)) throw thrown;
       if (thrown.item && isSamePlant(thrown.item, item)) return;
       throw new PlantStoreError(409, `The id ${id} is in use by a different plant; use another id.`);

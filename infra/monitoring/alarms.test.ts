@@ -39,7 +39,7 @@ test('each alarm has its threshold and the number of minutes in which it must be
     Latency: '1 in 3 of 5',
     ...Object.fromEntries(
       allOperations.map(pascalCaseId).flatMap((id) => [
-        [`${id}FunctionErrors`, '1 in 1 of 5'],
+        [`${id}Crashes`, '1 in 1 of 5'],
         [`${id}FunctionThrottles`, '1 in 2 of 5'],
       ]),
     ),
@@ -70,14 +70,14 @@ test('with a runbookUrl, each alarm has a link to its section in the runbook', (
   for (const [name, { AlarmDescription }] of Object.entries(
     alarmsOf(templateWith({ alarms: { runbookUrl: 'https://a.x/b' } })),
   )) {
-    const section = name.replace(/.*(?=Function)/, '').toLowerCase();
+    const section = name.replace(/.*(?=Function|Crashes)/, '').toLowerCase();
     expect(AlarmDescription.replace(/.* More: /, '')).toBe(`https://a.x/b#${section}`);
   }
 });
 
 test.each(allOperations)('the alarms of $operationId count what its alias does', (operation) => {
   const { id } = functionOf(template, operation);
-  for (const name of ['FunctionErrors', 'FunctionThrottles']) {
+  for (const name of ['Crashes', 'FunctionThrottles']) {
     expect(alarms[pascalCaseId(operation) + name]?.Dimensions).toEqual([
       { Name: 'FunctionName', Value: { Ref: id } },
       { Name: 'Resource', Value: { 'Fn::Join': ['', [{ Ref: id }, ':live']] } },

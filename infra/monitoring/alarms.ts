@@ -21,7 +21,7 @@ type AlarmsProps = MonitoredResources & { settings: Stage['alarms'] };
  * The alarms that notify a person, and the failures of releases. They are published to one encrypted topic, which sends
  * them to the stage's email address.
  *
- * An alarm evaluates the last 5 minutes: one by one, or for Unauthorized as a whole. Missing data is not breaching.
+ * An alarm evaluates the values of the last 5 minutes. Unauthorized evaluates their sum. Missing data is not breaching.
  */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];
@@ -52,7 +52,7 @@ export class Alarms extends Construct {
     for (const { operation, live } of releases) {
       const { operationId } = operation;
       const prefix = pascalCaseId(operation);
-      this.#addAlarm('FunctionErrors', live.metricErrors({ period: MINUTE }), {
+      this.#addAlarm('Crashes', live.metricErrors({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 1,
         alarmDescription: `The function of ${operationId} crashed, timed out, ran out of memory or did not start. First: run the saved query "faults".`,

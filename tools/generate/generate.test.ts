@@ -7,7 +7,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { errorResponse } from '../../functions/shared/http/error-response.ts';
 import { jsonBody } from '../../functions/shared/http/json-body.ts';
-import { type ParameterTypes, typedParameters } from '../../functions/shared/http/typed-parameters.ts';
+import { type ParameterShapes, typedParameters } from '../../functions/shared/http/typed-parameters.ts';
 import { validator } from '../../functions/shared/http/validator.ts';
 import type { Shape } from '../../functions/shared/json/shape.ts';
 import { parseContract } from '../../model/contract.ts';
@@ -60,7 +60,7 @@ components:
 interface Generated {
   default: ValidateFunction;
   bodyShape: Shape;
-  parameters: ParameterTypes;
+  parameterShapes: ParameterShapes;
 }
 
 const generateText = (text: string) => generate(parseContract(text));
@@ -70,8 +70,8 @@ const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/
 
 /** Sends an event through the middleware. Returns the event that the handler gets, or the message of error 400. */
 async function send(folder: string, event: Partial<APIGatewayProxyEvent>): Promise<unknown> {
-  const { default: validate, bodyShape, parameters } = await load(folder);
-  const stack = middy().use(errorResponse()).use(typedParameters(parameters));
+  const { default: validate, bodyShape, parameterShapes } = await load(folder);
+  const stack = middy().use(errorResponse()).use(typedParameters(parameterShapes));
   if (event.body) stack.use(jsonBody(bodyShape));
   stack.use(validator(validate));
   stack.handler(async ({ pathParameters, queryStringParameters, body }) => ({

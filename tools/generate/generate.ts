@@ -30,12 +30,12 @@ import {
  * its folder. Compiling the schemas at run time would slow down every cold start (docs/cost-and-performance.md).
  */
 
-const HEADER = '// Generated from openapi.yaml by npm run generate. Do not edit.\n';
+const HEADER = '// Generated from the contract by npm run generate. Do not edit.\n';
 
-type Fails = (data: Name, schema: number) => Code;
+type IsInvalid = (data: Name, schema: number) => Code;
 
 /** The validators' own keywords: the types of values they apply to, and the condition for an invalid value. */
-const KEYWORDS: [keyword: string, types: ('number' | 'string')[], fails: Fails, bound?: string][] = [
+const KEYWORDS: [keyword: string, types: ('number' | 'string')[], isInvalid: IsInvalid, comparison?: string][] = [
   // Ajv's `integer` does not accept a bigint.
   ['int64', [], (data) => _`typeof ${data} !== "bigint" || BigInt.asIntN(64, ${data}) !== ${data}`],
   ['int32', ['number'], (data) => _`(${data} | 0) !== ${data}`],
@@ -61,11 +61,11 @@ function createCompiler(): Ajv2020 {
     loopEnum: Infinity,
     code: { source: true, esm: true, lines: true },
   });
-  for (const [keyword, type, fails, bound] of KEYWORDS) {
+  for (const [keyword, type, isInvalid, comparison] of KEYWORDS) {
     const message = ({ schema }: { schema: number }) =>
-      str`must have ${bound} ${schema} ${schema === 1 ? 'character' : 'characters'}`;
-    const code = (context: KeywordCxt) => context.fail(fails(context.data, context.schema));
-    ajv.removeKeyword(keyword).addKeyword({ keyword, type, code, ...(bound && { error: { message } }) });
+      str`must have ${comparison} ${schema} ${schema === 1 ? 'character' : 'characters'}`;
+    const code = (context: KeywordCxt) => context.fail(isInvalid(context.data, context.schema));
+    ajv.removeKeyword(keyword).addKeyword({ keyword, type, code, ...(comparison && { error: { message } }) });
   }
   return ajv;
 }
@@ -95,13 +95,13 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
     if (names.some((name) => shapeConstant(name) === 'bodyShape'))
       throw new Error('The schema Body must have another name: bodyShape is already the type of the body.');
     const schemas = names.map((name) => ({ name, schema: resolved({ $ref: `#/components/schemas/${name}` }) }));
-    const parameterTypes = ({ properties = {} }: ResolvedSchema = {}) =>
-      mapValues(properties, (schema, name) => parameterType(schema, name, operationId));
+    const shapesOf = ({ properties = {} }: ResolvedSchema = {}) =>
+      mapValues(properties, (schema, name) => parameterShape(schema, name, operationId));
     const constants = {
       operationId,
-      parameters: {
-        pathParameters: parameterTypes(request['pathParameters']),
-        queryStringParameters: parameterTypes(request['queryStringParameters']),
+      parameterShapes: {
+        pathParameters: shapesOf(request['pathParameters']),
+        queryStringParameters: shapesOf(request['queryStringParameters']),
       },
       ...(request['body'] && { bodyShape: toShape(request['body'], `${operationId}.body`) }),
       ...Object.fromEntries(schemas.map(({ name, schema }) => [shapeConstant(name), toShape(schema, name)])),
@@ -164,7 +164,7 @@ function requestSchemas(
   );
 }
 
-function parameterType(schema: ResolvedSchema, name: string, operationId: string): string {
+function parameterShape(schema: ResolvedSchema, name: string, operationId: string): string {
   const type = valueType(schema);
   if (type !== 'array' && type !== 'object') return type;
   const expected = 'it must be a string, a number, an integer or a boolean';

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { optionalVariable } from '../../functions/shared/environment.ts';
 import { errorHeaders } from '../../functions/shared/http/errors.ts';
 import { corsHeaders, isOrigin, preflightHeaders } from '../../model/cors.ts';
-import { gatewayResponses } from '../../model/gateway-responses.ts';
+import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../model/gateway-responses.ts';
 import { docsPage } from './docs-page.ts';
 import { LoadError } from './load-error.ts';
 import { responseLine } from './log.ts';
@@ -30,8 +30,6 @@ const EVENT_TOO_LARGE: RawResponse = {
   text: '{"message":"Request Too Long"}',
 };
 
-const NOT_FOUND = JSON.stringify(gatewayResponses['MISSING_AUTHENTICATION_TOKEN']);
-
 /**
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
  *
@@ -52,7 +50,7 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
       log(responseLine(`${method} ${path}`, result.status, result.text, performance.now() - start));
       const hint = originHint(routes, method, path, message.headers.origin);
       if (hint) log(hint);
-      else if (result.text === NOT_FOUND) log(routesText(routes));
+      else if (result.text === JSON.stringify(NOT_FOUND)) log(routesText(routes));
     };
     try {
       // In rawHeaders, names and values alternate.
@@ -67,10 +65,10 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
       // The client has disconnected.
       if (response.destroyed) return;
       // The terminal shows why code cannot be loaded when it is loaded.
-      if (thrown instanceof LoadError) return sendAndLog(gatewayResponse('DEFAULT_5XX', thrown.message));
+      if (thrown instanceof LoadError) return sendAndLog(errorResponse(gatewayResponses.DEFAULT_5XX, thrown.message));
       console.error(thrown);
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
-      sendAndLog(gatewayResponse('DEFAULT_5XX'));
+      sendAndLog(errorResponse(gatewayResponses.DEFAULT_5XX));
     }
   };
 }
@@ -112,7 +110,7 @@ async function respond(routes: Route[], request: Omit<GatewayRequest, 'resource'
   const resource = sorted.find((each) => matchPath(path, each.path))?.path;
   const ofPath = routes.filter((each) => each.path === resource);
   const route = ofPath.find((each) => each.method === method);
-  if (!route) return preflightResponse(method, ofPath) ?? gatewayResponse('MISSING_AUTHENTICATION_TOKEN');
+  if (!route) return preflightResponse(method, ofPath) ?? errorResponse(NOT_FOUND);
   const event = proxyEvent({ ...request, resource: route.path }, ids);
   if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
   const { headers, ...response } = proxyResponse(await invoke(route, event));
@@ -131,12 +129,11 @@ function preflightResponse(method: string, routes: Route[]): RawResponse | undef
 }
 
 /**
- * Returns a gateway response of the stack. MISSING_AUTHENTICATION_TOKEN is the type for an unknown path or method.
+ * Returns an error response of API Gateway in the stack.
  *
- * @param reason replaces its message
+ * @param reason replaces the message
  */
-function gatewayResponse(type: 'DEFAULT_5XX' | 'MISSING_AUTHENTICATION_TOKEN', reason?: string): RawResponse {
-  const { error, message } = gatewayResponses[type];
+function errorResponse({ error, message }: ErrorBody, reason = message): RawResponse {
   const headers = { 'content-type': 'application/json', ...corsHeaders(allowOrigins()), ...errorHeaders[error] };
-  return { status: 400, headers, text: JSON.stringify({ error, message: reason ?? message }) };
+  return { status: 400, headers, text: JSON.stringify({ error, message: reason }) };
 }

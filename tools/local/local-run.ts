@@ -28,7 +28,7 @@ export function announceLocalRun(endpoint: string, url: string, folder = dataFol
 export async function findLocalRun(folder = dataFolder): Promise<LocalRun | undefined> {
   try {
     const found: LocalRun = JSON.parse(readFileSync(localRunFile(folder), 'utf8'));
-    // After a process was killed, another one can have its id, or its port: for example the local run of another clone.
+    // A process that was killed leaves the file, and another one can have its id or its port. So both must be in use.
     process.kill(found.pid, 0);
     const { hostname, port } = new URL(found.endpoint);
     const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''));

@@ -1,14 +1,14 @@
 import { format } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestLine } from '../../test/support/log-lines.ts';
-import { printOnlyCauses, responseLine } from './log.ts';
+import { hideRequestLines, responseLine } from './log.ts';
 
 /** Returns what `console.error` prints for these values; undefined for nothing. */
 function printed(...values: unknown[]): unknown[] | undefined {
   const print = vi.spyOn(console, 'error').mockReturnValue();
   for (const level of ['debug', 'log', 'info', 'warn'] as const) vi.spyOn(console, level);
   onTestFinished(() => void vi.restoreAllMocks());
-  printOnlyCauses();
+  hideRequestLines();
   console.error(...values);
   return print.mock.lastCall;
 }

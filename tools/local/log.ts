@@ -10,7 +10,7 @@ const FIELDS: (keyof RequestLine)[] = ['operation', 'outcome', 'durationMs'];
  * Makes `console` print only the causes of a RequestLine, because the gateway prints a line for each response. What a
  * client has sent, and a text quotes, cannot control the terminal.
  */
-export function printOnlyCauses(): void {
+export function hideRequestLines(): void {
   for (const level of ['debug', 'log', 'info', 'warn', 'error'] as const) {
     const print = console[level];
     console[level] = (...values: unknown[]) => {

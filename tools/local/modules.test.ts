@@ -24,7 +24,7 @@ function listeners() {
 /** Waits until files have changed, and invalidates their modules. Returns their names. */
 async function changedFiles(): Promise<string[]> {
   await modules.nextChange();
-  const changes = await modules.allChanges();
+  const changes = await modules.settledChanges();
   for (const [file, event] of changes) modules.invalidate(file, event);
   return [...changes.keys()].map((file) => file.replace(`${root}/`, ''));
 }

@@ -13,7 +13,7 @@ const SETTLE_MS = 60;
  * Loads modules of a project with Vite, and watches the project's files. Vite opens no port here, and serves nothing.
  *
  * @param root the project's folder
- * @param isOtherSource returns true for a file that is not a loaded module, but whose change matters
+ * @param isOtherSource returns true for a file that is not a loaded module, but must be loaded again
  */
 export async function watchModules(root: string, isOtherSource: (file: string) => boolean) {
   const { NODE_ENV } = process.env;
@@ -78,8 +78,12 @@ export async function watchModules(root: string, isOtherSource: (file: string) =
     /**
      * Waits until no more files change. Returns a map from each changed file to its event: `add`, `change` or `unlink`.
      */
-    async allChanges(): Promise<Map<string, string>> {
-      for (let count = -1; count !== changes.size; await sleep(SETTLE_MS)) count = changes.size;
+    async settledChanges(): Promise<Map<string, string>> {
+      let count: number;
+      do {
+        count = changes.size;
+        await sleep(SETTLE_MS);
+      } while (count !== changes.size);
       const all = changes;
       changes = new Map();
       change = Promise.withResolvers();
@@ -87,8 +91,8 @@ export async function watchModules(root: string, isOtherSource: (file: string) =
     },
 
     /**
-     * Invalidates the module of a changed file, and those that import it. Any module can need a file that is new or
-     * gone.
+     * Invalidates the module of a changed file, and those that import it. A file that is new or gone can change what any
+     * import finds, so it invalidates all modules.
      */
     invalidate(file: string, event = 'change'): void {
       if (event === 'change' && moduleGraph.getModulesByFile(file)) moduleGraph.onFileChange(file);

@@ -6,7 +6,7 @@ import { readOperations } from '../../model/contract.ts';
 import { projectRoot } from '../../model/project-root.ts';
 import { writeGenerated } from '../generate/generate.ts';
 import { errorText } from '../shared/error-text.ts';
-import { printOnlyCauses } from './log.ts';
+import { hideRequestLines } from './log.ts';
 import { rejectForeignRequests } from './loopback.ts';
 import { watchModules } from './modules.ts';
 import { checkTypes } from './type-check.ts';
@@ -26,7 +26,7 @@ export async function serve(port: number, instructions: string): Promise<never> 
   // The operations have ALLOW_ORIGINS for other origins.
   rejectForeignRequests(server, { acceptOrigins: true });
   await once(server.listen(port, '127.0.0.1'), 'listening');
-  printOnlyCauses();
+  hideRequestLines();
   // An error after the response, for example because of a forgotten `await`, does not end the service.
   for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (thrown) => console.error(thrown));
 
@@ -81,7 +81,7 @@ export async function serve(port: number, instructions: string): Promise<never> 
     listener = Promise.withResolvers();
     // Requests that still wait for the previous code wait for the next code.
     current.resolve(listener.promise);
-    const changes = await modules.allChanges();
+    const changes = await modules.settledChanges();
     // The previous code can still be reading old files. But it can also wait for something that never comes.
     await Promise.race([loading, sleep(MAX_LOADING_MS)]);
     for (const [file, event] of changes) {

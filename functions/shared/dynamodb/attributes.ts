@@ -54,29 +54,29 @@ type ValueOf<Type> = Type extends 'string'
 /**
  * Converts an item to an object with these members. A member that is not in the item is undefined, which JSON omits.
  */
-export function fromItem<const Types extends Record<string, Shape>>(
+export function fromItem<const Shapes extends Record<string, Shape>>(
   item: Record<string, Attribute>,
-  types: Types,
-): ValueOf<Types> {
-  const entries = Object.entries(types).map(([name, type]) => [name, fromAttribute(item[name], type)]);
-  return Object.fromEntries(entries) as ValueOf<Types>;
+  shapes: Shapes,
+): ValueOf<Shapes> {
+  const entries = Object.entries(shapes).map(([name, shape]) => [name, fromAttribute(item[name], shape)]);
+  return Object.fromEntries(entries) as ValueOf<Shapes>;
 }
 
 /**
- * Converts a DynamoDB attribute to a value of this type. Returns undefined for a missing attribute, for one of another
- * type, which was stored before the contract changed, and for a list with such an item. An object loses only such
- * members. Does not check keywords such as `enum`.
+ * Converts a DynamoDB attribute to a value of this shape. Returns undefined if the attribute is missing or has another
+ * type, as in an item that was stored before the contract changed. A list with such a value is undefined. An object only
+ * omits such a member. Does not check keywords such as `enum`.
  */
-export function fromAttribute({ S, BOOL, N, L, M }: Attribute = {}, type: Shape): unknown {
-  if (type === 'string') return S;
-  if (type === 'boolean') return BOOL;
-  if (Array.isArray(type)) {
-    const items = L?.map((item) => fromAttribute(item, type[0]));
+export function fromAttribute({ S, BOOL, N, L, M }: Attribute = {}, shape: Shape): unknown {
+  if (shape === 'string') return S;
+  if (shape === 'boolean') return BOOL;
+  if (Array.isArray(shape)) {
+    const items = L?.map((item) => fromAttribute(item, shape[0]));
     return items?.includes(undefined) ? undefined : items;
   }
-  if (typeof type === 'object') return M && fromItem(M, type);
+  if (typeof shape === 'object') return M && fromItem(M, shape);
   if (N === undefined) return undefined;
-  if (type === 'int64') return parseDigits(N);
+  if (shape === 'int64') return parseDigits(N);
   const number = Number(N);
-  return type === 'number' || number === (number | 0) ? number : undefined;
+  return shape === 'number' || number === (number | 0) ? number : undefined;
 }

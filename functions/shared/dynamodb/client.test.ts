@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listen } from '../../../test/support/listen.ts';
-import { DATABASE_IDLE_MS } from '../time-limits.ts';
+import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 
 Object.assign(process.env, {
@@ -27,20 +27,20 @@ subscribe('http.client.request.start', (message) => {
 });
 
 /** Longer than any response takes on a busy machine. */
-const LONG_MS = 20 * DATABASE_IDLE_MS;
+const LONG_MS = 20 * ATTEMPT_SILENCE_MS;
 
 /** Starts a fake DynamoDB, which ends with this file's process. Returns its host and a client for it. */
-async function startDatabase(listener: RequestListener, idleMs = LONG_MS) {
+async function startDatabase(listener: RequestListener, silenceMs = LONG_MS) {
   const host = await listen(createServer(listener));
   process.env['AWS_ENDPOINT_URL_DYNAMODB'] = `http://${host}`;
-  return { host, dynamoDb: new DynamoDb(idleMs) };
+  return { host, dynamoDb: new DynamoDb(silenceMs) };
 }
 
 const READ = { TableName: 'Plants', Key: { id: { N: '1' } } };
 
 /** Reads an item from a fake DynamoDB. Returns the result and the number of attempts. */
-async function readFrom(listener: RequestListener, { idleMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
-  const { host, dynamoDb } = await startDatabase(listener, idleMs);
+async function readFrom(listener: RequestListener, { silenceMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
+  const { host, dynamoDb } = await startDatabase(listener, silenceMs);
   const result = await dynamoDb.call('GetItem', READ, timeoutMs).catch((thrown: Error) => thrown);
   return { result, attempts: sentTo.filter((sent) => sent === host).length };
 }
@@ -145,11 +145,11 @@ const FAILURES: [string, RequestListener][] = [
 ];
 
 test.concurrent.each([
-  ...HANGS.map(([title, listener]) => ({ title, listener, idleMs: 200 })),
-  ...FAILURES.map(([title, listener]) => ({ title, listener, idleMs: LONG_MS })),
-])('throws 503 if the database $title, after three attempts', async ({ listener, idleMs }) => {
+  ...HANGS.map(([title, listener]) => ({ title, listener, silenceMs: 200 })),
+  ...FAILURES.map(([title, listener]) => ({ title, listener, silenceMs: LONG_MS })),
+])('throws 503 if the database $title, after three attempts', async ({ listener, silenceMs }) => {
   const result = { error: 503, message: 'The database failed or did not respond. Try again.' };
-  expect(await readFrom(listener, { idleMs })).toMatchObject({ result, attempts: 3 });
+  expect(await readFrom(listener, { silenceMs })).toMatchObject({ result, attempts: 3 });
 });
 
 test('throws 503 if the connection is refused', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ErrorNumber, PlantStoreError } from '../http/errors.ts';
-import { DATABASE_IDLE_MS } from '../time-limits.ts';
+import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
 import type { Action, Input, Output } from './actions.ts';
 import { Connection } from './connection.ts';
 import { DynamoDbError, parseResponse } from './response.ts';
@@ -28,9 +28,9 @@ const TOO_LARGE = 'What the request stores is too large; it must fit into an ite
 export class DynamoDb {
   readonly #connection: Connection;
 
-  /** @param idleMs An attempt fails if no headers, or later no data, arrive for this time. */
-  constructor(idleMs = DATABASE_IDLE_MS) {
-    this.#connection = new Connection(idleMs);
+  /** @param silenceMs An attempt fails if no headers, or later no data, arrive for this time. */
+  constructor(silenceMs = ATTEMPT_SILENCE_MS) {
+    this.#connection = new Connection(silenceMs);
   }
 
   /**
@@ -38,7 +38,7 @@ export class DynamoDb {
    *
    * @example
    * const read = { TableName: tableName, Key: toItem({ id }), ConsistentRead: true };
-   * const { Item: item } = await dynamoDb.call('GetItem', read, databaseMs(context));
+   * const { Item: item } = await dynamoDb.call('GetItem', read, databaseTimeoutMs(context));
    *
    * @param action DynamoDB's name of it, such as `GetItem`
    * @param timeoutMs the time for all attempts, in milliseconds
@@ -54,13 +54,14 @@ export class DynamoDb {
         return parseResponse(await this.#connection.send(action, body, signal)) as Output<Name>;
       } catch (thrown) {
         const failure = thrown as Error;
-        if (signal.aborted) throw failed(504, 'The database took too long to respond. Try again.', previous ?? failure);
+        if (signal.aborted)
+          throw serviceError(504, 'The database took too long to respond. Try again.', previous ?? failure);
         const throttled = THROTTLING_ERRORS.includes(failure.name);
         if (failure instanceof DynamoDbError && failure.status < 500 && !throttled)
           throw isTooLarge(failure) ? new PlantStoreError(413, TOO_LARGE) : failure;
         if (attempt === MAX_ATTEMPTS) {
-          if (!throttled) throw failed(503, 'The database failed or did not respond. Try again.', failure);
-          throw failed(429, 'The database is throttled. Try again a little later.', failure);
+          if (!throttled) throw serviceError(503, 'The database failed or did not respond. Try again.', failure);
+          throw serviceError(429, 'The database is throttled. Try again a little later.', failure);
         }
         previous = failure;
         const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
@@ -75,6 +76,6 @@ function isTooLarge({ name, message }: DynamoDbError): boolean {
   return name === 'ValidationException' && /item size/i.test(message);
 }
 
-function failed(error: ErrorNumber, message: string, cause: Error): PlantStoreError {
+function serviceError(error: ErrorNumber, message: string, cause: Error): PlantStoreError {
   return new PlantStoreError(error, message, { cause });
 }

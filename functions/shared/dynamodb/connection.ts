@@ -22,15 +22,15 @@ export class Connection {
   });
   readonly #handler: NodeHttpHandler;
 
-  /** @param idleMs An attempt fails if no headers, or later no data, arrive for this time. */
-  constructor(idleMs: number) {
+  /** @param silenceMs An attempt fails if no headers, or later no data, arrive for this time. */
+  constructor(silenceMs: number) {
     // By default, requests wait for one of 50 sockets, and this wait counts as time without headers.
     const agent = { maxSockets: Number.POSITIVE_INFINITY };
     this.#handler = new NodeHttpHandler({
-      requestTimeout: idleMs,
+      requestTimeout: silenceMs,
       // By default, this timeout is only logged.
       throwOnRequestTimeout: true,
-      socketTimeout: idleMs,
+      socketTimeout: silenceMs,
       httpAgent: agent,
       httpsAgent: agent,
     });

@@ -1,4 +1,4 @@
-import { databaseMs } from '../time-limits.ts';
+import { databaseTimeoutMs } from '../time-limits.ts';
 import { TOKEN_FORM, TOKEN_PATTERN } from '../tokens/token.ts';
 import type { TokenVerifier } from '../tokens/token-verifier.ts';
 import { invalidToken, PlantStoreError } from './errors.ts';
@@ -19,7 +19,8 @@ interface TokenVerifiers {
 
 /**
  * Requires an Authorization header with a valid access token: an opaque token of the service, or a JWT of the identity
- * provider. Stores the token's name for the log.
+ * provider. Stores the token's name for the log. Comes before the body is parsed, so that a request without a token costs
+ * little, and learns nothing about the contract.
  *
  * @throws 401 with a WWW-Authenticate header (RFC 6750, 3) if there is no valid token; 503 if the provider's keys are
  * not available; the errors of `DynamoDb.call`.
@@ -36,9 +37,9 @@ export function bearerAuth({ opaque, jwt }: TokenVerifiers): Middleware {
       const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
       if (token === undefined) throw new PlantStoreError(401, malformed);
       if (TOKEN_PATTERN.test(token)) {
-        internal.tokenName = await opaque.verify(token, databaseMs(context));
+        internal.tokenName = await opaque.verify(token, databaseTimeoutMs(context));
       } else if (jwt && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
-        internal.tokenName = await jwt.verify(token, databaseMs(context));
+        internal.tokenName = await jwt.verify(token, databaseTimeoutMs(context));
       } else {
         // Not a possible token, so no database read.
         throw invalidToken(malformed);

@@ -6,8 +6,8 @@ import type { Middleware, SentParts } from './request.ts';
 export function errorResponse(): Middleware {
   return {
     onError: (request) => {
-      const thrown = toPlantStoreError(request.error, request.internal.sent);
-      // requestLog, which comes later, logs the same error.
+      const thrown = toPlantStoreError(request.error, request.internal.asSent);
+      // An error passes from bottom to top, so requestLog comes later and logs the same error.
       request.error = thrown;
       const { error, headers, message } = thrown;
       request.response = {

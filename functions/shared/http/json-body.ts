@@ -29,7 +29,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * `__proto__` or `constructor.prototype`.
  */
 export function jsonBody(bodyShape: Shape): Middleware {
-  // Its type has an event whose parameters are still texts, but it reads only the body.
+  // TypeScript rejects the parser here, because its event has parameters that are texts. It reads only the body.
   const parser = httpJsonBodyParser({ disableContentTypeCheck: true }) as Middleware;
   return {
     before: (request) => {
@@ -42,7 +42,7 @@ export function jsonBody(bodyShape: Shape): Middleware {
       Object.assign(event, { body: text, isBase64Encoded: false });
       parser.before?.(request);
       const body = parseNumbersAsText(text);
-      internal.sent = { ...internal.sent, body };
+      internal.asSent = { ...internal.asSent, body };
       event.body = withInt64s(bodyShape, event.body, body);
     },
   };

@@ -4,17 +4,17 @@ import type { SentParts } from './request.ts';
 import { truncate } from './truncate.ts';
 
 /** The members of a compiled schema that the messages use. */
-interface Schema {
+interface CompiledSchema {
   type?: string;
   int64?: true;
   int32?: true;
   minimum?: number;
   maximum?: number;
-  properties?: Record<string, Schema>;
+  properties?: Record<string, CompiledSchema>;
 }
 
 /** An error of an Ajv validator with the option `verbose`. */
-export type ValidationError = ErrorObject & { parentSchema: Schema };
+export type ValidationError = ErrorObject & { parentSchema: CompiledSchema };
 
 /**
  * Describes why Middy's parser rejected a body.
@@ -83,7 +83,7 @@ const REQUIREMENTS: Record<string, string> = {
   array: 'an array',
 };
 
-function requirement({ type = 'object', int64, int32, minimum, maximum }: Schema = {}): string {
+function requirement({ type = 'object', int64, int32, minimum, maximum }: CompiledSchema = {}): string {
   if (int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
   if (int32) return `a whole number from ${minimum ?? -(2 ** 31)} to ${maximum ?? 2 ** 31 - 1}`;
   return REQUIREMENTS[type] ?? 'a JSON object';

@@ -14,7 +14,10 @@ export interface RequestLine {
   extendedRequestId: string | undefined;
   tokenName: string | undefined;
   durationMs: number;
-  /** The thrown error, if the request `failed`, or if the error has a cause, such as DynamoDB's throttling error. */
+  /**
+   * For error 500, the unexpected error. For another one that `failed`, or that has a cause, such as DynamoDB's
+   * throttling error: the error itself.
+   */
   fault?: LoggedError;
 }
 

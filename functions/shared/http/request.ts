@@ -8,7 +8,7 @@ type RequestState = {
   /** The name of the verified access token. Set by bearerAuth. */
   tokenName?: string;
   /** Set by jsonBody and typedParameters. */
-  sent?: SentParts;
+  asSent?: SentParts;
 };
 
 /** The parts of an event as the client sent them: the body with number texts, and the texts of the parameters. */

@@ -4,8 +4,8 @@ import { PlantStoreError } from './errors.ts';
 import type { Middleware } from './request.ts';
 import { truncate } from './truncate.ts';
 
-/** The types of an operation's parameters by name. */
-export interface ParameterTypes {
+/** The shapes of an operation's parameters by name. */
+export interface ParameterShapes {
   pathParameters: Record<string, Scalar>;
   queryStringParameters: Record<string, Scalar>;
 }
@@ -16,39 +16,38 @@ export interface ParameterTypes {
  *
  * @throws 400 for a path parameter that is not percent-encoded UTF-8
  */
-export function typedParameters(types: ParameterTypes): Middleware {
+export function typedParameters(shapes: ParameterShapes): Middleware {
   return {
     before: ({ event, internal }) => {
-      const path = convertAll(event.pathParameters, types.pathParameters, decode);
-      const query = convertAll(event.queryStringParameters, types.queryStringParameters);
-      internal.sent = { ...internal.sent, pathParameters: path.texts, queryStringParameters: query.texts };
+      const path = convertAll(event.pathParameters, shapes.pathParameters, decode);
+      const query = convertAll(event.queryStringParameters, shapes.queryStringParameters);
+      internal.asSent = { ...internal.asSent, pathParameters: path.texts, queryStringParameters: query.texts };
       event.pathParameters = path.values;
       event.queryStringParameters = query.values;
     },
   };
 }
 
-/** Returns the texts and the values of the parameters that have a type. */
+/** Returns the texts and the values of the parameters that have a shape. */
 function convertAll(
   sent: Record<string, unknown> | null,
-  types: Record<string, Scalar>,
+  shapes: Record<string, Scalar>,
   decodeText = (text: string, _name: string) => text,
 ) {
   const texts: Record<string, string> = {};
   const values: Record<string, unknown> = {};
-  for (const [name, type] of Object.entries(types)) {
+  for (const [name, shape] of Object.entries(shapes)) {
     const text = sent?.[name];
     if (typeof text !== 'string') continue;
     texts[name] = decodeText(text, name);
-    values[name] = convert(texts[name], type);
+    values[name] = convert(texts[name], shape);
   }
   return { texts, values };
 }
 
 /**
- * Decodes a path parameter. API Gateway decodes query parameters, but in recorded events passes path parameters as the
- * client encoded them. "Amazon API Gateway important notes" says that it decodes both and then encodes "%", for which
- * this is right too.
+ * Decodes a path parameter. "Amazon API Gateway important notes" says that API Gateway decodes parameters, and then
+ * encodes "%" in those of the path. If it does not decode those of the path, this is right too.
  */
 function decode(text: string, name: string): string {
   try {
@@ -61,10 +60,10 @@ function decode(text: string, name: string): string {
 /** RFC 8259, section 6. */
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
-function convert(text: string, type: Scalar): unknown {
-  if (type === 'int64') return parseDigits(text) ?? text;
-  if (type === 'int32' && parseDigits(text) !== undefined) return Number(text);
-  if (type === 'number' && JSON_NUMBER.test(text)) return Number(text);
-  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+function convert(text: string, shape: Scalar): unknown {
+  if (shape === 'int64') return parseDigits(text) ?? text;
+  if (shape === 'int32' && parseDigits(text) !== undefined) return Number(text);
+  if (shape === 'number' && JSON_NUMBER.test(text)) return Number(text);
+  if (shape === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }

@@ -28,17 +28,17 @@ export function parseNumbersAsText(text: string): unknown {
  *
  * @param texts the same value from `parseNumbersAsText`
  */
-export function withInt64s(type: Shape, value: unknown, texts: unknown): unknown {
-  if (type === 'int64') return texts instanceof NumberText ? toInt64(texts) : value;
-  if (typeof type === 'string' || !isRecord(value) || !isRecord(texts)) return value;
+export function withInt64s(shape: Shape, value: unknown, texts: unknown): unknown {
+  if (shape === 'int64') return texts instanceof NumberText ? toInt64(texts) : value;
+  if (typeof shape === 'string' || !isObjectOrArray(value) || !isObjectOrArray(texts)) return value;
   for (const name of Object.keys(value)) {
-    const inner = Array.isArray(type) ? type[0] : Object.hasOwn(type, name) && type[name];
+    const inner = Array.isArray(shape) ? shape[0] : Object.hasOwn(shape, name) && shape[name];
     if (inner) value[name] = withInt64s(inner, value[name], texts[name]);
   }
   return value;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+function isObjectOrArray(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
@@ -57,7 +57,7 @@ function toInt64(text: NumberText): bigint | NumberText {
  */
 const PLAIN_DIGITS = /^-?(0|[1-9]\d{0,18})$/;
 
-/** Parses up to 19 plain digits. The result can be outside int64. */
+/** Parses up to 19 plain digits, and returns undefined for other texts. The result can be outside int64. */
 export function parseDigits(text: string): bigint | undefined {
   return PLAIN_DIGITS.test(text) ? BigInt(text) : undefined;
 }

@@ -39,7 +39,7 @@ export class JwtVerifier implements TokenVerifier {
 
   /** Fetches the keys. If the provider fails, the first requests with a JWT get error 503. */
   async warmUp(): Promise<void> {
-    // It fetches the keys, and then finds none for a missing header.
+    // Without a header, it fetches the keys, and then throws because it looks for no key.
     await this.#findKey().catch(() => {});
   }
 

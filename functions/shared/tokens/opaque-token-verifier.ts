@@ -24,12 +24,12 @@ export class OpaqueTokenVerifier implements TokenVerifier {
    * @param token of the form TOKEN_PATTERN
    * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.call`.
    */
-  async verify(token: string, databaseMs: number): Promise<string> {
+  async verify(token: string, timeoutMs: number): Promise<string> {
     const digest = digestOf(token);
     const cached = this.#cache.get(digest);
     if (cached !== undefined) return cached;
     const beforeRead = Date.now();
-    const { name, expiresAt } = await this.#read(digest, databaseMs);
+    const { name, expiresAt } = await this.#read(digest, timeoutMs);
     // The table's TTL deletes an expired item only days later.
     if (name === '' || expiresAt * 1000 <= Date.now()) {
       throw invalidToken('The access token is unknown, expired or revoked.');
@@ -40,16 +40,16 @@ export class OpaqueTokenVerifier implements TokenVerifier {
   }
 
   /**
-   * Opens the connection and warms up the signer: reads a digest that no token has. If the database is unavailable, the
-   * first request fails.
+   * Opens the connection and warms up the signer: reads a digest that no token has. If the database fails, the first
+   * request opens the connection.
    */
   async warmUp(): Promise<void> {
     await this.#read('none', WARM_UP_MS).catch(() => {});
   }
 
-  async #read(digest: string, databaseMs: number): Promise<StoredToken> {
+  async #read(digest: string, timeoutMs: number): Promise<StoredToken> {
     // A consistent read. An eventually consistent one could return a revoked token.
     const read = { TableName: this.#tableName, Key: tokenKey(digest), ConsistentRead: true };
-    return fromTokenItem((await this.#dynamoDb.call('GetItem', read, databaseMs)).Item);
+    return fromTokenItem((await this.#dynamoDb.call('GetItem', read, timeoutMs)).Item);
   }
 }

@@ -3,11 +3,11 @@ export interface TokenVerifier {
   /**
    * Returns the name of a valid token, for the log.
    *
-   * @param databaseMs the time that the database may take, in milliseconds
+   * @param timeoutMs the time that the database may take, in milliseconds; a JWT needs no database
    * @throws 401 for any other token; 503 if the identity provider's keys are not available; the errors of
    * `DynamoDb.call`
    */
-  verify(token: string, databaseMs: number): Promise<string>;
+  verify(token: string, timeoutMs: number): Promise<string>;
 
   /** Does in init, where Lambda gives more CPU, what the first request would wait for. Never throws. */
   warmUp(): Promise<void>;
