@@ -2,8 +2,8 @@ import { readOperations } from '../model/contract.ts';
 import type { GrantedOperation } from './functions.ts';
 
 /**
- * The actions that each operation may use on the tables, and in `addResources` its other AWS services. Each operation also
- * gets `GetItem` on the access tokens.
+ * The actions that each operation may use on the tables, and in `addResources` its other AWS services. Each operation
+ * also gets `GetItem` on the access tokens.
  */
 const GRANTS: Record<string, OperationGrants> = {
   createPlant: { plants: ['PutItem'] },

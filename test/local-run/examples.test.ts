@@ -44,7 +44,7 @@ beforeAll(async () => {
     await run(`mv examples/${example} functions/`);
     await run(`mv examples/${example}.json events/`);
     await run(`rm ${file}`);
-    paste('infra/grants.ts', "  createPlant: { plants: ['PutItem'] },\n", `${grants},\n`);
+    paste('infra/grants.ts', 'const GRANTS: Record<string, OperationGrants> = {\n', `${grants},\n`);
     const existing = '  /plants:\n';
     if (paths.startsWith(existing)) paste('openapi.yaml', existing, paths.slice(existing.length));
     else paste('openapi.yaml', '\npaths:\n', paths);
@@ -55,9 +55,8 @@ beforeAll(async () => {
 
 test('the moved examples are well-typed, and their tests pass', async () => {
   await run('npx tsc');
-  await run(`npx vitest run ${examples.map((example) => `functions/${example}`).join(' ')} test/database-calls`, {
-    VITEST: '',
-  });
+  const folders = examples.map((example) => `functions/${example}`);
+  await run(['npx vitest run', ...folders, 'test/database-calls'].join(' '), { VITEST: '' });
 });
 
 test('the local run serves the examples and the member', async () => {

@@ -125,21 +125,21 @@ test.each([
 });
 
 test('a missing function fails on its route only, until it is written', async () => {
-  const operation = 'operationId: waterPlant, responses: { "200": { description: x }, "400": { description: x } }';
-  write(CONTRACT, contract.replace('paths:\n', `$&  /water:\n    get: { ${operation} }\n`));
-  const water = async () => (await fetch(new URL('/water', run.url))).text();
-  const message = 'functions/water-plant/index.ts is missing: docs/changing.md shows how to write it.';
-  await expect.poll(water, POLL).toBe(JSON.stringify({ error: 500, message }));
+  const operation = 'operationId: newOperation, responses: { "200": { description: x }, "400": { description: x } }';
+  write(CONTRACT, contract.replace('paths:\n', `$&  /new:\n    get: { ${operation} }\n`));
+  const readNew = async () => (await fetch(new URL('/new', run.url))).text();
+  const message = 'functions/new-operation/index.ts is missing: docs/changing.md shows how to write it.';
+  await expect.poll(readNew, POLL).toBe(JSON.stringify({ error: 500, message }));
   await expect.poll(run.output, POLL).toContain(`\n${message}\n`);
-  expect(run.output()).toContain('\nThe routes are GET /water, POST /plants.\n');
+  expect(run.output()).toMatch(/\nThe routes are .*\bGET \/new\b.*\.\n/);
   expect(await create()).toEqual(plantWith({ name: 'x' }));
-  mkdirSync(path('functions/water-plant'), { recursive: true });
-  write('functions/water-plant/index.ts', '');
-  await expect.poll(water, POLL).toContain('functions/water-plant/index.ts must export a function named handler.');
-  write('functions/water-plant/index.ts', "export const handler = async () => ({ statusCode: 200, body: 'watered' });");
-  await expect.poll(water, POLL).toBe('watered');
-  rmSync(path('functions/water-plant/index.ts'));
-  await expect.poll(water, POLL).toContain(message);
+  mkdirSync(path('functions/new-operation'), { recursive: true });
+  write('functions/new-operation/index.ts', '');
+  await expect.poll(readNew, POLL).toContain('functions/new-operation/index.ts must export a function named handler.');
+  write('functions/new-operation/index.ts', "export const handler = async () => ({ statusCode: 200, body: 'new' });");
+  await expect.poll(readNew, POLL).toBe('new');
+  rmSync(path('functions/new-operation/index.ts'));
+  await expect.poll(readNew, POLL).toContain(message);
 });
 
 test('a contract that is not valid fails on all routes, until it is valid', async () => {
