@@ -54,7 +54,7 @@ export interface StackSettings extends Stage {
 /**
  * Returns the settings of the stage that the command line selects with `-c stage=NAME`.
  *
- * @throws for an unknown stage, for another key after `-c`, and for wrong values that neither TypeScript nor AWS rejects
+ * @throws for an unknown stage, another key after `-c`, and wrong values that neither TypeScript nor AWS rejects
  */
 export function readSettings(app: App, stages: Record<string, Stage>): StackSettings {
   const { stage = PRODUCTION, withoutCanary, ...others }: Record<string, unknown> = app.node.getAllContext();

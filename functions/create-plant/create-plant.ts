@@ -6,7 +6,7 @@ import { PlantStoreError } from '#shared/http/errors.ts';
 import { successResponse } from '#shared/http/success-response.ts';
 import { toJson } from '#shared/json/to-json.ts';
 import { databaseTimeoutMs } from '#shared/time-limits.ts';
-import { type CreatePlantEvent, newPlantShape, type Plant } from './contract.generated.js';
+import { type CreatePlantEvent, newPlantShape, plantShape } from './contract.generated.js';
 
 /**
  * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant,
@@ -16,7 +16,6 @@ import { type CreatePlantEvent, newPlantShape, type Plant } from './contract.gen
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body: newPlant }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
-    const { id, ...plant } = newPlant;
     const item = toItem(newPlant);
     const put = {
       TableName: tableName,
@@ -27,9 +26,10 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
     await dynamoDb.call('PutItem', put, databaseTimeoutMs(context)).catch((thrown) => {
       if (!(thrown instanceof ConditionFailedError)) throw thrown;
       if (thrown.item && isSamePlant(thrown.item, item)) return;
-      throw new PlantStoreError(409, `The id ${id} is in use by a different plant; use another id.`);
+      throw new PlantStoreError(409, `The id ${newPlant.id} is in use by a different plant; use another id.`);
     });
-    return successResponse(plant satisfies Plant);
+    // From the item, so that the response has the members of a Plant, in the contract's order, as a later read has.
+    return successResponse(fromItem(item, plantShape));
   };
 }
 

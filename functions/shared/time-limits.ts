@@ -11,7 +11,7 @@ export const ATTEMPT_SILENCE_MS = 1000;
 export const PROVIDER_KEYS_MS = 1500;
 /** Reserved at the end of the invocation to respond and log, also on a busy CPU, which notices the time late. */
 export const RESPONSE_RESERVE_MS = 4000;
-/** A correct service responds within this time: 6 s for the database, 2 s for init. Tests and the smoke test wait for it. */
+/** A correct service responds within this time: 6 s for the database, 2 s for init. Tests wait for it. */
 export const RESPONSE_MS = 8000;
 export const FUNCTION_TIMEOUT_MS = 10_000;
 

@@ -30,8 +30,8 @@ if (!/^\d{1,4}$/.test(PLANT_STORE_WAIT)) stop('PLANT_STORE_WAIT must be a number
 
 /**
  * The first id: a hash of the token, so that each run with one token creates the same plants. It is between 2^63 - 2^52
- * and 2^63, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service that rounds ids confuses
- * this id with the next one.
+ * and 2^63, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service that rounds ids
+ * confuses this id with the next one.
  */
 const id = 2n ** 63n - 2n ** 52n + (hash('sha256', token, 'buffer').readBigUInt64BE() >> 22n) * 1024n + 1n;
 /** With a letter of two code points, one beyond U+FFFF, characters that JSON escapes, and spaces at both ends. */

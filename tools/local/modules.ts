@@ -91,8 +91,8 @@ export async function watchModules(root: string, isOtherSource: (file: string) =
     },
 
     /**
-     * Invalidates the module of a changed file, and those that import it. A file that is new or gone can change what any
-     * import finds, so it invalidates all modules.
+     * Invalidates the module of a changed file, and those that import it. A file that is new or gone can change what
+     * any import finds, so it invalidates all modules.
      */
     invalidate(file: string, event = 'change'): void {
       if (event === 'change' && moduleGraph.getModulesByFile(file)) moduleGraph.onFileChange(file);

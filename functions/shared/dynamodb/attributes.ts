@@ -64,8 +64,8 @@ export function fromItem<const Shapes extends Record<string, Shape>>(
 
 /**
  * Converts a DynamoDB attribute to a value of this shape. Returns undefined if the attribute is missing or has another
- * type, as in an item that was stored before the contract changed. A list with such a value is undefined. An object only
- * omits such a member. Does not check keywords such as `enum`.
+ * type, as in an item that was stored before the contract changed. A list with such a value is undefined. An object
+ * only omits such a member. Does not check keywords such as `enum`.
  */
 export function fromAttribute({ S, BOOL, N, L, M }: Attribute = {}, shape: Shape): unknown {
   if (shape === 'string') return S;
