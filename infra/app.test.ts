@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { expect, test, vi } from 'vitest';
 import type { Stage } from './settings.ts';
 
@@ -42,10 +43,12 @@ async function run(context: Record<string, unknown>) {
 
 test.each(Object.keys(STAGES))('for the stage %s, cdk-nag and CDK report no findings', async (stage) => {
   vi.stubEnv('CDK_VALIDATION', 'true');
+  const validate = vi.spyOn(AwsSolutionsChecks.prototype, 'validate');
   const { status, stderr, read } = await run({ stage });
   expect({ status, stderr }).toEqual({ status: undefined, stderr: [] });
   // CDK writes the file only if it has checked the rules.
   expect(JSON.parse(read('validation-report.json')).pluginReports).toEqual([]);
+  expect(validate).toHaveBeenCalled();
 });
 
 test('prints the error and exits with status 1 for an unknown stage', async () => {

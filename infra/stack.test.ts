@@ -104,6 +104,7 @@ test.each([
   [{}, 'PlantStore', true],
   [{ stage: 'dev' }, 'PlantStore-dev', false],
   [{ stage: 'dev', ephemeral: true }, 'PlantStore-dev', false],
+  [{ ephemeral: true }, 'PlantStore', false],
 ])(
   'with %j the stack and its dashboard are named %s, with termination protection: %s',
   (context, name, isProtected) => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseContract, readOperations } from './contract.ts';
+import { operationObject, parseContract, readOperations } from './contract.ts';
 
 test('reads each method of a path as an operation, and ignores other keys of a path', () => {
   const others = ['put', 'post', 'options', 'head', 'patch', 'trace'];
@@ -48,4 +48,13 @@ test('rejects a path parameter with a hyphen', () => {
 test.each(readOperations())('$operationId has a handler in $folder', ({ folder }) => {
   const file = `${folder}/index.ts`;
   expect(existsSync(file), `${file} is missing: it must export the operation's handler.`).toBe(true);
+});
+
+test('an operation has the parameters of its path, and its own', () => {
+  const [path, own] = ['id', 'limit'].map((name) => `{ name: ${name}, in: query, schema: { type: string } }`);
+  const contract = parseContract(
+    `paths: { /plants: { parameters: [${path}], get: { operationId: listPlants, parameters: [${own}] } } }`,
+  );
+  const { parameters } = operationObject(contract, { method: 'GET', path: '/plants' });
+  expect(parameters.map(({ name }) => name)).toEqual(['id', 'limit']);
 });

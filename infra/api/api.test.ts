@@ -25,6 +25,13 @@ test('the API and its domain require TLS 1.2 or newer with forward secrecy, also
   });
 });
 
+test('the endpoint is regional, also after an import', () => {
+  template.hasResourceProperties('AWS::ApiGateway::RestApi', {
+    EndpointConfiguration: { Types: ['REGIONAL'] },
+    Parameters: { endpointConfigurationTypes: 'REGIONAL' },
+  });
+});
+
 test('a domain sets the base URL and adds a certificate and a DNS record', () => {
   const [domainName, zone] = ['plants.example.com', { HostedZoneId: 'Z0123456789ABC' }];
   const stack = templateWith({ domain: { name: domainName, hostedZoneId: zone.HostedZoneId } });
@@ -84,10 +91,13 @@ test('the stack creates the account’s role for logs, which is kept when the st
   templateWith({ cloudWatchRole: false }).resourceCountIs('AWS::ApiGateway::Account', 0);
 });
 
-test('a web ACL sends the gateway’s response to a throttled request, and stores no sampled requests', () => {
+test('a web ACL sends the gateway’s response to an address above its rate, and stores no sampled requests', () => {
   template.resourceCountIs('AWS::WAFv2::WebACL', 0);
   const stack = templateWith({ webAcl: true, allowOrigins: ['https://a.example'] });
   const { CustomResponseBodies, ...acl } = onlyOf(stack, 'AWS::WAFv2::WebACL');
+  expect(acl.DefaultAction).toEqual({ Allow: {} });
+  const rate = { AggregateKeyType: 'IP', EvaluationWindowSec: 60, Limit: 3000 };
+  expect(acl.Rules).toMatchObject([{ Statement: { RateBasedStatement: rate } }]);
   for (const { Action } of acl.Rules) {
     const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
     expect(ResponseCode).toBe(400);

@@ -92,6 +92,7 @@ test('only paths of operations have a preflight, which allows all methods of the
     expect(integration.responses.default.responseParameters).toMatchObject({
       'method.response.header.Access-Control-Allow-Methods': `'${methods(path)}'`,
       'method.response.header.Access-Control-Allow-Headers': "'Authorization,Content-Type'",
+      'method.response.header.Access-Control-Max-Age': "'3600'",
     });
   }
 });

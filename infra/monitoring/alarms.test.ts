@@ -8,7 +8,15 @@ interface Alarm {
   Threshold: number;
   DatapointsToAlarm: number;
   EvaluationPeriods: number;
-  Metrics?: { Id: string; Expression?: string; MetricStat?: { Period: number; Stat: string } }[];
+  ComparisonOperator: string;
+  MetricName?: string;
+  Period?: number;
+  Statistic?: string;
+  Metrics?: {
+    Id: string;
+    Expression?: string;
+    MetricStat?: { Metric: { MetricName: string }; Period: number; Stat: string };
+  }[];
   Dimensions?: unknown[];
   AlarmActions?: unknown[];
 }
@@ -27,20 +35,28 @@ const expressionOf = (alarm?: Alarm) => alarm?.Metrics?.find(({ Expression }) =>
 const template = templateWith({});
 const alarms = alarmsOf(template);
 
-test('each alarm has its threshold and the number of minutes in which it must be reached', () => {
-  const conditions = Object.entries(alarms).map(([name, { Threshold, DatapointsToAlarm, EvaluationPeriods }]) => [
-    name,
-    `${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods}`,
-  ]);
+/** Describes the metrics of an alarm, as in `Errors Sum 60`: their names, statistics and periods in seconds. */
+function metricsOf({ MetricName, Statistic, Period, Metrics = [] }: Alarm): string {
+  const inExpression = Metrics.flatMap(({ MetricStat }) => (MetricStat ? [MetricStat] : []));
+  const parts = inExpression.map(({ Metric, Stat, Period }) => [Metric.MetricName, Stat, Period].join(' '));
+  return MetricName ? [MetricName, Statistic, Period].join(' ') : parts.join(', ');
+}
+
+test('each alarm has its metric, its threshold, and the number of periods in which it must be reached', () => {
+  const conditions = Object.entries(alarms).map(([name, alarm]) => {
+    expect(alarm.ComparisonOperator).toBe('GreaterThanOrEqualToThreshold');
+    const { Threshold, DatapointsToAlarm, EvaluationPeriods } = alarm;
+    return [name, `${metricsOf(alarm)}: ${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods}`];
+  });
   expect(Object.fromEntries(conditions)).toEqual({
-    Faults: '1 in 2 of 5',
-    Throttled: '10 in 3 of 5',
-    Unauthorized: '100 in 1 of 1',
-    Latency: '1 in 3 of 5',
+    Faults: 'Faults Sum 60: 1 in 2 of 5',
+    Throttled: 'Throttled Sum 60: 10 in 3 of 5',
+    Unauthorized: 'Unauthorized Sum 300: 100 in 1 of 1',
+    Latency: 'Latency TC(2000:) 60, Latency SampleCount 60: 1 in 3 of 5',
     ...Object.fromEntries(
       allOperations.map(pascalCaseId).flatMap((id) => [
-        [`${id}Crashes`, '1 in 1 of 5'],
-        [`${id}FunctionThrottles`, '1 in 2 of 5'],
+        [`${id}Crashes`, 'Errors Sum 60: 1 in 1 of 5'],
+        [`${id}FunctionThrottles`, 'Throttles Sum 60: 1 in 2 of 5'],
       ]),
     ),
   });

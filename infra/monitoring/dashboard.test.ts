@@ -10,3 +10,7 @@ test('shows the alarms that notify a person, but not those that only roll back a
   const shown = alarms.filter(([id]) => body.includes(id));
   expect(shown).toEqual(alarms.filter(([, { AlarmActions }]) => AlarmActions));
 });
+
+test('shows how many requests fail, are throttled and are unauthorized', () => {
+  for (const metric of ['Faults', 'Throttled', 'Unauthorized']) expect(body).toContain(`["PlantStore","${metric}",`);
+});

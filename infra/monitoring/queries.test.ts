@@ -44,8 +44,9 @@ test.each(queries)('the query "$name" uses only fields that its logs have', ({ q
   expect(fields.filter((field) => !known.includes(field))).toEqual([]);
 });
 
-test('the query "faults" finds invocations that timed out or ran out of memory, which log no error', () => {
+test('the query "faults" finds crashes, and invocations that timed out or ran out of memory, and shows the newest', () => {
   const faults = queries.find(({ name }) => name === 'faults')?.query;
-  expect(faults).toContain(' or record.status in ["timeout", "error", "failure"] or ');
+  expect(faults).toContain(' or level in ["ERROR", "FATAL"] or record.status in ["timeout", "error", "failure"] or ');
+  expect(faults).toContain('\n| sort @timestamp desc\n');
   expect(faults).toMatch(/^fields .*record\.status.* as fault, .*record\.errorType.* as cause$/m);
 });

@@ -97,6 +97,15 @@ test.each([
   expect(await readFrom(failure(400, name))).toMatchObject({ result, attempts: 3 });
 });
 
+test('waits for a random time after throttling, up to 500 ms and then up to 1000 ms', async () => {
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0.2);
+  const start = performance.now();
+  await readFrom(failure(400, 'ThrottlingException'));
+  // A timer can be a millisecond early.
+  expect(performance.now() - start).toBeGreaterThan(100 + 200 - 10);
+  expect(random).toHaveBeenCalledTimes(2);
+});
+
 test.each([
   ['{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"said"}'],
   ['{"__type":"AccessDeniedException","message":"said"}'],

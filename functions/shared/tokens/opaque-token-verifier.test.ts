@@ -102,8 +102,9 @@ test('caches the 1,000 tokens that were read last', async () => {
   expect(call).toHaveBeenCalledOnce();
 });
 
-test('warms up with one read and never throws', async () => {
+test('warms up with one read of at most a second and never throws', async () => {
   await newVerifier().warmUp();
+  expect(call).toHaveBeenCalledWith('GetItem', expect.anything(), 1000);
   expect(call.mock.settledResults).toMatchObject([{ type: 'fulfilled' }]);
   await expect(newVerifier('no-such-table').warmUp()).resolves.toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { digestOf, fromTokenItem, newToken, TOKEN_PATTERN } from './token.ts';
 
 test('creates an item with the digest of the token instead of the token', () => {
@@ -13,7 +13,9 @@ test('creates an item with the digest of the token instead of the token', () => 
 });
 
 test('creates random tokens without repeats and with equally frequent characters', () => {
+  const predictable = vi.spyOn(Math, 'random');
   const tokens = Array.from({ length: 3000 }, () => newToken('x', 0, 0).token);
+  expect(predictable).not.toHaveBeenCalled();
   expect(new Set(tokens).size).toBe(3000);
   expect(tokens.filter((token) => !TOKEN_PATTERN.test(token))).toEqual([]);
 
