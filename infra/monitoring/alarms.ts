@@ -61,7 +61,7 @@ export class Alarms extends Construct {
       this.#addAlarm('FunctionThrottles', live.metricThrottles({ period: MINUTE }), {
         threshold: 1,
         datapointsToAlarm: 2,
-        alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left, or somebody limited the function. First: see which function uses it (metric ConcurrentExecutions).`,
+        alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left, or somebody limited the function. First: run concurrency.`,
         prefix,
       });
     }
@@ -73,7 +73,7 @@ export class Alarms extends Construct {
     this.#addAlarm('Latency', slowRequests(api.restApi), {
       threshold: 1,
       datapointsToAlarm: 3,
-      alarmDescription: 'At least 1 % of requests take over 2 s. First: see "Latency" on the dashboard.',
+      alarmDescription: 'At least 1 % of requests take over 2 s. First: run latency.',
     });
     this.#addAlarm('Unauthorized', stackMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
       threshold: 100,
