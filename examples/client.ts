@@ -12,12 +12,13 @@ const toDigits = (_: string, value: unknown) => (typeof value === 'bigint' ? raw
 const toNumbers = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(toNumbers) : typeof value === 'bigint' ? Number(value) : value;
 const toBigints: Reviver = function (name, value, { source }) {
-  // The items of a list have no name. They become numbers again if the name of their list is not that of an int64.
+  // A list's items have no name, so they first become bigints. If the list is not one of int64s, they become numbers
+  // again.
   if (!Array.isArray(this) && !INT64_MEMBERS.has(name)) return toNumbers(value);
   return typeof value === 'number' && /^-?\d+$/.test(source) ? BigInt(source) : value;
 };
 
-/** Sends a request: up to five times after temporary errors, and twice if there is no response within 30 s. */
+/** Sends a request up to five times after temporary errors, but only twice without a response within 30 s. */
 async function send(request: Request): Promise<Response> {
   for (let attempt = 1, lost = 0; ; attempt += 1) {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(30_000)]);
@@ -25,7 +26,7 @@ async function send(request: Request): Promise<Response> {
       .then(async (response) => ({ response, text: await response.text() }))
       .catch((thrown) => {
         lost += 1;
-        if (lost === 2 || request.signal.aborted) throw thrown;
+        if (lost === 2 || attempt === MAX_ATTEMPTS || request.signal.aborted) throw thrown;
       });
     if (received) {
       const { ok, status, headers } = received.response;
@@ -43,7 +44,10 @@ async function send(request: Request): Promise<Response> {
   }
 }
 
-/** Returns a client of the operations in openapi.yaml. Each int64 is a bigint. A call throws if nothing responds. */
+/**
+ * Returns a client of the operations in openapi.yaml. Each int64 is a bigint. A call throws if there is no
+ * response, or one that is not in the contract.
+ */
 export function plantStore(baseUrl: string, token: string) {
   const options = { baseUrl, headers: { Authorization: `Bearer ${token}` }, fetch: send };
   return createClient<paths>({ ...options, bodySerializer: (body) => JSON.stringify(body, toDigits) });

@@ -10,7 +10,7 @@ try {
   new PlantStoreStack(app, readSettings(app, stages));
   app.synth();
 } catch (thrown) {
-  // Of a programming error, such as a TypeError, Node.js prints the stack too.
+  // A programming error, such as a TypeError, is printed with its stack.
   console.error(thrown instanceof Error && thrown.constructor === Error ? thrown.message : thrown);
   process.exitCode = 1;
 }

@@ -4,7 +4,7 @@ import { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { pascalCaseId } from '../model/contract.ts';
-import { permissionsOf, textOf } from '../test/support/permissions.ts';
+import { permissionsOf } from '../test/support/permissions.ts';
 import {
   allOperations,
   createPlant,
@@ -14,6 +14,7 @@ import {
   releaseOf,
   stackWith,
   templateWith,
+  textOf,
 } from '../test/support/stack.ts';
 import type { StackSettings } from './settings.ts';
 
@@ -69,7 +70,7 @@ describe.each(allOperations)('a release of $operationId', (operation) => {
       ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       Threshold: 1,
       TreatMissingData: 'notBreaching',
-      AlarmDescription: expect.stringMatching(`${operation.operationId}.* First: .* notifies nobody: `),
+      AlarmDescription: expect.stringMatching(`${operation.operationId}.* First: .* sends no message\\. `),
     };
     expect(alarms).toEqual([
       { ...common, Namespace: 'PlantStore', MetricName: errorsOfVersion },

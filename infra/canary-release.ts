@@ -17,8 +17,8 @@ interface CanaryReleaseProps extends Pick<StackSettings, 'ephemeral' | 'withoutC
 /**
  * The alias `live` of a function, which receives the traffic. A deployment moves 10 % of the traffic to the new version
  * for 10 minutes, then all of it; in an ephemeral stack all at once. CodeDeploy rolls back after one crash or one error
- * 500 of the new version. Each version has its own alarms, so that failures of the old version do not block its
- * repair. Errors 429, 503 and 504 do not count, because a rollback does not repair the database.
+ * 500 of the new version. Each version has its own alarms, so that errors of the old version do not stop the
+ * release that repairs it. Errors 429, 503 and 504 do not count, because a rollback does not repair the database.
  */
 export class CanaryRelease extends Construct {
   readonly live: Alias;
@@ -74,7 +74,7 @@ export class CanaryRelease extends Construct {
   /** Adds an alarm for each version: an updated alarm would keep the previous version's state. */
   #addAlarm(id: string, { lambda, operation }: OperationFunction, metric: Metric, failure: string): IAlarm {
     const alarm = new Alarm(this, id, {
-      alarmDescription: `The newest version of ${operation.operationId} ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm notifies nobody: a release that fails does.`,
+      alarmDescription: `The newest version of ${operation.operationId} ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm sends no message. A failed release does.`,
       metric,
       threshold: 1,
       evaluationPeriods: 1,

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Action } from '../functions/shared/dynamodb/actions.ts';
 import { type TableId, tableLogicalId } from '../model/table-keys.ts';
-import { permissionsOf, textOf } from '../test/support/permissions.ts';
-import { allOperations, createPlant, functionOf, propertiesOf, templateWith } from '../test/support/stack.ts';
+import { permissionsOf } from '../test/support/permissions.ts';
+import { allOperations, createPlant, functionOf, propertiesOf, templateWith, textOf } from '../test/support/stack.ts';
 import type { GrantedOperation } from './functions.ts';
 
 const template = templateWith({});

@@ -9,7 +9,7 @@ const GRANTS: Record<string, OperationGrants> = {
   createPlant: { plants: ['PutItem'] },
 };
 
-export type OperationGrants = GrantedOperation['grants'] & Pick<GrantedOperation, 'addResources'>;
+type OperationGrants = GrantedOperation['grants'] & Pick<GrantedOperation, 'addResources'>;
 
 /**
  * Returns the operations of the contract with their grants.

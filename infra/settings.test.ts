@@ -41,13 +41,14 @@ test.each([
   [{ stage: 'constructor' }, 'The stage "constructor" is not in '],
   [{ stgae: 'staging' }, 'The key "stgae" after -c does not exist; it must be stage or withoutCanary.'],
   [{ requestsPerSecond: '5' }, 'The key "requestsPerSecond" after -c does not exist; '],
-  [{ withoutCanary: 'yes' }, 'withoutCanary was "yes"; it must be true, or not be there.'],
+  [{ withoutCanary: 'yes' }, 'withoutCanary was "yes"; set it to true, or leave it out.'],
 ])('rejects %j after -c', (context, message) => {
   expect(() => read(context)).toThrow(message);
 });
 
 test('accepts CDK’s own keys', () => {
   const own = {
+    'acknowledged-issue-numbers': [1],
     'cli-telemetry': false,
     'aws:cdk:own': true,
     '@aws-cdk/own:key': true,
@@ -59,7 +60,9 @@ test('accepts CDK’s own keys', () => {
 test.each([['a_b'], [''], ['1'], ['a'.repeat(32)]])(
   'rejects the stage name "%s", a part of the stack’s name',
   (stage) => {
-    expect(() => withDefaults(stage, {})).toThrow(`The stage "${stage}" must be named with a letter and up to 30 `);
+    expect(() => withDefaults(stage, {})).toThrow(
+      `The stage "${stage}" must begin with a letter, after which up to 30 `,
+    );
   },
 );
 

@@ -58,14 +58,14 @@ export interface StackSettings extends Stage {
  */
 export function readSettings(app: App, stages: Record<string, Stage>): StackSettings {
   const { stage = PRODUCTION, withoutCanary, ...others }: Record<string, unknown> = app.node.getAllContext();
-  // CDK's own keys contain a colon, an at sign or a slash, except this one.
-  const unknown = Object.keys(others).find((key) => !/[:@/]|^cli-telemetry$/.test(key));
+  // CDK's own keys contain a colon, an at sign or a slash, except these.
+  const unknown = Object.keys(others).find((key) => !/[:@/]|^(acknowledged-issue-numbers|cli-telemetry)$/.test(key));
   if (unknown !== undefined) {
     // It could be a mistyped stage, which must not deploy production.
     throw new Error(`The key "${unknown}" after -c does not exist; it must be stage or withoutCanary.`);
   }
   if (withoutCanary !== undefined && String(withoutCanary) !== 'true') {
-    throw new Error(`withoutCanary was "${withoutCanary}"; it must be true, or not be there.`);
+    throw new Error(`withoutCanary was "${withoutCanary}"; set it to true, or leave it out.`);
   }
   const settings = Object.hasOwn(stages, String(stage)) ? stages[String(stage)] : undefined;
   if (!settings) {
@@ -81,7 +81,9 @@ export function readSettings(app: App, stages: Record<string, Stage>): StackSett
 export function withDefaults(stage: string, settings: Stage, withoutCanary = false): StackSettings {
   const { ephemeral = false, allowOrigins = [], identityProvider } = settings;
   if (!/^[a-z][a-z0-9-]{0,30}$/i.test(stage)) {
-    throw new Error(`The stage "${stage}" must be named with a letter and up to 30 letters, digits or hyphens.`);
+    throw new Error(
+      `The stage "${stage}" must begin with a letter, after which up to 30 letters, digits or hyphens may follow.`,
+    );
   }
   if (identityProvider && !identityProvider.issuer.startsWith('https://')) {
     throw new Error(`The issuer of the stage "${stage}" was "${identityProvider.issuer}"; it must be an https URL.`);

@@ -1,8 +1,15 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { pascalCaseId } from '../model/contract.ts';
-import { textOf } from '../test/support/permissions.ts';
-import { allOperations, functionOf, onlyOf, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
+import {
+  allOperations,
+  functionOf,
+  onlyOf,
+  propertiesOf,
+  stackWith,
+  templateWith,
+  textOf,
+} from '../test/support/stack.ts';
 
 interface Resource {
   Type: string;

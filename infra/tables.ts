@@ -19,7 +19,7 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
       deletionProtection: !ephemeral,
       ...props,
     });
-    // CloudFormation replaces a table whose logical id changes. `cdk import` names it too.
+    // CloudFormation replaces a table whose logical id changes.
     (table.node.defaultChild as CfnTable).overrideLogicalId(tableLogicalId(id));
     return table;
   }

@@ -8,8 +8,7 @@ import { projectRoot } from './project-root.ts';
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
 /**
- * The parts of an OpenAPI document that this project reads, as they are in a valid one: test/contract.test.ts validates
- * openapi.yaml. `parseContract` checks only that there are paths.
+ * The parts of an OpenAPI document that this project reads, as they are in a valid one: a test validates openapi.yaml. `parseContract` checks only that there are paths.
  */
 export interface Contract {
   paths: OpenAPIV3_1.PathsObject;
@@ -81,7 +80,10 @@ export function operationObject({ paths }: Contract, { method, path }: Pick<Oper
   const { parameters = [], ...item } = paths[path] ?? {};
   const object = item[method.toLowerCase() as (typeof METHODS)[number]];
   const all = [...parameters, ...(object?.parameters ?? [])].map((parameter) => {
-    if ('$ref' in parameter) throw new Error(`A parameter of ${method} ${path} is a $ref; only a schema can be one.`);
+    if ('$ref' in parameter)
+      throw new Error(
+        `A parameter of ${method} ${path} is a $ref; write the parameter out, because only a schema may be a $ref.`,
+      );
     return parameter;
   });
   return { ...object, parameters: all };

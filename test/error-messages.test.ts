@@ -76,7 +76,7 @@ test('quotes only the first 40 digits of an id', async () => {
   expect((await errorFor(`{"id":${'9'.repeat(41)}}`))['message']).toContain(`was ${'9'.repeat(40)}…;`);
 });
 
-test.each(['{', '\ufeff{}', '🌱', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])(
+test.each(['{', '🌱', "{'id':1}", '{"id":01}', '{"id":NaN}', 'undefined', ' '])(
   'rejects invalid JSON %j',
   async (body) => {
     const { error, message } = await errorFor(body);

@@ -28,6 +28,8 @@ describe.each(allOperations)('$operationId', async ({ operationId, folder }) => 
   test('has requestLog, first: each error is a line of the log, which the alarms count', async () => {
     const { lines } = await send('https://a.example');
     expect(lines).toMatchObject([{ operation: operationId, outcome: 'rejected', error: 401, version: '7' }]);
+    // Without a start before the other middleware, it would not be a number.
+    expect(lines[0].durationMs).toBeGreaterThanOrEqual(0);
   });
 
   test.each([

@@ -5,14 +5,13 @@ import { fromAttribute } from '../functions/shared/dynamodb/attributes.ts';
 import type { Shape } from '../functions/shared/json/shape.ts';
 import { toJson } from '../functions/shared/json/to-json.ts';
 import { checked, command } from './shared/command.ts';
-import { printRows } from './shared/print-rows.ts';
-import { printable } from './shared/printable.ts';
+import { printable, printRows } from './shared/printable.ts';
 import { findTable, plantsById, type Table } from './shared/table.ts';
 
 const USAGE = `Usage: npm run plants -- [ID] [--stack STACK]
 
 Lists the stored plants, in no particular order. In a terminal it pauses after each page of 20. With ID, prints the whole
-item of this plant, in DynamoDB's JSON. Without --stack, the plants are those of the local run.`;
+item of this plant, in DynamoDB's JSON; a negative ID comes after another --. Without --stack, the plants are those of the local run.`;
 
 const OPTIONS = { stack: { type: 'string' } } as const;
 const PAGE_SIZE = 20;

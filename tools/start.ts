@@ -31,7 +31,7 @@ const OPTIONS = {
 } as const;
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ fresh, inspect }) => {
-  // For the modules below, which are therefore imported dynamically.
+  // The cache works only for modules that are imported after this line.
   enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
   const { createTables, openDynamoDb } = await import('./local/dynamodb.ts');
   const { readEnvFile, useLocalEnvironment } = await import('./local/environment.ts');
@@ -41,7 +41,7 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ fresh, inspect }) => 
 
   const other = await findLocalRun();
   if (other) throw new Error(`Another npm start of this folder is running: process ${other.pid}. End it.`);
-  // Both, before --fresh deletes the data.
+  // Checks both ports first, because --fresh then deletes the data.
   const port = await freePort('PORT', '3000');
   const dynamoDbPort = await freePort('DYNAMODB_PORT', '0');
   if (port === dynamoDbPort) throw new Error(`PORT and DYNAMODB_PORT are both ${port}; they must be different.`);

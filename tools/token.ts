@@ -2,7 +2,7 @@ import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client
 import { fromTokenItem, newToken, type StoredToken, tokenKey } from '../functions/shared/tokens/token.ts';
 import { CACHED_MS } from '../functions/shared/tokens/token-cache.ts';
 import { checked, command, UsageError } from './shared/command.ts';
-import { printRows } from './shared/print-rows.ts';
+import { printRows } from './shared/printable.ts';
 import { findTable, type Table } from './shared/table.ts';
 
 const USAGE = `Usage:

@@ -3,6 +3,20 @@
 # (docs/deploying.md, "A trial"). The titles of the AWS pages that a step relies on are in quotation marks.
 set -uo pipefail
 
+usage() {
+  cat >&2 <<'END'
+Usage: npm run trial -- [--yes] [--keep] [--resume] [--report FILE]
+       npm run trial -- --destroy [--yes]
+
+Deploys the service as the stack PlantStore-trial, uses it, breaks it, measures it, and destroys it.
+  --yes          does not ask
+  --keep         does not destroy the stack
+  --resume       repeats all steps in a stack that exists
+  --report FILE  writes the table of results to a file
+  --destroy      only destroys the stack
+END
+}
+
 YES='' KEEP='' RESUME='' DESTROY='' REPORT=/dev/null
 while [ $# -gt 0 ]; do
   case $1 in
@@ -11,23 +25,12 @@ while [ $# -gt 0 ]; do
     --resume) RESUME=1 ;;
     --destroy) DESTROY=1 ;;
     --report) REPORT=${2:?The file is missing.} && shift ;;
-    *)
-      cat >&2 <<'END'
-Usage: npm run trial -- [--yes] [--keep] [--resume | --destroy] [--report FILE]
-
-Deploys the service as the stack PlantStore-trial, uses it, breaks it, measures it, and destroys it.
-  --yes          does not ask
-  --keep         does not destroy the stack
-  --resume       repeats all steps in a stack that exists
-  --destroy      only destroys the stack
-  --report FILE  writes the table of results to a file
-END
-      [ "$1" = --help ]
-      exit
-      ;;
+    --help) usage && exit ;;
+    *) usage && exit 1 ;;
   esac
   shift
 done
+[ -z "$DESTROY" ] || [ -z "$KEEP$RESUME" ] || { usage && exit 1; }
 
 export AWS_REGION=${AWS_REGION:?It must be the name of a region.} STAGE=trial HOURS=2
 # It prints an error if there is no stack.
@@ -56,7 +59,7 @@ row() {
   [ "$result" = ok ]
 }
 
-# Compares a text with a pattern in which * is any text, or the number that it begins with with `at least NUMBER`.
+# Compares a text with a pattern in which * is any text, and "at least NUMBER" that number or a larger one.
 matches() {
   local number=${2%%[!0-9]*}
   # shellcheck disable=SC2053 # Without quotation marks, it is a pattern.

@@ -29,7 +29,7 @@ const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
 const MONSTERA = '{"id":400500,"name":"Monstera deliciosa","tag":"climber"}';
 
-// The contract in five requests. The second and the third one need the plant of the first one.
+// Four requests. The second and the third one need the plant of the first one.
 test.each([
   ['creates a plant', MONSTERA, { name: 'Monstera deliciosa', tag: 'climber' }],
   ['creates the same plant again, and changes nothing', MONSTERA, { name: 'Monstera deliciosa', tag: 'climber' }],

@@ -31,7 +31,7 @@ export function environmentVariable(name: string): string {
   return value;
 }
 
-/** Returns the value of a variable, if it is set. */
+/** Returns the value of a variable, or undefined if it is missing or empty. */
 export function optionalVariable(name: Variable): string | undefined {
-  return process.env[name];
+  return process.env[name] || undefined;
 }

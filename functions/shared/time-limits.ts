@@ -9,7 +9,7 @@ import type { Context } from 'aws-lambda';
 export const ATTEMPT_SILENCE_MS = 1000;
 /** Limits a fetch of the identity provider's metadata and keys together. */
 export const PROVIDER_KEYS_MS = 1500;
-/** Reserved at the end of the invocation to respond and log, also on a busy CPU, which notices the time late. */
+/** Reserved at the end of the invocation to respond and log. A busy CPU ends a timer late. */
 export const RESPONSE_RESERVE_MS = 4000;
 /** A correct service responds within this time: 6 s for the database, 2 s for init. Tests wait for it. */
 export const RESPONSE_MS = 8000;

@@ -1,7 +1,6 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { gatewayResponses } from '../../model/gateway-responses.ts';
-import { textOf } from '../../test/support/permissions.ts';
 import {
   allOperations,
   apiDefinitionOf,
@@ -9,6 +8,7 @@ import {
   propertiesOf,
   releaseOf,
   templateWith,
+  textOf,
 } from '../../test/support/stack.ts';
 
 const template = templateWith({});

@@ -27,8 +27,8 @@ interface ApiProps
 }
 
 /**
- * The fields of an access log line. None is a request header, because Authorization contains the token, or a value in
- * which a client can put a quotation mark, because API Gateway may not escape it.
+ * The fields of an access log line. No field is a request header, because Authorization contains the token. No field is
+ * a text in which a client can put a quotation mark, because API Gateway may not escape it.
  */
 const ACCESS_LOG_FIELDS = {
   /** Not `$context.requestId`, which the client can choose ("Variables for access logging for API Gateway"). */
@@ -36,7 +36,7 @@ const ACCESS_LOG_FIELDS = {
   time: AccessLogField.contextRequestTime(),
   sourceIp: AccessLogField.contextIdentitySourceIp(),
   method: AccessLogField.contextHttpMethod(),
-  /** The path in the contract, such as `/plants/{id}`; `/` or `/{proxy+}` for an unknown path. */
+  /** The path in the contract, such as `/plants/{id}`; `/`, `/{proxy+}` or a parent for an unknown path. */
   resource: AccessLogField.contextResourcePath(),
   status: AccessLogField.contextStatus(),
   /** The gateway response type, such as `THROTTLED`; "-" if the function or a mock integration responded. */

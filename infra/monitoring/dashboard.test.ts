@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { textOf } from '../../test/support/permissions.ts';
-import { onlyOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
+import { onlyOf, propertiesOf, templateWith, textOf } from '../../test/support/stack.ts';
 
 const template = templateWith({});
 const body = textOf(onlyOf(template, 'AWS::CloudWatch::Dashboard').DashboardBody);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { accessLogMembers } from '../../test/support/log-lines.ts';
-import { textOf } from '../../test/support/permissions.ts';
 import {
   allOperations,
   functionOf,
@@ -8,6 +7,7 @@ import {
   propertiesOf,
   releaseOf,
   templateWith,
+  textOf,
 } from '../../test/support/stack.ts';
 
 const template = templateWith({});

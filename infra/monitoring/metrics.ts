@@ -31,8 +31,8 @@ type Pattern = `${Field} ${'=' | '>='} ${string}` | `$.gatewayResponse = ${strin
 export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
 
 /**
- * Counts errors 500, 503 and 504 as `Faults`, 429 as `Throttled` and 401 as `Unauthorized`, because API Gateway's own
- * metrics count every error as a 400.
+ * Counts errors 500, 503 and 504 as `Faults`, 429 as `Throttled`, and the functions' 401 as `Unauthorized`, because API
+ * Gateway's own metrics count every error as a 400.
  */
 export function addStackMetrics({ functions, api }: MonitoredResources): void {
   const add = (log: LogGroup, metric: StackMetric, pattern: Pattern) => addMetricFilter(log, metric, metric, pattern);

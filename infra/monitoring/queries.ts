@@ -8,8 +8,8 @@ import { gatewayFaults, type MonitoredResources } from './metrics.ts';
 export const field = (name: keyof RequestLine) => `message.${name}`;
 
 /**
- * The extended request id, in function logs and the access log. Clients cannot choose it ("Access logging for REST
- * APIs").
+ * The extended request id, in function logs and the access log. Clients cannot choose it ("Variables for access
+ * logging for API Gateway").
  */
 const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedRequestId)`;
 
@@ -21,7 +21,7 @@ const UNFINISHED = 'record.status in ["timeout", "error", "failure"]';
 
 /** The message of a fault, the type of a crash, or the status of an invocation without a response. */
 const FAULT = `coalesce(${field('fault')}.message, message.errorType, record.status)`;
-/** The innermost cause of the failure, as far as it was logged. */
+/** The second or first cause of the failure, or the type of a crash. */
 const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}.cause.message, message.errorMessage, record.errorType)`;
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */

@@ -56,19 +56,19 @@ test.each([9223372036854775807n, -9223372036854775808n, 7n])('sends each digit o
   expect(await engine.items(engine.plantsTable)).toContainEqual(expect.objectContaining({ id: { N: String(id) } }));
 });
 
-test.each([{}, { 'transfer-encoding': 'chunked' }])(
-  'reads each int64 as a bigint, and other numbers as numbers',
-  async (length) => {
-    const body = '{"id":9223372036854770009,"parents":[9007199254740993,1],"sizes":[2,2.5],"place":{"cell":7,"row":8}}';
-    const data = {
-      id: 9223372036854770009n,
-      parents: [9007199254740993n, 1n],
-      sizes: [2, 2.5],
-      place: { cell: 7n, row: 8 },
-    };
-    expect((await sendTo({ ...success, headers: { ...headers, ...length }, body })).data).toEqual(data);
-  },
-);
+test.each([
+  ['with its length', {}],
+  ['in chunks', { 'transfer-encoding': 'chunked' }],
+])('in a response that is sent %s, reads each int64 as a bigint, and other numbers as numbers', async (_, length) => {
+  const body = '{"id":9223372036854770009,"parents":[9007199254740993,1],"sizes":[2,2.5],"place":{"cell":7,"row":8}}';
+  const data = {
+    id: 9223372036854770009n,
+    parents: [9007199254740993n, 1n],
+    sizes: [2, 2.5],
+    place: { cell: 7n, row: 8 },
+  };
+  expect((await sendTo({ ...success, headers: { ...headers, ...length }, body })).data).toEqual(data);
+});
 
 test('returns the Error of the contract', async () => {
   const id = 9223372036854775808n;
@@ -95,6 +95,11 @@ test('waits for the seconds of Retry-After', async () => {
 test('repeats a request without a response once', async () => {
   expect(await sendTo(undefined, success)).toMatchObject({ data: {}, left: 0 });
   expect(await sendTo(undefined, undefined, success)).toMatchObject({ thrown: new TypeError('fetch failed'), left: 1 });
+});
+
+test('gives up if the last of five attempts has no response', async () => {
+  const responses = [...Array(4).fill(failure(429)), undefined, success];
+  expect(await sendTo(...responses)).toMatchObject({ thrown: new TypeError('fetch failed'), left: 1 });
 });
 
 test.each([

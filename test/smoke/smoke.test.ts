@@ -7,7 +7,7 @@ import { digestOf, newToken, tokenKey } from '../../functions/shared/tokens/toke
 import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { type Input, startDynamoDbProxy } from '../support/dynamodb-proxy.ts';
-import { type FakeResponse, type ReceivedRequest, startFakeService } from '../support/fake-service.ts';
+import { type FakeResponse, forward, type ReceivedRequest, startFakeService } from '../support/fake-service.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { listen } from '../support/listen.ts';
 import { copyProject } from '../support/project-copy.ts';
@@ -47,15 +47,7 @@ type Respond = (sent: ReceivedRequest) => FakeResponse | undefined;
 
 /** Starts a server with these responses, and those of the service to all other requests. */
 function startInFront(respond: Respond): Promise<string> {
-  return startFakeService(async (sent) => {
-    const fake = respond(sent);
-    if (fake) return fake;
-    const { host: _, connection: __, 'content-length': ___, ...headers } = sent.headers;
-    const body = sent.bytes.length > 0 ? new Uint8Array(sent.bytes) : null;
-    const response = await fetch(serviceUrl + sent.path, { method: sent.method, headers: headers as object, body });
-    const { 'content-length': ____, ...received } = Object.fromEntries(response.headers);
-    return { status: response.status, headers: received, body: await response.text() };
-  });
+  return startFakeService((sent) => respond(sent) ?? forward(serviceUrl, sent));
 }
 
 const errorResponse = (error: unknown, message = 'x') => {

@@ -50,7 +50,7 @@ test('keeps apart two ids beyond 2^53 that differ by one', () => creates(id + 1n
 test('keeps apart an id and its negative', () => creates(-id, { ...PLANT, tag: 'negative id' }));
 
 // Their id is in use, so a service that wrongly accepts one of these stores nothing. They come after requests with a
-// valid token, because a broken cache accepts any token after a valid one.
+// valid token, because a broken cache would accept any token after a valid one.
 test('rejects a request without a token, before it reads the body', () =>
   rejects(401, { body: '{', headers: JSON_TYPE }));
 test('rejects an unknown token', () => rejects(401, { body: bodyOf(), headers: bearer(UNKNOWN_TOKEN) }));

@@ -1,18 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setInterval } from 'node:timers/promises';
 import type { AttributeValue, KeysAndAttributes } from '@aws-sdk/client-dynamodb';
-import { type FakeResponse, startFakeService, startServer } from './fake-service.ts';
+import { type FakeResponse, forward, startFakeService, startServer } from './fake-service.ts';
 
 const headers = { 'content-type': 'application/x-amz-json-1.0' };
 
 /** The action of a request to DynamoDB, as in `PutItem`. */
 const actionOf = (sent: IncomingHttpHeaders) => String(sent['x-amz-target']).split('.')[1] ?? '';
-
-async function forward(endpoint: string, sent: IncomingHttpHeaders, body: string) {
-  const { host: _, connection: __, 'content-length': ___, ...passed } = sent;
-  const response = await fetch(endpoint, { method: 'POST', headers: passed as Record<string, string>, body });
-  return { status: response.status, headers, body: await response.text() };
-}
 
 /** The members of a request to DynamoDB that tests read or change. */
 export interface Input {
@@ -33,8 +27,10 @@ export type Handle = (
 
 /** Starts a proxy in front of a DynamoDB engine until the test ends. `handle` handles each request. Returns its URL. */
 export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: Handle): Promise<string> {
-  return startFakeService(({ headers, body }) =>
-    handle(actionOf(headers), JSON.parse(body), (input) => forward(endpoint, headers, JSON.stringify(input))),
+  return startFakeService((sent) =>
+    handle(actionOf(sent.headers), JSON.parse(sent.body), (input) =>
+      forward(endpoint, { ...sent, bytes: Buffer.from(JSON.stringify(input)) }),
+    ),
   );
 }
 
@@ -68,13 +64,13 @@ export async function startFailureProxy(engine: string) {
   let current: Plan | undefined;
   /** The calls, in order, each as ACTION TABLE. */
   const calls: string[] = [];
-  const { url: endpoint, close } = await startServer(async ({ headers, body }) => {
-    const call = `${actionOf(headers)} ${JSON.parse(body).TableName}`;
+  const { url: endpoint, close } = await startServer(async (sent) => {
+    const call = `${actionOf(sent.headers)} ${JSON.parse(sent.body).TableName}`;
     calls.push(call);
     const plan = current?.call === call && current.times > 0 ? current : undefined;
     if (plan) plan.times -= 1;
-    // Without a response if the engine is closed.
-    const correct = !plan || plan.applied ? await forward(engine, headers, body).catch(() => undefined) : undefined;
+    // If the engine is closed, there is no response.
+    const correct = !plan || plan.applied ? await forward(engine, sent).catch(() => undefined) : undefined;
     return plan ? failures[plan.failure]() : correct;
   });
   return {

@@ -22,6 +22,15 @@ export interface FakeResponse {
 /** Returns the response to a request, or undefined to close the connection without a response. */
 type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
 
+/** Sends a received request to another server. Returns its response. */
+export async function forward(base: string, { method, path, headers, bytes }: ReceivedRequest) {
+  const { host: _, connection: __, 'content-length': ___, expect: ____, ...passed } = headers;
+  const body = bytes.length > 0 ? { body: new Uint8Array(bytes) } : {};
+  const response = await fetch(base + path, { method, headers: passed as Record<string, string>, ...body });
+  const { 'content-length': _____, ...received } = Object.fromEntries(response.headers);
+  return { status: response.status, headers: received, body: await response.text() };
+}
+
 /** Starts an HTTP server. Returns its base URL and a function that closes it. */
 export async function startServer(respond: Respond) {
   const server = createServer(async (request, response) => {

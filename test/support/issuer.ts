@@ -14,7 +14,7 @@ export function newKey() {
   return { kid: `key-${keyCount}`, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) };
 }
 
-type SigningKey = ReturnType<typeof newKey>;
+export type SigningKey = ReturnType<typeof newKey>;
 
 /** This process trusts it. Its name is random: of several certificates with one name, only the first is trusted. */
 const ownCertificate = (async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { GrantedOperation } from '../../infra/functions.ts';
-import { functionOf, templateWith } from './stack.ts';
+import { functionOf, templateWith, textOf } from './stack.ts';
 
 interface Resource {
   Type: string;
@@ -31,14 +31,4 @@ export function databaseCallsOf(operation: GrantedOperation): string[] {
   const template = templateWith({});
   const permissions = permissionsOf(template.toJSON()['Resources'], functionOf(template, operation).roleId);
   return permissions.flatMap((permission) => /^dynamodb:(.*)\.Arn$/.exec(permission)?.[1] ?? []);
-}
-
-/** A value of a template as text: a Ref as `ID`, a Fn::GetAtt as `ID.ATTRIBUTE`, a Fn::Join as its joined parts. */
-export function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, never>;
-  if (Ref !== undefined) return Ref;
-  if (attribute) return (attribute as string[]).join('.');
-  if (join) return (join[1] as unknown[]).map(textOf).join(join[0]);
-  throw new Error(`${JSON.stringify(value)} must be a string, Ref, Fn::GetAtt or Fn::Join.`);
 }

@@ -16,8 +16,8 @@ export function copyProject() {
   const started: ChildProcess[] = [];
 
   function processOptions(variables: Record<string, string>) {
-    // With VITEST, --fresh would refuse to delete the data of the copy. The others are about the local run of a person.
-    const { VITEST: _, AWS_ENDPOINT_URL_DYNAMODB: __, PORT: ___, DYNAMODB_PORT: ____, ...inherited } = process.env;
+    // They can be those of a developer's own local run.
+    const { AWS_ENDPOINT_URL_DYNAMODB: _, PORT: __, DYNAMODB_PORT: ___, ...inherited } = process.env;
     return { cwd: directory, env: { ...inherited, ...variables } };
   }
 

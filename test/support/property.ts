@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 
-/** The number of random inputs for each property. */
-export const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 20);
-fc.configureGlobal({ numRuns: RUNS });
+// The number of random inputs for each property.
+fc.configureGlobal({ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 20) });
 
 /** Any Unicode character. `'binary'`, the same of fast-check, takes most of a second to make. */
 export const character = fc

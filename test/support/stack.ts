@@ -122,3 +122,13 @@ export function bundlesWith(settings: Settings) {
     ofFunction: (operation: Pick<Operation, 'method' | 'path'>) => folder(functionOf(template, operation).properties),
   };
 }
+
+/** A value of a template as text: a Ref as `ID`, a Fn::GetAtt as `ID.ATTRIBUTE`, a Fn::Join as its joined parts. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, never>;
+  if (Ref !== undefined) return Ref;
+  if (attribute) return (attribute as string[]).join('.');
+  if (join) return (join[1] as unknown[]).map(textOf).join(join[0]);
+  throw new Error(`${JSON.stringify(value)} must be a string, Ref, Fn::GetAtt or Fn::Join.`);
+}

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { gatewayResponses } from '../../model/gateway-responses.ts';
-import type { FakeResponse, ReceivedRequest } from '../support/fake-service.ts';
+import { type FakeResponse, forward, type ReceivedRequest } from '../support/fake-service.ts';
 
 /*
  * Plays what the trial calls: the clock, `cdk deploy`, the API of the service, and the APIs of AWS. The responses of
@@ -166,7 +166,8 @@ export function createFakeAws(world: World) {
     });
   }
 
-  async function respondAsApi({ method, path, headers, bytes, body }: ReceivedRequest): Promise<FakeResponse> {
+  async function respondAsApi(sent: ReceivedRequest): Promise<FakeResponse> {
+    const { path, bytes, body } = sent;
     // "Amazon API Gateway important notes", and docs/decisions.md.
     if (!path.startsWith('/v1/')) return json(403, { message: 'Forbidden' });
     if (bytes.length > 4_500_000) return json(413, { message: 'Request Too Long' });
@@ -196,15 +197,9 @@ export function createFakeAws(world: World) {
       counts.inFlight -= 1;
       return json(200, { name: 'Aloe' });
     }
-    const sentHeaders = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-      ['host', 'connection', 'content-length', 'expect'].includes(name) ? [] : [[name, String(value)]],
-    );
-    const sentBody = bytes.length > 0 ? { body: new Uint8Array(bytes) } : {};
-    const received = await fetch(world.serviceUrl + path.slice(3), { method, headers: sentHeaders, ...sentBody });
-    const text = await received.text();
-    if (text.startsWith('{"error":401,')) counts.Unauthorized += 1;
-    const { 'content-length': _, ...receivedHeaders } = Object.fromEntries(received.headers);
-    return { status: received.status, headers: receivedHeaders, body: text };
+    const received = await forward(world.serviceUrl, { ...sent, path: path.slice('/v1'.length) });
+    if (received.body.startsWith('{"error":401,')) counts.Unauthorized += 1;
+    return received;
   }
 
   function describeStack({ StackName }: Input) {

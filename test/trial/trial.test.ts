@@ -93,7 +93,7 @@ async function runTrial(args: string[], changes: Partial<World> = {}, isInterrup
 /** The end of each trial: only the setting of the account is there as before. */
 const nothingLeft = { last: ['What is left', 'nothing', 'ok'], existing: new Set(['AccountId']) };
 
-test('a good trial', async () => {
+test('passes, and leaves nothing in the account', async () => {
   const before = run('git', 'status', '--porcelain');
   const { deployed, ...trial } = await runTrial(['--yes']);
   expect(trial).toMatchObject({ code: 0, differing: [], ...nothingLeft });
@@ -116,7 +116,7 @@ test('a good trial', async () => {
   }
 });
 
-test('a canary that does not roll back', async () => {
+test('reports a canary that does not roll back, and destroys the stack', async () => {
   expect(await runTrial(['--yes'], { isSilent: true })).toMatchObject({
     code: 1,
     differing: [
@@ -130,7 +130,7 @@ test('a canary that does not roll back', async () => {
   });
 });
 
-test('a failure in the middle', async () => {
+test('destroys the stack after a failed deployment', async () => {
   expect(await runTrial(['--yes'], { failingDeployment: 3 })).toMatchObject({
     code: 1,
     differing: ['A release that is good: failed, 0 minutes at 10 %, version 1'],
@@ -138,7 +138,7 @@ test('a failure in the middle', async () => {
   });
 });
 
-test('an interruption of the first deployment', async () => {
+test('destroys the stack after an interruption of the first deployment', async () => {
   expect(await runTrial(['--yes'], {}, true)).toMatchObject({
     code: 130,
     differing: ['The trial: ends with status 130'],
@@ -154,6 +154,6 @@ test.each<[string, string[], Partial<World>, object]>([
   expect(await runTrial(args, world)).toMatchObject(expected);
 });
 
-test('is without warnings of shellcheck', () => {
+test('the scripts have no warnings of ShellCheck', () => {
   expect(run('shellcheck', '-x', 'tools/trial.sh', 'docs/operations.sh')).toBe('');
 });

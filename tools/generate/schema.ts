@@ -140,7 +140,7 @@ function supportedType(schema: ResolvedSchema, place: string) {
   throw new Error(`${place} is of type ${name}; it must be one of ${names.join(', ')}.`);
 }
 
-/** Converts a resolved schema to the type that the functions use. Throws as `validatorSchema` for its type. */
+/** Converts a resolved schema to the type that the functions use. Throws if its type is not supported. */
 export function toShape(schema: ResolvedSchema, place: string): Shape {
   const { items = {}, properties = {} } = schema;
   supportedType(schema, place);

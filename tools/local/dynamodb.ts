@@ -14,7 +14,6 @@ import {
 import { optionalVariable } from '../../functions/shared/environment.ts';
 import { tokenItem } from '../../functions/shared/tokens/token.ts';
 import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
-import { projectRoot } from '../../model/project-root.ts';
 import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../model/table-keys.ts';
 import { isLoopback, rejectForeignRequests } from './loopback.ts';
 
@@ -35,7 +34,7 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
   if (endpoint && fresh) throw new Error('--fresh is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.');
   if (endpoint) return { endpoint, close: async () => {} };
   const path = folder && join(folder, 'dynamodb');
-  if (path && fresh) deleteData(path);
+  if (path && fresh) rmSync(path, { recursive: true, force: true });
   const { createEmbeddedDynamoDb } = await import('./embedded-dynamodb.ts');
   const server = createEmbeddedDynamoDb(path);
   // dynalite allows all origins, so any web page could read and delete the data.
@@ -54,7 +53,7 @@ export async function openDynamoDb(folder?: string, { port = 0, fresh = false } 
   };
 }
 
-/** Throws if dynalite cannot open its data. It then does not respond, and throws an error outside of the request. */
+/** Throws if dynalite cannot open its data. In that case, it responds to no request, and throws an uncaught error. */
 async function checkData(endpoint: string, path: string): Promise<void> {
   const { promise: failure, reject } = Promise.withResolvers<never>();
   process.on('uncaughtException', reject);
@@ -63,11 +62,6 @@ async function checkData(endpoint: string, path: string): Promise<void> {
     throw new Error(`The data in ${path} cannot be opened. ${advice}`, { cause: thrown });
   });
   process.off('uncaughtException', reject);
-}
-
-function deleteData(path: string): void {
-  if (process.env['VITEST'] && path.startsWith(projectRoot)) throw new Error(`A test must not delete ${path}.`);
-  rmSync(path, { recursive: true, force: true });
 }
 
 /**

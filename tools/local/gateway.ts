@@ -88,7 +88,7 @@ function originHint(routes: Route[], method: string, path: string, origin = ''):
 }
 
 /**
- * Reads a body to its end, because many clients read no response before. Keeps only as much as shows that it is too
+ * Reads a body to its end, because many clients read the response only after they have sent the whole body. Keeps only as much as shows that it is too
  * large.
  */
 export async function readBody(message: AsyncIterable<Buffer>): Promise<Buffer> {

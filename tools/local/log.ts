@@ -7,8 +7,8 @@ import { printable } from '../shared/printable.ts';
 const FIELDS: (keyof RequestLine)[] = ['operation', 'outcome', 'durationMs'];
 
 /**
- * Makes `console` print only the causes of a RequestLine, because the gateway prints a line for each response. What a
- * client has sent, and a text quotes, cannot control the terminal.
+ * Makes `console` print only the causes of a RequestLine, because the gateway prints a line for each response. Escapes
+ * control characters, because a text can quote what a client has sent.
  */
 export function hideRequestLines(): void {
   for (const level of ['debug', 'log', 'info', 'warn', 'error'] as const) {
@@ -42,7 +42,7 @@ function stackOf(error: NonNullable<LoggedError>): string {
  */
 export function responseLine(request: string, status: number, body: string, milliseconds: number): string {
   const [, error, message] = /^\{"error":(\d+),"message":("(?:[^"\\]|\\.)*")\}$/.exec(body) ?? [];
-  // Why code cannot be loaded has several lines, which the terminal shows already.
+  // The message of a LoadError has several lines. The terminal has shown them already.
   const [firstLine] = message ? String(JSON.parse(message)).split('\n') : [];
   const parts = [request, error ? `${status} (error ${error})` : status, firstLine, `${Math.round(milliseconds)} ms`];
   return printable(parts.filter((part) => part !== undefined).join('  '));

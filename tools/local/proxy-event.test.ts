@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchPath, proxyEvent } from './proxy-event.ts';
+import { matchPath, newRequestIds, proxyEvent } from './proxy-event.ts';
 
 test.each([
   ['/plants/7', '/plants/{id}', { id: '7' }],
@@ -18,7 +18,8 @@ test.each([
 test('decodes query parameters, but not path parameters, as API Gateway does', () => {
   const query = 'name=a%20b%2Bc+d%2F%25&name=%C3%A9&bad=%zz%ff';
   const path = '/plants/a%20b%2Fc';
-  const event = proxyEvent({ resource: '/plants/{id}', method: 'GET', path, query, headers: [], body: Buffer.of() });
+  const request = { resource: '/plants/{id}', method: 'GET', path, query, headers: [], body: Buffer.of() };
+  const event = proxyEvent(request, newRequestIds());
   expect(event).toMatchObject({
     path,
     pathParameters: { id: 'a%20b%2Fc' },

@@ -51,7 +51,7 @@ export type RequestIds = ReturnType<typeof newRequestIds>;
  *
  * Source: "Input format of a Lambda function for proxy integration in API Gateway".
  */
-export function proxyEvent(request: GatewayRequest, ids = newRequestIds()): APIGatewayProxyEvent {
+export function proxyEvent(request: GatewayRequest, ids: RequestIds): APIGatewayProxyEvent {
   const { resource, method, path, query, body } = request;
   const now = new Date();
   const headers: [string, string][] = [

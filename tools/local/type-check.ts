@@ -7,7 +7,7 @@ let running: ChildProcess | undefined;
 let hasErrors = false;
 
 /**
- * Checks the types in the background, from the start if it is running. Prints the errors, or that there are no more.
+ * Checks the types in the background. Ends a check that is still running. Prints the errors, or that there are no more.
  */
 export function checkTypes(): void {
   running?.kill();

@@ -13,9 +13,6 @@ export interface Table {
 
 export type StoredItem = Record<string, AttributeValue>;
 
-/** Maximum number of keys in a BatchGetItem request. */
-const MAX_KEYS = 100;
-
 /**
  * Returns a table.
  *
@@ -42,19 +39,18 @@ async function readOutput(stack: string, output: string): Promise<string> {
 /**
  * Reads plants. Returns a map from id to item, without the plants that do not exist.
  *
- * @param ids in decimal digits
+ * @param ids in decimal digits, at most 100 ("BatchGetItem")
  */
 export async function plantsById({ client, tableName }: Table, ids: string[]): Promise<Map<string, StoredItem>> {
   const found = new Map<string, StoredItem>();
-  const keys: StoredItem[] = ids.map((id) => ({ id: { N: id } }));
+  let keys: StoredItem[] = ids.map((id) => ({ id: { N: id } }));
   while (keys.length > 0) {
-    const request = { [tableName]: { Keys: keys.splice(-MAX_KEYS), ConsistentRead: true } };
+    const request = { [tableName]: { Keys: keys, ConsistentRead: true } };
     const { Responses, UnprocessedKeys } = await client.send(new BatchGetItemCommand({ RequestItems: request }));
     for (const item of Responses?.[tableName] ?? []) found.set(idOf(item), item);
-    const unprocessed = UnprocessedKeys?.[tableName]?.Keys ?? [];
+    keys = UnprocessedKeys?.[tableName]?.Keys ?? [];
     // DynamoDB refills a throttled table's throughput once per second.
-    if (unprocessed.length > 0) await sleep(500);
-    keys.push(...unprocessed);
+    if (keys.length > 0) await sleep(500);
   }
   return found;
 }

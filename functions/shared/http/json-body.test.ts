@@ -137,7 +137,7 @@ test.each([
   '9007199254740992.0',
   '99999999999999999999',
   '9'.repeat(1_000_000),
-])('parses the id $0 as an NumberText, which the validator rejects', async (text) => {
+])('parses the id $0 as a NumberText, which the validator rejects', async (text) => {
   expect(await idOf(text)).toEqual({ name: 'x', id: new NumberText(text) });
 });
 

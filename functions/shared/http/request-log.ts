@@ -15,8 +15,8 @@ export interface RequestLine {
   tokenName: string | undefined;
   durationMs: number;
   /**
-   * For error 500, the unexpected error. For another one that `failed`, or that has a cause, such as DynamoDB's
-   * throttling error: the error itself.
+   * For error 500, the unexpected error. For errors 503 and 504, and for a 429 with a cause, the error with its causes.
+   * Otherwise undefined.
    */
   fault?: LoggedError;
 }

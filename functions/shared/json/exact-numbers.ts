@@ -43,7 +43,7 @@ function isObjectOrArray(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A form such as 7.0 or 1.5e1 is a whole number too. Beyond 2^53 it would be rounded, so there only plain digits are.
+ * 7.0 and 1.5e1 are whole numbers too. Beyond 2^53, such a form could be rounded, so only plain digits are accepted.
  */
 function toInt64(text: NumberText): bigint | NumberText {
   const { source } = text;

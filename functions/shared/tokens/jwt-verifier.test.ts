@@ -1,9 +1,9 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
 import { discovery, newKey, part, published, signed, startIssuer } from '../../../test/support/issuer.ts';
-import { lengthenTimeouts } from '../../../test/support/lengthen-timeouts.ts';
+import { resetIssuer } from '../../../test/support/reset-issuer.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -14,16 +14,7 @@ const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
 const jwkOf = (key: KeyObject) => key.export({ format: 'jwk' });
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
-  lengthenTimeouts();
-  issuer.publish(key);
-  issuer.requests.length = 0;
-  return () => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
-  };
-});
+resetIssuer(issuer, key, NOW);
 
 const newVerifier = (settings: { audiences?: string[]; scope?: string } = {}) =>
   new JwtVerifier({ issuer: issuer.url, audiences: [AUDIENCE], scope: undefined, ...settings });

@@ -4,7 +4,7 @@ import { digestOf, fromTokenItem, type StoredToken, tokenKey } from './token.ts'
 import { CACHED_MS, TokenCache } from './token-cache.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 
-/** Time for the read in init, during which the database may be unavailable. */
+/** Time limit of the read in init, because the database can be unavailable then. */
 const WARM_UP_MS = 1000;
 
 /** Verifies opaque access tokens by a look-up in the access token table. */

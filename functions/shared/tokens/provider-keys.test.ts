@@ -1,7 +1,8 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import type { RequestListener } from 'node:http';
+import { expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../../test/support/closed-at-end.ts';
-import { discovery, type Issuer, newKey, published, startIssuer } from '../../../test/support/issuer.ts';
-import { lengthenTimeouts } from '../../../test/support/lengthen-timeouts.ts';
+import { discovery, newKey, published, startIssuer } from '../../../test/support/issuer.ts';
+import { resetIssuer } from '../../../test/support/reset-issuer.ts';
 import { providerKeys } from './provider-keys.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -10,16 +11,7 @@ const METADATA = '/.well-known/openid-configuration';
 
 const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
-  lengthenTimeouts();
-  issuer.publish(key);
-  issuer.requests.length = 0;
-  return () => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
-  };
-});
+resetIssuer(issuer, key, NOW);
 
 /** Returns a function that looks up a key by its id. */
 function newKeys(url = issuer.url) {
@@ -102,19 +94,18 @@ test('keeps no connection, which could die while Lambda freezes the function', a
   expect(connections).toEqual(['close', 'close']);
 });
 
-type Listener = Parameters<Issuer['respondWith']>[0];
-function respond(status: number, content = ''): Listener {
+function respond(status: number, content = ''): RequestListener {
   return (_, response) => response.writeHead(status, { location: '/new' }).end(content);
 }
-function metadata(changes: object): Listener {
+function metadata(changes: object): RequestListener {
   return respond(200, JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys`, ...changes }));
 }
 /** Responds with the metadata, and to the request for the keys with the listener. */
-function keys(listener: Listener): Listener {
+function keys(listener: RequestListener): RequestListener {
   return (request, response) => (request.url === '/keys' ? listener : metadata({}))(request, response);
 }
 const LONG = '🌱'.repeat(100_000);
-test.each<[string, Listener, string, number]>([
+test.each<[string, RequestListener, string, number]>([
   ['fails', respond(500), 'responded with status 500', 1],
   ['blocks the service', respond(403), 'responded with status 403', 1],
   ['limits the rate', respond(429), 'responded with status 429', 1],

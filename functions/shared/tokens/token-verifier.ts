@@ -9,6 +9,6 @@ export interface TokenVerifier {
    */
   verify(token: string, timeoutMs: number): Promise<string>;
 
-  /** Does in init, where Lambda gives more CPU, what the first request would wait for. Never throws. */
+  /** Prepares the verifier in init, where Lambda gives more CPU, so that the first request does not wait. Never throws. */
   warmUp(): Promise<void>;
 }

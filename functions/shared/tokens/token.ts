@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 
 /** An opaque access token is this prefix, for secret scanners, and 43 random letters or digits (256 bits). */
-export const TOKEN_PREFIX = 'plantstore_';
+const TOKEN_PREFIX = 'plantstore_';
 const RANDOM_CHARACTERS = 43;
 export const TOKEN_FORM = `"${TOKEN_PREFIX}" and ${RANDOM_CHARACTERS} letters or digits`;
 export const TOKEN_PATTERN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS}}$`);
@@ -46,7 +46,7 @@ export function tokenItem(token: string, name: string, createdAt: number, expire
   };
 }
 
-/** Reads an item. What it does not have is an empty string, or 0. */
+/** Reads an item. A missing text is an empty string, and a missing number is 0. */
 export function fromTokenItem(item: Partial<Record<keyof StoredToken, { S?: string; N?: string }>> = {}): StoredToken {
   const { digest, name, createdAt, expiresAt } = item;
   return {
