@@ -14,7 +14,7 @@ export function makeClientFolder(contract: string) {
   for (const file of ['client.ts', 'client-types.mjs']) cpSync(join(projectRoot, 'examples', file), join(folder, file));
   writeFileSync(join(folder, 'openapi.yaml'), contract);
   symlinkSync(join(projectRoot, 'test/node_modules'), join(folder, 'node_modules'));
-  const [, commands = ''] = /```sh\n(.*?)```/s.exec(clientsPage) ?? [];
+  const [, commands = ''] = /```sh\n(npm init .*?)```/s.exec(clientsPage) ?? [];
   execFileSync('sh', ['-ec', commands.replaceAll(/^npm install .*\n/gm, '')], { cwd: folder });
 
   return {

@@ -15,7 +15,7 @@ test.each([
   expect(matchPath(path, resource)).toEqual(pathParameters);
 });
 
-test('decodes query parameters, but not path parameters, as API Gateway does', () => {
+test('decodes query parameters, but not path parameters', () => {
   const query = 'name=a%20b%2Bc+d%2F%25&name=%C3%A9&bad=%zz%ff';
   const path = '/plants/a%20b%2Fc';
   const request = { resource: '/plants/{id}', method: 'GET', path, query, headers: [], body: Buffer.of() };
