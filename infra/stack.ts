@@ -65,7 +65,8 @@ export class PlantStoreStack extends Stack {
   }
 
   /**
-   * Keeps the data, logs and key of a stack that is deleted, and old versions after an update, unless it is ephemeral.
+   * Keeps tables, logs and the key after the stack is deleted, and old versions after an update. An ephemeral stack
+   * keeps nothing.
    */
   #setRemovalPolicies(ephemeral: boolean): void {
     const set = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>

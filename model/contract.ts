@@ -8,7 +8,8 @@ import { projectRoot } from './project-root.ts';
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
 /**
- * The parts of an OpenAPI document that this project reads, as they are in a valid one: a test validates openapi.yaml. `parseContract` checks only that there are paths.
+ * The parts of an OpenAPI document that this project reads, as they are in a valid one: a test validates openapi.yaml.
+ * `parseContract` checks only that there are paths.
  */
 export interface Contract {
   paths: OpenAPIV3_1.PathsObject;

@@ -9,7 +9,7 @@ import { contextWith, importHandler, sampleEvent } from './support/event.ts';
 import { databaseCallsOf } from './support/permissions.ts';
 import { createPlant } from './support/stack.ts';
 
-/* createPlant, whose repetitions change nothing, while its calls to the database fail. */
+/* Tests createPlant while its calls to the database fail. A repeated creation changes nothing. */
 
 /** The tests of a suite share a service, so they run one after the other. The suites run concurrently. */
 const IN_ORDER = { concurrent: false };

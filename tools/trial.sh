@@ -77,8 +77,8 @@ later() {
 # Prints the version that clients get, and during a canary the new one with its share: 1 2:0.1
 versions() { live | grep -Eo '"[0-9]+"(: [0-9.]+)?' | tr -d '" ' | paste -sd ' ' -; }
 
-# Deploys the code with the statement $1, which makes a new version, and runs the command $2 every 5 s until that ends.
-# The others are arguments of cdk. Sets RESULT, VERSIONS, and for how many MINUTES there was a canary.
+# Adds the statement $1 to the code, and deploys it as a new version. Until the deployment ends, runs the command $2
+# every 5 s. Passes all other arguments to cdk. Sets RESULT, VERSIONS, and for how many MINUTES there was a canary.
 deploy() {
   local begin='' end=0
   cp functions/create-plant/index.ts "$COPY/functions/create-plant"

@@ -7,9 +7,9 @@ import { databaseTimeoutMs } from '#shared/time-limits.ts';
 import { type ListPlantsEvent, plantShape } from './contract.generated.js';
 
 /**
- * Maximum size of the plants of a page, in bytes. Lambda rejects a response of more than 6 MB ("Lambda quotas"), which
- * 1 MB of DynamoDB's can become: a control character is one byte there, and seven in the response. A plant alone always
- * fits.
+ * Maximum size of the plants of a page, in bytes. Lambda rejects a response of more than 6 MB ("Lambda quotas"). A page
+ * of DynamoDB has at most 1 MB, but a control character has one byte there, and seven in the response. A plant alone
+ * always fits.
  */
 const MAX_PAGE_BYTES = 5_000_000;
 

@@ -28,7 +28,8 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       if (thrown.item && isSamePlant(thrown.item, item)) return;
       throw new PlantStoreError(409, `The id ${newPlant.id} is in use by a different plant; use another id.`);
     });
-    // Read from the item, the response has exactly the members of a Plant, in the contract's order, as a later read has.
+    // Read from the item, the response has exactly the members of a Plant, in the contract's order, as a later read
+    // has.
     return successResponse(fromItem(item, plantShape));
   };
 }

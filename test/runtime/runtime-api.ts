@@ -20,8 +20,8 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
   let result = Promise.withResolvers<string>();
   let eventCount = 0;
 
-  // Lambda's Runtime API keeps connections open. A server with a keep-alive timeout that a long synchronous step delays
-  // would close one whose next request has arrived, and the client ends then.
+  // Lambda's Runtime API keeps connections open. Node.js closes idle ones. If a long synchronous step delays that, it
+  // closes one on which a request has just arrived, and the client ends.
   const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const path = request.url ?? '';
     if (path.endsWith('/invocation/next')) return next.resolve(response);

@@ -39,6 +39,6 @@ type Handler = (event: unknown, context: Context) => Promise<APIGatewayProxyResu
 export async function importHandler(folder: string, endpoint?: string): Promise<Handler> {
   vi.resetModules();
   if (endpoint !== undefined) process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
-  // Without the comment, Vite would expect a variable without a slash.
+  // The comment is needed because the variable contains a slash, which Vite does not expect.
   return (await import(/* @vite-ignore */ `../../${folder}/index.ts`)).handler;
 }

@@ -189,7 +189,7 @@ test.each([
     'a member that all objects have',
     'wet: { type',
     'toString: { type',
-    'has the member toString, which all objects have.',
+    'has the member toString, which all objects have; choose another name.',
   ],
   ['a member without a schema', 'wet: { type: boolean }', 'wet:', 'The member wet has no schema.'],
   [

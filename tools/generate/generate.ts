@@ -93,7 +93,7 @@ export function generate(contract: Contract, parent = 'functions'): Record<strin
     const validator = { ...event, properties };
     const names = referencedSchemaNames([requestBody, responses['200']]);
     if (names.some((name) => shapeConstant(name) === 'bodyShape'))
-      throw new Error('The schema Body must have another name: bodyShape is already the type of the body.');
+      throw new Error('The schema Body must have another name: bodyShape is already the shape of the request body.');
     const schemas = names.map((name) => ({ name, schema: resolved({ $ref: `#/components/schemas/${name}` }) }));
     const shapesOf = ({ properties = {} }: ResolvedSchema = {}) =>
       mapValues(properties, (schema, name) => parameterShape(schema, name, operationId));

@@ -111,7 +111,8 @@ export function validatorSchema(schema: ResolvedSchema, place: string, level = 1
   }
   // Each object has such a member, so the validator would not find it missing.
   const inherited = Object.keys(declared).find((name) => name in {});
-  if (inherited !== undefined) throw new Error(`${place} has the member ${inherited}, which all objects have.`);
+  if (inherited !== undefined)
+    throw new Error(`${place} has the member ${inherited}, which all objects have; choose another name.`);
   const content = ({ object: 'properties', array: 'items' } as const)[valueType(schema)];
   // Without these, the validator would remove all members of an object, and accept any item of an array.
   if (content && !schema[content]) throw new Error(`${place} has no ${content}; its type needs them.`);

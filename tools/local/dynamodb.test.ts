@@ -50,7 +50,7 @@ test('fails immediately if nothing listens at the endpoint', async () => {
 const PUT = { TableName: 'PlantsTable', Item: { id: { N: '1' } }, ConditionExpression: 'attribute_not_exists(id)' };
 const PUT_RETURNING = { ...PUT, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const };
 
-test('returns the stored item to each of 300 writes at the same time whose condition fails, if they want it', async () => {
+test('a write whose condition fails gets the stored item if it asks for it, also 300 at once', async () => {
   const { endpoint, client } = await openInMemory();
   await createTables(endpoint);
   const itemOfFailure = (put: PutItemCommandInput) => {

@@ -64,7 +64,7 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
     } catch (thrown) {
       // The client has disconnected.
       if (response.destroyed) return;
-      // The terminal shows why code cannot be loaded when it is loaded.
+      // The terminal has already shown why the code cannot be loaded.
       if (thrown instanceof LoadError) return sendAndLog(errorResponse(gatewayResponses.DEFAULT_5XX, thrown.message));
       console.error(thrown);
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
@@ -88,8 +88,8 @@ function originHint(routes: Route[], method: string, path: string, origin = ''):
 }
 
 /**
- * Reads a body to its end, because many clients read the response only after they have sent the whole body. Keeps only as much as shows that it is too
- * large.
+ * Reads a body to its end, because many clients read the response only after they have sent the whole body. Keeps only
+ * as much as shows that it is too large.
  */
 export async function readBody(message: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -28,7 +28,7 @@ test.each(['127.0.0.1', '127.0.0.1:3000', 'localhost:8000', 'LOCALHOST', '[::1]:
 );
 
 test.each(['a.example:3000', 'localhost.example', '127.0.0.1.example', '192.168.0.1', 'a b'])(
-  'rejects the Host %j, as of DNS rebinding',
+  'rejects the Host %j, as DNS rebinding sends it',
   async (host) => {
     vi.stubEnv('ALLOW_HOSTS', '');
     expect(await send({ host }, { acceptOrigins: true })).toBe(

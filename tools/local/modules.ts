@@ -56,11 +56,11 @@ export async function watchModules(root: string, isOtherSource: (file: string) =
     change.resolve();
   });
   return {
-    /** Waits until changes are noticed. */
+    /** Resolves when the watcher is ready. Earlier changes are not noticed. */
     watching,
 
     /**
-     * Imports a module by its path from the root, such as `/tools/token.ts`: again if it was invalidated.
+     * Imports a module by its path from the root, such as `/tools/token.ts`. Imports it again if it was invalidated.
      *
      * @throws LoadError
      */

@@ -135,7 +135,9 @@ export function proxyResponse(response: unknown): RawResponse {
   const areScalars = entries.every(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
   if (!Number.isInteger(statusCode) || typeof body !== 'string' || !areScalars) {
     // Without the response, which may contain a secret.
-    throw new Error('the response of the function was not a proxy response with statusCode, headers and body');
+    throw new Error(
+      'The response of the function is not a proxy response; it must have a statusCode, and can have headers and a body.',
+    );
   }
   return {
     status: Number(statusCode),

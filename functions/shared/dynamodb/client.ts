@@ -12,7 +12,8 @@ const BACKOFF_MS = 50;
 const THROTTLING_BACKOFF_MS = 500;
 
 /**
- * The errors that need a longer wait: those of DynamoDB that AWS's SDKs treat as throttling, and the conflict of a global table.
+ * The errors that need a longer wait: those of DynamoDB that AWS's SDKs treat as throttling, and the conflict of a
+ * global table.
  */
 const THROTTLING_ERRORS = [
   'ThrottlingException',

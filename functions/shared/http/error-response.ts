@@ -31,7 +31,10 @@ export function toPlantStoreError(thrown: unknown, sent: SentParts = {}): PlantS
   return new PlantStoreError(500, INTERNAL_ERROR_MESSAGE, { cause: thrown });
 }
 
-/** Returns the cause of an error. That of Middy's errors names the package; their class differs between Middy's versions. */
+/**
+ * Returns the cause of an error. That of Middy's errors names the package; their class differs between Middy's
+ * versions.
+ */
 function middyCause(thrown: unknown): { package?: unknown; data?: unknown; message?: string } {
   return thrown instanceof Error ? Object(thrown.cause) : {};
 }

@@ -19,7 +19,8 @@ export interface SentParts {
 }
 
 /**
- * An event of API Gateway. Middleware replaces its texts by parsed values, whose types are unknown until the validator has run.
+ * An event of API Gateway. Middleware replaces its texts by parsed values, whose types are unknown until the validator
+ * has run.
  */
 export interface ApiEvent extends Omit<APIGatewayProxyEvent, 'body' | 'pathParameters' | 'queryStringParameters'> {
   body: unknown;

@@ -9,6 +9,8 @@ export interface TokenVerifier {
    */
   verify(token: string, timeoutMs: number): Promise<string>;
 
-  /** Prepares the verifier in init, where Lambda gives more CPU, so that the first request does not wait. Never throws. */
+  /**
+   * Prepares the verifier in init, where Lambda gives more CPU, so that the first request does not wait. Never throws.
+   */
   warmUp(): Promise<void>;
 }
