@@ -48,3 +48,15 @@ test('no block that a person pastes has a comment, whose words zsh would pass to
   const blocks = inDocuments(/^ *```sh\n(.*?)^ *```$/gms);
   expect(blocks.filter(([, block]) => /(^|\s)#/m.test(block))).toEqual([]);
 });
+
+test('no comment in the code is wider than 120 columns', () => {
+  const code = globSync('{functions,model,infra,tools,examples,test,bench}/**/*.{ts,mjs,cjs,sh}', {
+    cwd: projectRoot,
+    exclude: ['**/node_modules'],
+  });
+  expect(code).toContain('functions/create-plant/index.ts');
+  const wide = code.filter((file) =>
+    captures(read(file), /^( *(?:\/?\*|\/\/|#).+)$/gm).some((line) => line.length > 120),
+  );
+  expect(wide).toEqual([]);
+});
