@@ -18,12 +18,17 @@ const toBigints: Reviver = function (name, value, { source }) {
   return typeof value === 'number' && /^-?\d+$/.test(source) ? BigInt(source) : value;
 };
 
-/** Sends a request up to five times after temporary errors, but only twice without a response within 30 s. */
+/**
+ * Sends a request up to five times after temporary errors, but only twice after a status 5xx or no response in 30 s.
+ */
 async function send(request: Request): Promise<Response> {
   for (let attempt = 1, lost = 0; ; attempt += 1) {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(30_000)]);
     const received = await fetch(request.clone(), { signal })
-      .then(async (response) => ({ response, text: await response.text() }))
+      .then(async (response) => {
+        if (response.status >= 500) throw new Error(`${request.url} responded with status ${response.status}.`);
+        return { response, text: await response.text() };
+      })
       .catch((thrown) => {
         lost += 1;
         if (lost === 2 || attempt === MAX_ATTEMPTS || request.signal.aborted) throw thrown;

@@ -49,8 +49,8 @@ test('no block that a person pastes has a comment, whose words zsh would pass to
   expect(blocks.filter(([, block]) => /(^|\s)#/m.test(block))).toEqual([]);
 });
 
-test('no comment in the code is wider than 120 columns', () => {
-  const code = globSync('{functions,model,infra,tools,examples,test,bench}/**/*.{ts,mjs,cjs,sh}', {
+test('no line of a comment is wider than 120 columns', () => {
+  const code = globSync('{functions,model,infra,tools,examples,test,bench,docs}/**/*.{ts,mjs,cjs,sh}', {
     cwd: projectRoot,
     exclude: ['**/node_modules'],
   });

@@ -13,8 +13,8 @@ const USAGE = `Usage: npm run invoke -- EVENT
 
 Invokes the function of an event's route, without a server. EVENT is a JSON file with an API Gateway event, such as
 events/create-plant.json, or - for standard input. Uses the tables of this folder's local run, those at
-AWS_ENDPOINT_URL_DYNAMODB, or empty ones. Prints the response to stdout. Prints the function's log, and which tables it uses, to stderr. The exit status is 0 for a 200, and 1
-otherwise.`;
+AWS_ENDPOINT_URL_DYNAMODB, or empty ones. Prints the response to stdout. Prints the function's log, and which tables
+it uses, to stderr. The exit status is 0 for a 200, and 1 otherwise.`;
 
 await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
   enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));

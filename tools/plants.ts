@@ -10,8 +10,9 @@ import { findTable, plantsById, type Table } from './shared/table.ts';
 
 const USAGE = `Usage: npm run plants -- [ID] [--stack STACK]
 
-Lists the stored plants, in no particular order. In a terminal it pauses after each page of 20. With ID, prints the whole
-item of this plant, in DynamoDB's JSON; a negative ID comes after another --. Without --stack, the plants are those of the local run.`;
+Lists the stored plants, in no particular order. In a terminal it pauses after each page of 20. With ID, prints the
+whole item of this plant, in DynamoDB's JSON; a negative ID comes last, after another --. Without --stack, the plants
+are those of the local run.`;
 
 const OPTIONS = { stack: { type: 'string' } } as const;
 const PAGE_SIZE = 20;

@@ -4,7 +4,7 @@
 set -uo pipefail
 
 usage() {
-  cat >&2 <<'END'
+  cat <<'END'
 Usage: npm run trial -- [--yes] [--keep] [--resume] [--report FILE]
        npm run trial -- --destroy [--yes]
 
@@ -26,11 +26,11 @@ while [ $# -gt 0 ]; do
     --destroy) DESTROY=1 ;;
     --report) REPORT=${2:?The file is missing.} && shift ;;
     --help) usage && exit ;;
-    *) usage && exit 1 ;;
+    *) usage >&2 && exit 1 ;;
   esac
   shift
 done
-[ -z "$DESTROY" ] || [ -z "$KEEP$RESUME" ] || { usage && exit 1; }
+[ -z "$DESTROY" ] || [ -z "$KEEP$RESUME" ] || { usage >&2 && exit 1; }
 
 export AWS_REGION=${AWS_REGION:?It must be the name of a region.} STAGE=trial HOURS=2
 # It prints an error if there is no stack.

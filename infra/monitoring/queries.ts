@@ -21,7 +21,7 @@ const UNFINISHED = 'record.status in ["timeout", "error", "failure"]';
 
 /** The message of a fault, the type of a crash, or the status of an invocation without a response. */
 const FAULT = `coalesce(${field('fault')}.message, message.errorType, record.status)`;
-/** The second or first cause of the failure, or the type of a crash. */
+/** The second or first cause of the fault, the message of a crash, or Lambda's error type. */
 const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}.cause.message, message.errorMessage, record.errorType)`;
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */

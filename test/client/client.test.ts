@@ -97,6 +97,13 @@ test('repeats a request without a response once', async () => {
   expect(await sendTo(undefined, undefined, success)).toMatchObject({ thrown: new TypeError('fetch failed'), left: 1 });
 });
 
+test('repeats a request once after a status 5xx', async () => {
+  const unavailable = { status: 502, headers, body: '{"message":"Internal server error"}' };
+  expect(await sendTo(unavailable, success)).toMatchObject({ data: {}, left: 0 });
+  const { thrown } = await sendTo(unavailable, unavailable, success);
+  expect(thrown.message).toContain('/plants responded with status 502.');
+});
+
 test('gives up if the last of five attempts has no response', async () => {
   const responses = [...Array(4).fill(failure(429)), undefined, success];
   expect(await sendTo(...responses)).toMatchObject({ thrown: new TypeError('fetch failed'), left: 1 });

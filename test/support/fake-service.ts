@@ -27,7 +27,8 @@ export async function forward(base: string, { method, path, headers, bytes }: Re
   const { host: _, connection: __, 'content-length': ___, expect: ____, ...passed } = headers;
   const body = bytes.length > 0 ? { body: new Uint8Array(bytes) } : {};
   const response = await fetch(base + path, { method, headers: passed as Record<string, string>, ...body });
-  const { 'content-length': _____, ...received } = Object.fromEntries(response.headers);
+  // The body is decoded already.
+  const { 'content-length': _____, 'content-encoding': ______, ...received } = Object.fromEntries(response.headers);
   return { status: response.status, headers: received, body: await response.text() };
 }
 

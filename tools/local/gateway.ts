@@ -65,10 +65,10 @@ export function createGateway(routes: Route[], log: (line: string) => void): Req
       // The client has disconnected.
       if (response.destroyed) return;
       // The terminal has already shown why the code cannot be loaded.
-      if (thrown instanceof LoadError) return sendAndLog(errorResponse(gatewayResponses.DEFAULT_5XX, thrown.message));
+      if (thrown instanceof LoadError) return sendAndLog(gatewayError(gatewayResponses.DEFAULT_5XX, thrown.message));
       console.error(thrown);
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
-      sendAndLog(errorResponse(gatewayResponses.DEFAULT_5XX));
+      sendAndLog(gatewayError(gatewayResponses.DEFAULT_5XX));
     }
   };
 }
@@ -110,7 +110,7 @@ async function respond(routes: Route[], request: Omit<GatewayRequest, 'resource'
   const resource = sorted.find((each) => matchPath(path, each.path))?.path;
   const ofPath = routes.filter((each) => each.path === resource);
   const route = ofPath.find((each) => each.method === method);
-  if (!route) return preflightResponse(method, ofPath) ?? errorResponse(NOT_FOUND);
+  if (!route) return preflightResponse(method, ofPath) ?? gatewayError(NOT_FOUND);
   const event = proxyEvent({ ...request, resource: route.path }, ids);
   if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
   const { headers, ...response } = proxyResponse(await invoke(route, event));
@@ -133,7 +133,7 @@ function preflightResponse(method: string, routes: Route[]): RawResponse | undef
  *
  * @param reason replaces the message
  */
-function errorResponse({ error, message }: ErrorBody, reason = message): RawResponse {
+function gatewayError({ error, message }: ErrorBody, reason = message): RawResponse {
   const headers = { 'content-type': 'application/json', ...corsHeaders(allowOrigins()), ...errorHeaders[error] };
   return { status: 400, headers, text: JSON.stringify({ error, message: reason }) };
 }

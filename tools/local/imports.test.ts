@@ -7,6 +7,7 @@ test('the local run loads nothing of the CDK', () => {
   const script = `
     import { createRequire } from 'node:module';
     await import('./tools/local/dynamodb.ts');
+    await import('./tools/local/local-run.ts');
     await import('./tools/local/serve.ts');
     await import('./tools/local/gateway.ts');
     const { importRoutes } = await import('./tools/local/routes.ts');

@@ -81,12 +81,11 @@ test('parses any JSON, base64 or not', async () => {
   );
 });
 
-test('rejects a byte order mark, base64 or not', async () => {
-  for (const body of ['\ufeff{}', Buffer.from('\ufeff{}')]) {
-    const isBase64Encoded = typeof body !== 'string';
-    const text = body.toString(isBase64Encoded ? 'base64' : undefined);
-    await expect(read({ body: text, isBase64Encoded })).rejects.toThrow('Invalid or malformed JSON');
-  }
+test.each([
+  { body: '\ufeff{}', isBase64Encoded: false },
+  { body: Buffer.from('\ufeff{}').toString('base64'), isBase64Encoded: true },
+])('rejects the byte order mark of %j', async (changes) => {
+  await expect(read(changes)).rejects.toThrow('Invalid or malformed JSON');
 });
 
 const ofBytes = (bytes: number) => `["${'x'.repeat(bytes - 4)}"]`;
