@@ -44,3 +44,8 @@ test('rejects an origin in ALLOW_ORIGINS that the settings of a stage would reje
     'The allowed origin "https://*.example.com" must be ',
   );
 });
+
+test('an empty ALLOW_ORIGINS allows no origin', () => {
+  process.env['ALLOW_ORIGINS'] = '';
+  expect(() => useLocalEnvironment('http://127.0.0.1:1')).not.toThrow();
+});

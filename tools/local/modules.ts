@@ -13,7 +13,7 @@ const SETTLE_MS = 60;
  * Loads modules of a project with Vite, and watches the project's files. Vite opens no port here, and serves nothing.
  *
  * @param root the project's folder
- * @param isOtherSource returns true for a file that is not a loaded module, but must be loaded again
+ * @param isOtherSource returns true for a file whose change needs a reload, although it is no loaded module
  */
 export async function watchModules(root: string, isOtherSource: (file: string) => boolean) {
   const { NODE_ENV } = process.env;

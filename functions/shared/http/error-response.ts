@@ -32,8 +32,8 @@ export function toPlantStoreError(thrown: unknown, sent: SentParts = {}): PlantS
 }
 
 /**
- * Returns the cause of an error. That of Middy's errors names the package; their class differs between Middy's
- * versions.
+ * Returns the cause of an error, in which Middy's errors name their package. They cannot be recognized by their class,
+ * which differs between Middy's versions.
  */
 function middyCause(thrown: unknown): { package?: unknown; data?: unknown; message?: string } {
   return thrown instanceof Error ? Object(thrown.cause) : {};

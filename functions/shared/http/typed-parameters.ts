@@ -47,7 +47,7 @@ function convertAll(
 
 /**
  * Decodes a path parameter. "Amazon API Gateway important notes" says that API Gateway decodes parameters, and then
- * encodes "%" in those of the path. If it does not decode those of the path, this is right too.
+ * encodes "%" in those of the path. This is right whether it has decoded the path or not.
  */
 function decode(text: string, name: string): string {
   try {
