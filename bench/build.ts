@@ -2,9 +2,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { StackSettings } from '../infra/settings.ts';
-import { DEVELOPMENT_TOKEN } from '../model/development-token.ts';
-import { projectRoot } from '../model/project-root.ts';
 import { bundlesWith, createPlant } from '../test/support/stack.ts';
+import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
+import { projectRoot } from '../tools/project-root.ts';
 
 /** A bundled handler. */
 export interface Handler {

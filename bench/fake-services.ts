@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { tokenItem } from '../functions/shared/tokens/token.ts';
+import { tokenItem } from '../functions/tokens/token.ts';
 import type { StackSettings } from '../infra/settings.ts';
-import { DEVELOPMENT_TOKEN } from '../model/development-token.ts';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
+import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { localVariables } from '../tools/local/environment.ts';
 
 const ITEM = tokenItem(DEVELOPMENT_TOKEN, 'bench', 0, 9_999_999_999);

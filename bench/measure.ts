@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { projectRoot } from '../model/project-root.ts';
 import { startRuntime } from '../test/runtime/runtime-api.ts';
+import { projectRoot } from '../tools/project-root.ts';
 import type { Handler } from './build.ts';
 
 /** The memory size in infra/functions.ts, and the one with a whole CPU ("Configure Lambda function memory"). */

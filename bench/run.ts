@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectRoot } from '../model/project-root.ts';
 import makeTemporaryFolder from '../test/support/temporary-folder.ts';
+import { projectRoot } from '../tools/project-root.ts';
 import { checkedNumber, command } from '../tools/shared/command.ts';
 import { buildHandlers } from './build.ts';
 import { startFakeServices } from './fake-services.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Action } from '../functions/shared/dynamodb/actions.ts';
-import { type TableId, tableLogicalId } from '../model/table-keys.ts';
+import type { Action } from '../functions/dynamodb/actions.ts';
 import { permissionsOf } from '../test/support/permissions.ts';
 import { allOperations, createPlant, functionOf, propertiesOf, templateWith, textOf } from '../test/support/stack.ts';
+import { type TableId, tableLogicalId } from './data/table-keys.ts';
 import type { GrantedOperation } from './functions.ts';
 
 const template = templateWith({});

@@ -5,14 +5,15 @@ import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Action } from '../functions/shared/dynamodb/actions.ts';
-import type { Variables } from '../functions/shared/environment.ts';
-import { FUNCTION_TIMEOUT_MS } from '../functions/shared/time-limits.ts';
+import type { Action } from '../functions/dynamodb/actions.ts';
+import type { Variables } from '../functions/environment.ts';
+import { FUNCTION_TIMEOUT_MS } from '../functions/time-limits.ts';
 import type { Operation } from '../model/contract.ts';
-import { projectRoot } from '../model/project-root.ts';
-import { type TableId, tableVariable } from '../model/table-keys.ts';
+import { type TableId, tableVariable } from './data/table-keys.ts';
 import type { StackSettings } from './settings.ts';
 import type { Tables } from './tables.ts';
+
+const projectRoot = join(import.meta.dirname, '..');
 
 /** An operation of the contract, and what its function may use. */
 export interface GrantedOperation extends Operation {
@@ -77,7 +78,7 @@ export class OperationFunction extends Construct {
         // CDK excludes the SDK by default. Loading the runtime's SDK, file by file, is slower than bundling it.
         externalModules: [],
         logLevel: LogLevel.WARNING,
-        // Without an identity provider, esbuild omits its code (functions/shared/dependencies.ts).
+        // Without an identity provider, esbuild omits its code (functions/init.ts).
         define: props.identityProvider ? {} : { 'process.env.TOKEN_ISSUER': 'undefined' },
         esbuildArgs: { '--alias:node:http': './infra/node-http.cjs' },
         // CommonJS packages call `require`, which an ES module does not have.

@@ -2,9 +2,9 @@ import { type App, CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { pascalCaseId } from '../model/contract.ts';
-import { tableIds, tableOutput } from '../model/table-keys.ts';
 import { Api } from './api/api.ts';
 import { CanaryRelease } from './canary-release.ts';
+import { tableIds, tableOutput } from './data/table-keys.ts';
 import { type GrantedOperation, OperationFunction } from './functions.ts';
 import { grantedOperations } from './grants.ts';
 import { Alarms } from './monitoring/alarms.ts';

@@ -9,4 +9,5 @@ import type { Stage } from './settings.ts';
  */
 export const stages: Record<string, Stage> = {
   production: {},
+  trial: { ephemeral: true, cloudWatchRole: true },
 };

@@ -1,8 +1,8 @@
 import type { CfnTable, TableProps } from 'aws-cdk-lib/aws-dynamodb';
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { TokenItem } from '../functions/shared/tokens/token.ts';
-import { type TableId, tableKeys, tableLogicalId } from '../model/table-keys.ts';
+import type { TokenItem } from '../functions/tokens/token.ts';
+import { type TableId, tableKeys, tableLogicalId } from './data/table-keys.ts';
 
 export type Tables = Record<TableId, Table>;
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import { ERROR_NUMBERS } from '../functions/shared/http/errors.ts';
+import { ERROR_NUMBERS } from '../functions/errors.ts';
 import { contractText, operationObject, parseContract, readOperations } from './contract.ts';
 
 test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {

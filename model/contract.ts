@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { parse } from 'yaml';
-import { projectRoot } from './project-root.ts';
+import { projectRoot } from '../tools/project-root.ts';
 
 /** The keys of a path that are operations (OpenAPI 3.1, "Path Item Object"). */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;

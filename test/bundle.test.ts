@@ -30,11 +30,20 @@ describe.each(grantedOperations())('the bundle of $operationId', (operation) => 
     expect(readdirSync(folder)).toEqual(['index.mjs']);
     expect(content.length).toBeLessThanOrEqual(125_000);
     expect(gzipSync(content, { level: 9 }).length).toBeLessThanOrEqual(31_000);
-    expect(content.toString()).toContain('// functions/shared/http/bearer-auth.ts\n');
+    expect(content.toString()).toContain('// functions/middleware/bearer-auth.ts\n');
   });
 
   test('contains no code generator, no SDK and, without an identity provider, no jose', () => {
-    const unwanted = ['sourceMappingURL', 'eval(', 'new Function', 'ajv/dist', '@aws-sdk/', 'jose', 'jwt-verifier'];
+    const unwanted = [
+      'sourceMappingURL',
+      'eval(',
+      'new Function',
+      'ajv/dist',
+      '@aws-sdk/',
+      'jose',
+      'jwt-verifier',
+      '// infra/data',
+    ];
     expect(unwanted.filter((text) => content.includes(text))).toEqual([]);
     const withProvider = readFileSync(join(bundlesWithProvider.ofFunction(operation), 'index.mjs'));
     expect(withProvider.toString()).toContain('/jose/dist/');

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { FUNCTION_TIMEOUT_MS, RESPONSE_MS } from '../functions/shared/time-limits.ts';
-import { newToken } from '../functions/shared/tokens/token.ts';
+import { FUNCTION_TIMEOUT_MS, RESPONSE_MS } from '../functions/time-limits.ts';
+import { newToken } from '../functions/tokens/token.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract-body.ts';
 import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';

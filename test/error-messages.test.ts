@@ -1,8 +1,8 @@
 import middy from '@middy/core';
 import { expect, test } from 'vitest';
-import { errorResponse } from '../functions/shared/http/error-response.ts';
-import { jsonBody } from '../functions/shared/http/json-body.ts';
-import { validator } from '../functions/shared/http/validator.ts';
+import { errorResponse } from '../functions/middleware/error-response.ts';
+import { jsonBody } from '../functions/middleware/json-body.ts';
+import { validator } from '../functions/middleware/validator.ts';
 import { parseContract } from '../model/contract.ts';
 import { generate } from '../tools/generate/generate.ts';
 import { contractBody } from './support/contract-body.ts';

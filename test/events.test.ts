@@ -1,5 +1,5 @@
 import { beforeAll, expect, test, vi } from 'vitest';
-import { UNKNOWN_TOKEN } from '../functions/shared/tokens/token.ts';
+import { UNKNOWN_TOKEN } from '../functions/tokens/token.ts';
 import { jsonContent, operationObject, parseContract } from '../model/contract.ts';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract-body.ts';

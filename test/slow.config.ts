@@ -23,8 +23,6 @@ export default defineConfig({
       project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
       project('runtime', ['test/runtime/*.test.ts']),
       project('smoke', ['test/smoke/*.test.ts']),
-      project('trial', ['test/trial/*.test.ts'], { testTimeout: 900_000 }),
-      project('client', ['test/client/*.test.ts']),
       project('browser', ['test/browser/*.test.ts']),
     ],
   },

@@ -3,6 +3,6 @@ import { command } from './shared/command.ts';
 
 const USAGE = `Usage: npm run generate
 
-Writes the files that are generated from openapi.yaml and from the examples.`;
+Writes the files that are generated from openapi.yaml.`;
 
 await command({ usage: USAGE }, async () => writeGenerated());

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { readOperations } from '../model/contract.ts';
-import { projectRoot } from '../model/project-root.ts';
+import { projectRoot } from './project-root.ts';
 import { command } from './shared/command.ts';
 import { printable } from './shared/printable.ts';
 

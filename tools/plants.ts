@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
 import { plantShape } from '../functions/create-plant/contract.generated.js';
-import { fromAttribute } from '../functions/shared/dynamodb/attributes.ts';
-import type { Shape } from '../functions/shared/json/shape.ts';
-import { toJson } from '../functions/shared/json/to-json.ts';
+import { fromAttribute } from '../functions/dynamodb/attributes.ts';
+import type { Shape } from '../functions/json/shape.ts';
+import { toJson } from '../functions/json/to-json.ts';
 import { checked, command } from './shared/command.ts';
 import { printable, printRows } from './shared/printable.ts';
 import { findTable, plantsById, type Table } from './shared/table.ts';

@@ -4,33 +4,29 @@ import inspector from 'node:inspector';
 import { enableCompileCache } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { DEVELOPMENT_TOKEN } from '../model/development-token.ts';
-import { projectRoot } from '../model/project-root.ts';
+import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
+import { projectRoot } from './project-root.ts';
 import { checkedNumber, command } from './shared/command.ts';
 
-const USAGE = `Usage: npm start [-- --fresh] [--inspect]
+const USAGE = `Usage: npm start [-- --inspect]
 
 Serves the operations of openapi.yaml on this machine until Ctrl-C. After each change to the contract or the code, it
-loads them again. What is stored is in .local/ and is used again, unless --fresh deletes it first. With --inspect, a
-debugger can attach to port 9229.
+loads them again. What is stored is in .local/ and is used again. With --inspect, a debugger can attach to port 9229.
 
 Environment variables, which the file .env can set too:
   PORT           the port; 3000 by default, 0 for any free port
   DYNAMODB_PORT  the port of the embedded DynamoDB; any free port by default
   AWS_ENDPOINT_URL_DYNAMODB
                  another DynamoDB on this machine, in place of the embedded one
-  ALLOW_HOSTS    more host names, separated by commas, for a container or a forwarded port. Requests for other hosts
-                 than these and this machine get status 403
   ALLOW_ORIGINS  the web origins for CORS, separated by commas
   TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_SCOPE
                  an identity provider`;
 
 const OPTIONS = {
-  fresh: { type: 'boolean', default: false },
   inspect: { type: 'boolean', default: false },
 } as const;
 
-await command({ usage: USAGE, options: OPTIONS }, async ({ fresh, inspect }) => {
+await command({ usage: USAGE, options: OPTIONS }, async ({ inspect }) => {
   // The cache works only for modules that are imported after this line.
   enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
   const { createTables, openDynamoDb } = await import('./local/dynamodb.ts');
@@ -41,11 +37,10 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ fresh, inspect }) => 
 
   const other = await findLocalRun();
   if (other) throw new Error(`Another npm start of this folder is running: process ${other.pid}. End it.`);
-  // Checks both ports first, because --fresh then deletes the data.
   const port = await freePort('PORT', '3000');
   const dynamoDbPort = await freePort('DYNAMODB_PORT', '0');
   if (port === dynamoDbPort) throw new Error(`PORT and DYNAMODB_PORT are both ${port}; they must be different.`);
-  const { endpoint } = await openDynamoDb(dataFolder, { port: dynamoDbPort, fresh });
+  const { endpoint } = await openDynamoDb(dataFolder, dynamoDbPort);
   const url = `http://127.0.0.1:${port}`;
   announceLocalRun(endpoint, url);
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { digestOf, TOKEN_PATTERN } from '../functions/shared/tokens/token.ts';
+import { digestOf, TOKEN_PATTERN } from '../functions/tokens/token.ts';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';

@@ -1,10 +1,10 @@
 import { expect, inject, test } from 'vitest';
-import { DynamoDb } from '#shared/dynamodb/client.ts';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { plantWith } from '../../test/support/plant.ts';
 import { fc, text } from '../../test/support/property.ts';
+import { DynamoDb } from '../dynamodb/client.ts';
 import type { NewPlant } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 

@@ -1,11 +1,11 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { fromItem, type Item, toItem } from '#shared/dynamodb/attributes.ts';
-import type { DynamoDb } from '#shared/dynamodb/client.ts';
-import { ConditionFailedError } from '#shared/dynamodb/response.ts';
-import { PlantStoreError } from '#shared/http/errors.ts';
-import { successResponse } from '#shared/http/success-response.ts';
-import { toJson } from '#shared/json/to-json.ts';
-import { databaseTimeoutMs } from '#shared/time-limits.ts';
+import { fromItem, type Item, toItem } from '../dynamodb/attributes.ts';
+import type { DynamoDb } from '../dynamodb/client.ts';
+import { ConditionFailedError } from '../dynamodb/response.ts';
+import { PlantStoreError } from '../errors.ts';
+import { toJson } from '../json/to-json.ts';
+import { successResponse } from '../middleware/success-response.ts';
+import { databaseTimeoutMs } from '../time-limits.ts';
 import { type CreatePlantEvent, newPlantShape, plantShape } from './contract.generated.js';
 
 /**

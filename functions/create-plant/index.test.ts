@@ -1,13 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { digestOf } from '#shared/tokens/token.ts';
-import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import { bodyOf, plantWith } from '../../test/support/plant.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
+import { digestOf } from '../tokens/token.ts';
 
 const engine = closedAtEnd(await startEngine());
 // The module reads its environment when it is loaded.

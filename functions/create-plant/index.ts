@@ -1,14 +1,14 @@
 import middy from '@middy/core';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { dynamoDb, tokenVerifiers } from '#shared/dependencies.ts';
-import { environmentVariable } from '#shared/environment.ts';
-import { bearerAuth } from '#shared/http/bearer-auth.ts';
-import { cors } from '#shared/http/cors.ts';
-import { errorResponse } from '#shared/http/error-response.ts';
-import { jsonBody } from '#shared/http/json-body.ts';
-import { requestLog } from '#shared/http/request-log.ts';
-import { validator } from '#shared/http/validator.ts';
+import { environmentVariable } from '../environment.ts';
+import { dynamoDb, tokenVerifiers } from '../init.ts';
+import { bearerAuth } from '../middleware/bearer-auth.ts';
+import { cors } from '../middleware/cors.ts';
+import { errorResponse } from '../middleware/error-response.ts';
+import { jsonBody } from '../middleware/json-body.ts';
+import { requestLog } from '../middleware/request-log.ts';
+import { validator } from '../middleware/validator.ts';
 import { bodyShape, type CreatePlantEvent, operationId, default as validateEvent } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
 

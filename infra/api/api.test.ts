@@ -1,6 +1,5 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { gatewayResponses } from '../../model/gateway-responses.ts';
 import {
   allOperations,
   apiDefinitionOf,
@@ -10,6 +9,7 @@ import {
   templateWith,
   textOf,
 } from '../../test/support/stack.ts';
+import { gatewayResponses } from '../data/gateway-responses.ts';
 
 const template = templateWith({});
 

@@ -15,7 +15,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
-import { API_STAGE } from '../../model/api-stage.ts';
+import { API_STAGE } from '../data/api-stage.ts';
 import type { StackSettings } from '../settings.ts';
 import { type ApiRoute, apiDefinition, TLS_1_2_OR_NEWER } from './definition.ts';
 import { addWebAcl } from './web-acl.ts';

@@ -1,6 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import { NOT_FOUND } from '../../model/gateway-responses.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import {
   allOperations,
@@ -10,6 +9,7 @@ import {
   methodsOf,
   templateWith,
 } from '../../test/support/stack.ts';
+import { NOT_FOUND } from '../data/gateway-responses.ts';
 
 const A = 'https://a.example';
 const template = templateWith({ allowOrigins: [A] });

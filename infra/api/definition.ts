@@ -1,10 +1,10 @@
 import { Stack } from 'aws-cdk-lib';
 import { EndpointAccessMode, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { errorHeaders } from '../../functions/shared/http/errors.ts';
+import { errorHeaders } from '../../functions/errors.ts';
 import type { Operation } from '../../model/contract.ts';
-import { corsHeaders, preflightHeaders } from '../../model/cors.ts';
-import { gatewayResponses, NOT_FOUND } from '../../model/gateway-responses.ts';
+import { corsHeaders, preflightHeaders } from '../data/cors.ts';
+import { gatewayResponses, NOT_FOUND } from '../data/gateway-responses.ts';
 
 /**
  * TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). A change

@@ -2,11 +2,11 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup, type MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { ErrorNumber } from '../../functions/shared/http/errors.ts';
-import type { RequestLine } from '../../functions/shared/http/request-log.ts';
-import { gatewayResponses } from '../../model/gateway-responses.ts';
+import type { ErrorNumber } from '../../functions/errors.ts';
+import type { RequestLine } from '../../functions/middleware/request-log.ts';
 import type { Api } from '../api/api.ts';
 import type { CanaryRelease } from '../canary-release.ts';
+import { gatewayResponses } from '../data/gateway-responses.ts';
 import type { OperationFunction } from '../functions.ts';
 import type { Tables } from '../tables.ts';
 

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { RequestLine } from '../../functions/shared/http/request-log.ts';
+import type { RequestLine } from '../../functions/middleware/request-log.ts';
 import { gatewayFaults, type MonitoredResources } from './metrics.ts';
 
 /** A field of a request in the functions' log. */

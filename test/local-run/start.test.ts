@@ -79,7 +79,7 @@ test.each(['PORT', 'DYNAMODB_PORT'])(
     const server = createServer();
     onTestFinished(() => void server.close());
     const [, port = ''] = (await listen(server)).split(':');
-    const { code, stderr } = await project.run('npm run --silent start -- --fresh', { PORT: '0', [variable]: port });
+    const { code, stderr } = await project.run('npm run --silent start', { PORT: '0', [variable]: port });
     const message = `Port ${port} is in use; set ${variable} to a free port, or to 0 for any free port.\n`;
     expect({ code, stderr }).toEqual({ code: 1, stderr: message });
     run = await project.start('npm start');
@@ -95,18 +95,20 @@ test('does not start if both ports in .env are the same, or the data is damaged'
   writeFileSync(join(other.directory, '.env'), 'PORT=0\n');
   mkdirSync(join(other.directory, '.local/dynamodb'), { recursive: true });
   writeFileSync(join(other.directory, '.local/dynamodb/CURRENT'), 'damaged');
-  expect(await start()).toMatch(/^The data in \S+ cannot be opened\. .* npm start -- --fresh deletes it\.\n$/);
+  expect(await start()).toMatch(
+    /^The data in \S+ cannot be opened\. If no other process uses it, delete this folder\.\n$/,
+  );
 });
 
-test('stores the development token at each start, ends after Ctrl-C, and starts without data with --fresh', async () => {
+test('stores the development token at each start, and ends after Ctrl-C', async () => {
   await post(run.url, bodyOf(70));
   await token('revoke --name development');
   expect((await token('list')).stdout).not.toContain('development');
   run.interrupt();
   await run.exit;
   expect((await project.run('npm run --silent plants')).stderr).toContain('There is no local run. ');
-  run = await project.start('npm start -- --fresh');
-  expect(await post(run.url, bodyOf(70, plantWith({ name: 'after' })))).toEqual(plantWith({ name: 'after' }));
+  run = await project.start('npm start');
+  expect(await post(run.url, bodyOf(70))).toEqual(plantWith());
 });
 
 test('ends after Ctrl-C, also while a function loops for ever', async () => {
@@ -119,7 +121,7 @@ test('ends after Ctrl-C, also while a function loops for ever', async () => {
   run.interrupt();
   await run.exit;
   writeFileSync(file, code);
-  run = await project.start('npm run dev');
+  run = await project.start('npm start');
 });
 
 test('npm run invoke runs an event on empty tables without a local run, and on its tables with one', async () => {

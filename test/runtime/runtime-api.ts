@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { FUNCTION_TIMEOUT_MS } from '../../functions/shared/time-limits.ts';
+import { FUNCTION_TIMEOUT_MS } from '../../functions/time-limits.ts';
 import { listen } from '../support/listen.ts';
 
 const CLIENT = join(import.meta.dirname, '../node_modules/aws-lambda-ric/index.mjs');

@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { JWT_PATTERN } from '../../functions/shared/http/bearer-auth.ts';
-import { parseObject } from '../../functions/shared/json/parse-object.ts';
-import { RESPONSE_MS } from '../../functions/shared/time-limits.ts';
-import { TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../../functions/shared/tokens/token.ts';
-import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
+import { parseObject } from '../../functions/json/parse-object.ts';
+import { JWT_PATTERN } from '../../functions/middleware/bearer-auth.ts';
+import { RESPONSE_MS } from '../../functions/time-limits.ts';
+import { TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 
 /*
  * Sends requests to a running service, and checks the responses (docs/operations.md, "Smoke test"). It can have a token

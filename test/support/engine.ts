@@ -12,8 +12,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/contract.generated.js';
-import { tokenItem } from '../../functions/shared/tokens/token.ts';
-import { tableLogicalId } from '../../model/table-keys.ts';
+import { tokenItem } from '../../functions/tokens/token.ts';
+import { tableLogicalId } from '../../infra/data/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import type { StoredItem } from '../../tools/shared/table.ts';

@@ -2,11 +2,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { vi } from 'vitest';
-import { projectRoot } from '../../model/project-root.ts';
+import { projectRoot } from '../../tools/project-root.ts';
 
 /** The files of the sample events, by their names without the ending. */
 const files = Object.fromEntries(
-  globSync('{events,examples}/*.json', { cwd: projectRoot }).map((file) => [basename(file, '.json'), file]),
+  globSync('events/*.json', { cwd: projectRoot }).map((file) => [basename(file, '.json'), file]),
 );
 
 export const sampleNames = Object.keys(files);

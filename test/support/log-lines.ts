@@ -1,8 +1,8 @@
 import middy from '@middy/core';
 import type { Template } from 'aws-cdk-lib/assertions';
 import { vi } from 'vitest';
-import { type ErrorNumber, PlantStoreError } from '../../functions/shared/http/errors.ts';
-import { requestLog } from '../../functions/shared/http/request-log.ts';
+import { type ErrorNumber, PlantStoreError } from '../../functions/errors.ts';
+import { requestLog } from '../../functions/middleware/request-log.ts';
 import { contextWith, eventWith } from './event.ts';
 import { onlyOf } from './stack.ts';
 

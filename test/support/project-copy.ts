@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { projectRoot } from '../../model/project-root.ts';
+import { projectRoot } from '../../tools/project-root.ts';
 
 const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git', '.env'];
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { vi } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { createGateway } from '../../tools/local/gateway.ts';
 import { importRoutes } from '../../tools/local/routes.ts';
 import { closedAtEnd } from './closed-at-end.ts';

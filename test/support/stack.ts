@@ -6,24 +6,13 @@ import type { GrantedOperation } from '../../infra/functions.ts';
 import { grantedOperations } from '../../infra/grants.ts';
 import { PRODUCTION, type StackSettings, withDefaults } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
-import { type Operation, readOperations } from '../../model/contract.ts';
-import { readExamples } from '../../tools/generate/examples.ts';
+import type { Operation } from '../../model/contract.ts';
 
-const ofContract = grantedOperations();
-
-const isNew = ({ operationId, method, path }: Operation) =>
-  ofContract.every((each) => each.operationId !== operationId && (each.method !== method || each.path !== path));
-
-/** The operations of the contract, and those of the examples that it does not have yet. */
-export const allOperations = [
-  ...ofContract,
-  ...readExamples()
-    .flatMap(({ contract, grants }) => grantedOperations(readOperations(contract, 'examples'), grants))
-    .filter(isNew),
-];
+/** The operations of the contract. */
+export const allOperations = grantedOperations();
 
 // TypeScript does not know that openapi.yaml has it.
-export const createPlant = ofContract.find(({ operationId }) => operationId === 'createPlant') as GrantedOperation;
+export const createPlant = allOperations.find(({ operationId }) => operationId === 'createPlant') as GrantedOperation;
 
 /** The settings of a stack that a test changes. */
 type Settings = Partial<StackSettings>;
@@ -114,7 +103,7 @@ export function gatewayResponsesOf(template: Template): ReturnType<typeof gatewa
 
 /** Bundles the functions of a stack, which takes seconds. The returned functions return the folder of a bundle. */
 export function bundlesWith(settings: Settings) {
-  const stack = stackWith(settings, ofContract, ['**']);
+  const stack = stackWith(settings, allOperations, ['**']);
   const assembly = App.of(stack)?.synth().directory ?? '';
   const template = Template.fromStack(stack);
   const folder = ({ Code }: { Code: { S3Key: string } }) => join(assembly, `asset.${Code.S3Key.split('.')[0]}`);

@@ -1,18 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import middy from '@middy/core';
 import type { ValidateFunction } from 'ajv';
-import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
-import { errorResponse } from '../../functions/shared/http/error-response.ts';
-import { jsonBody } from '../../functions/shared/http/json-body.ts';
-import { type ParameterShapes, typedParameters } from '../../functions/shared/http/typed-parameters.ts';
-import { validator } from '../../functions/shared/http/validator.ts';
-import type { Shape } from '../../functions/shared/json/shape.ts';
+import type { Shape } from '../../functions/json/shape.ts';
+import { errorResponse } from '../../functions/middleware/error-response.ts';
+import { jsonBody } from '../../functions/middleware/json-body.ts';
+import { validator } from '../../functions/middleware/validator.ts';
 import { parseContract } from '../../model/contract.ts';
-import { projectRoot } from '../../model/project-root.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
+import { projectRoot } from '../project-root.ts';
 import { generate, generateAll, writeGenerated } from './generate.ts';
 
 const CONTRACT = `
@@ -60,7 +58,6 @@ components:
 interface Generated {
   default: ValidateFunction;
   bodyShape: Shape;
-  parameterShapes: ParameterShapes;
 }
 
 const generateText = (text: string) => generate(parseContract(text));
@@ -68,56 +65,27 @@ const generated = generateText(CONTRACT);
 const moduleOf = (file: string) => `data:text/javascript,${encodeURIComponent(generated[file] ?? '')}`;
 const load = (folder: string): Promise<Generated> => import(moduleOf(`functions/${folder}/contract.generated.js`));
 
-/** Sends an event through the middleware. Returns the event that the handler gets, or the message of error 400. */
-async function send(folder: string, event: Partial<APIGatewayProxyEvent>): Promise<unknown> {
-  const { default: validate, bodyShape, parameterShapes } = await load(folder);
-  const stack = middy().use(errorResponse()).use(typedParameters(parameterShapes));
-  if (event.body) stack.use(jsonBody(bodyShape));
-  stack.use(validator(validate));
-  stack.handler(async ({ pathParameters, queryStringParameters, body }) => ({
-    parameters: { ...pathParameters, ...queryStringParameters },
-    body,
-  }));
-  const result = await stack(eventWith(event), contextWith());
+/** Sends a body through the middleware. Returns the body that the handler gets, or the message of error 400. */
+async function put(body: string): Promise<unknown> {
+  const { default: validate, bodyShape } = await load('put-bed');
+  const stack = middy().use(errorResponse()).use(jsonBody(bodyShape)).use(validator(validate));
+  stack.handler(async (event) => event.body);
+  const pathParameters = { bed: 1n } as unknown as Record<string, string>;
+  const headers = { 'content-type': 'application/json' };
+  const result = await stack(eventWith({ body, headers, pathParameters }), contextWith());
   return result.statusCode === 400 ? JSON.parse(result.body).message : result;
 }
-
-const list = (bed: string, query: Record<string, string> | null = null) =>
-  send('list-spots', { body: null, pathParameters: { bed }, queryStringParameters: query });
-const put = (body: string) =>
-  send('put-bed', { body, headers: { 'content-type': 'application/json' }, pathParameters: { bed: '1' } });
-
-test('converts and validates path and query parameters', async () => {
-  const query = { limit: '7', ripe: 'false', size: '-1.5e2', tag: 'a', other: 'x' };
-  const parameters = { bed: 9223372036854775807n, limit: 7, ripe: false, size: -150, tag: 'a' };
-  expect(await list('9223372036854775807', query)).toEqual({ parameters, body: null });
-  expect(await list('-1')).toEqual({ parameters: { bed: -1n }, body: null });
-});
-
-test.each([
-  ['1.0', {}, 'The parameter bed was "1.0"; it must be a whole number from -9223372036854775808 to'],
-  ['1', { from: 'x' }, 'The parameter from was "x"; it must be a whole number from -2147483648 to 2147483647.'],
-  ['1', { limit: '1.0' }, 'The parameter limit was "1.0"; it must be a whole number from 1 to 2147483647.'],
-  ['1', { limit: '1e1' }, 'The parameter limit was "1e1"; it must be a whole number from 1 to 2147483647.'],
-  ['1', { limit: '0' }, 'The parameter limit was "0"; it must be >= 1.'],
-  ['1', { ripe: 'yes' }, 'The parameter ripe was "yes"; it must be true or false.'],
-  ['1', { size: '1e126' }, 'The parameter size was "1e126"; it must be a number: 0, or one with a magnitude'],
-  ['1', { tag: '' }, 'The parameter tag was ""; it must have at least 1 character.'],
-  ['1', { tag: '🌱🌱🌱🌱' }, 'The parameter tag was "🌱🌱🌱🌱"; it must have at most 3 characters.'],
-])('describes what the parameters %s and %j must be', async (bed, query, message) => {
-  expect(String(await list(bed, query)).slice(0, message.length)).toBe(message);
-});
 
 test('makes each int64 in objects and arrays a bigint, and no other number', async () => {
   const body = '{"name":"fern","spots":[{"at":[9007199254740993,2],"size":9007199254740993,"wet":true},{"at":[]}]}';
   const spots = [{ at: [9007199254740993n, 2n], size: 9007199254740992, wet: true }, { at: [] }];
-  expect(await put(body)).toEqual({ parameters: { bed: 1n }, body: { name: 'fern', spots } });
+  expect(await put(body)).toEqual({ name: 'fern', spots });
 });
 
 test('removes unknown members at every level', async () => {
   const body = '{"name":"fern","x":null,"spots":[{"at":[],"x":1e300,"a/b~1":{"~1":true,"x":"\\ud800","toString":[]}}]}';
   const spots = [{ at: [], 'a/b~1': { '~1': true } }];
-  expect(await put(body)).toEqual({ parameters: { bed: 1n }, body: { name: 'fern', spots } });
+  expect(await put(body)).toEqual({ name: 'fern', spots });
 });
 
 test.each([
@@ -132,31 +100,20 @@ test.each([
   expect(String(await put(body)).slice(0, message.length)).toBe(message);
 });
 
-test('the committed files are generated from the committed openapi.yaml and examples (npm run generate)', () => {
+test('the committed files are generated from the committed openapi.yaml (npm run generate)', () => {
   const files = Object.entries(generateAll());
   for (const [file, text] of files) expect(readFileSync(join(projectRoot, file), 'utf8')).toBe(text);
 });
 
-test('writes the files of openapi.yaml and the examples, and names the one that is not supported', () => {
+test('writes the files of openapi.yaml, and says why one is not supported', () => {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-generated-'));
-  const read = (file: string) => readFileSync(join(directory, file), 'utf8');
-  const write = (file: string, text: string) => writeFileSync(join(directory, file), text);
-  mkdirSync(join(directory, 'examples'));
-  write('openapi.yaml', CONTRACT);
-  // An example uses the components of openapi.yaml.
-  const example = CONTRACT.replace(/^components:.*/ms, '');
-  write('examples/beds.yaml', example);
+  const write = (text: string) => writeFileSync(join(directory, 'openapi.yaml'), text);
+  write(CONTRACT);
   writeGenerated(directory);
-  for (const [file, text] of Object.entries(generated)) {
-    expect(read(file)).toBe(text);
-    expect(read(file.replace('functions', 'examples'))).toBe(text);
-  }
-
-  const message = ': The operationId of PUT /beds/{bed}/spots was undefined; ';
-  for (const [file, text] of Object.entries({ 'examples/beds.yaml': example, 'openapi.yaml': CONTRACT })) {
-    write(file, text.replace('operationId: putBed', ''));
-    expect(() => writeGenerated(directory)).toThrow(`Cannot generate code from ${file}${message}`);
-  }
+  for (const [file, text] of Object.entries(generated)) expect(readFileSync(join(directory, file), 'utf8')).toBe(text);
+  write(CONTRACT.replace('operationId: putBed', ''));
+  const message = 'Cannot generate code from openapi.yaml: The operationId of PUT /beds/{bed}/spots was undefined; ';
+  expect(() => writeGenerated(directory)).toThrow(message);
 });
 
 test('generates no import for a long enum', () => {

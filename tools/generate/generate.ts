@@ -12,8 +12,7 @@ import {
   pascalCaseId,
   readOperations,
 } from '../../model/contract.ts';
-import { projectRoot } from '../../model/project-root.ts';
-import { readExamples } from './examples.ts';
+import { projectRoot } from '../project-root.ts';
 import {
   mapValues,
   type ResolvedSchema,
@@ -26,7 +25,7 @@ import {
 } from './schema.ts';
 
 /*
- * Generates code from openapi.yaml and the examples: for each operation, the validator and the types of its event, in
+ * Generates code from openapi.yaml: for each operation, the validator and the types of its event, in
  * its folder. Compiling the schemas at run time would slow down every cold start (docs/cost-and-performance.md).
  */
 
@@ -172,21 +171,15 @@ function parameterShape(schema: ResolvedSchema, name: string, operationId: strin
 }
 
 /**
- * Generates the files of a project: those of openapi.yaml, and those of the examples.
+ * Generates the files of a project.
  *
- * @throws if a contract is not supported; the message names its file
+ * @throws if the contract is not supported
  */
 export function generateAll(root = projectRoot): Record<string, string> {
-  let file = 'openapi.yaml';
   try {
-    const files = generate(parseContract(contractText(root)));
-    for (const example of readExamples(root)) {
-      file = example.file;
-      Object.assign(files, generate(example.contract, 'examples'));
-    }
-    return files;
+    return generate(parseContract(contractText(root)));
   } catch (thrown) {
-    throw new Error(`Cannot generate code from ${file}: ${(thrown as Error).message}`, { cause: thrown });
+    throw new Error(`Cannot generate code from openapi.yaml: ${(thrown as Error).message}`, { cause: thrown });
   }
 }
 

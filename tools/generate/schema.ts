@@ -1,6 +1,6 @@
 import type { SchemaObject as ValidatorSchema } from 'ajv';
 import type { OpenAPIV3_1 } from 'openapi-types';
-import type { Scalar, Shape } from '../../functions/shared/json/shape.ts';
+import type { Scalar, Shape } from '../../functions/json/shape.ts';
 
 /** A schema of the contract. */
 export type Schema = OpenAPIV3_1.SchemaObject | OpenAPIV3_1.ReferenceObject;

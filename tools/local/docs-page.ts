@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { contractText } from '../../model/contract.ts';
-import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
-import { projectRoot } from '../../model/project-root.ts';
+import { projectRoot } from '../project-root.ts';
+import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import type { RawResponse } from './proxy-event.ts';
 
 const SWAGGER_UI = join(projectRoot, 'node_modules/swagger-ui-dist');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,8 +12,6 @@ afterEach(() => void vi.unstubAllEnvs());
 /** No program listens on port 1. */
 const UNREACHABLE = 'http://127.0.0.1:1';
 
-const temporaryFolder = () => mkdtempSync(join(tmpdir(), 'plant-store-'));
-
 async function openInMemory() {
   const { endpoint, close } = await openDynamoDb();
   onTestFinished(close);
@@ -23,8 +21,6 @@ async function openInMemory() {
 test.each(['https://localhost:8000', 'http://127.1', 'http://[::1]:8000'])('uses the endpoint %s', async (endpoint) => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
   expect(await openDynamoDb()).toMatchObject({ endpoint });
-  const message = '--fresh is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.';
-  await expect(openDynamoDb(undefined, { fresh: true })).rejects.toThrow(message);
 });
 
 test.each([
@@ -86,18 +82,13 @@ test('responds with 403 to a web page, also to a preflight request', async () =>
   }
 });
 
-test('keeps its data in its folder, and deletes only its data with --fresh', async () => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'other'), '');
-  const tablesWith = async (options: object, create = false) => {
-    const { endpoint, close } = await openDynamoDb(folder, options);
-    if (create) await createTables(endpoint);
-    const { TableNames } = await localClient(endpoint).send(new ListTablesCommand());
-    await close();
-    return TableNames;
-  };
-  expect(await tablesWith({ fresh: true }, true)).toEqual(['AccessTokensTable', 'PlantsTable']);
-  expect(await tablesWith({})).toEqual(['AccessTokensTable', 'PlantsTable']);
-  expect(await tablesWith({ fresh: true })).toEqual([]);
-  expect(existsSync(join(folder, 'other'))).toBe(true);
+test('keeps its data in its folder', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  const first = await openDynamoDb(folder);
+  await createTables(first.endpoint);
+  await first.close();
+  const { endpoint, close } = await openDynamoDb(folder);
+  onTestFinished(close);
+  const { TableNames } = await localClient(endpoint).send(new ListTablesCommand());
+  expect(TableNames).toEqual(['AccessTokensTable', 'PlantsTable']);
 });

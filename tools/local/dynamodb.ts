@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import {
@@ -11,10 +10,10 @@ import {
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { optionalVariable } from '../../functions/shared/environment.ts';
-import { tokenItem } from '../../functions/shared/tokens/token.ts';
-import { DEVELOPMENT_TOKEN } from '../../model/development-token.ts';
-import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../model/table-keys.ts';
+import { optionalVariable } from '../../functions/environment.ts';
+import { tokenItem } from '../../functions/tokens/token.ts';
+import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/data/table-keys.ts';
+import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { isLoopback, rejectForeignRequests } from './loopback.ts';
 
 /** The region in requests to the local DynamoDB. Nothing validates it. */
@@ -26,15 +25,13 @@ export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local
  * Opens the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, or else starts the embedded one.
  *
  * @param folder of the embedded DynamoDB's data; default: it keeps the data in memory
- * @param options the port of the embedded DynamoDB, by default any free one; `fresh` deletes its data first
- * @throws if AWS_ENDPOINT_URL_DYNAMODB is not on this machine or is set with `fresh`, or if the data is damaged
+ * @param port of the embedded DynamoDB; default: any free one
+ * @throws if AWS_ENDPOINT_URL_DYNAMODB is not on this machine, or if the data is damaged
  */
-export async function openDynamoDb(folder?: string, { port = 0, fresh = false } = {}) {
+export async function openDynamoDb(folder?: string, port = 0) {
   const endpoint = loopbackEndpoint();
-  if (endpoint && fresh) throw new Error('--fresh is for the embedded DynamoDB; unset AWS_ENDPOINT_URL_DYNAMODB.');
   if (endpoint) return { endpoint, close: async () => {} };
   const path = folder && join(folder, 'dynamodb');
-  if (path && fresh) rmSync(path, { recursive: true, force: true });
   const { createEmbeddedDynamoDb } = await import('./embedded-dynamodb.ts');
   const server = createEmbeddedDynamoDb(path);
   // dynalite allows all origins, so any web page could read and delete the data.
@@ -58,7 +55,7 @@ async function checkData(endpoint: string, path: string): Promise<void> {
   const { promise: failure, reject } = Promise.withResolvers<never>();
   process.on('uncaughtException', reject);
   await Promise.race([localClient(endpoint).send(new ListTablesCommand()), failure]).catch((thrown) => {
-    const advice = 'If no other process uses it, npm start -- --fresh deletes it.';
+    const advice = 'If no other process uses it, delete this folder.';
     throw new Error(`The data in ${path} cannot be opened. ${advice}`, { cause: thrown });
   });
   process.off('uncaughtException', reject);

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { optionalVariable, type Variables } from '../../functions/shared/environment.ts';
-import { requireOrigins } from '../../model/cors.ts';
-import { projectRoot } from '../../model/project-root.ts';
-import { tableIds, tableLogicalId, tableVariable } from '../../model/table-keys.ts';
+import { optionalVariable, type Variables } from '../../functions/environment.ts';
+import { requireOrigins } from '../../infra/data/cors.ts';
+import { tableIds, tableLogicalId, tableVariable } from '../../infra/data/table-keys.ts';
+import { projectRoot } from '../project-root.ts';
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from './dynamodb.ts';
 import { isLoopback } from './loopback.ts';
 

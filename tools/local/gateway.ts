@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
-import { optionalVariable } from '../../functions/shared/environment.ts';
-import { errorHeaders } from '../../functions/shared/http/errors.ts';
-import { corsHeaders, isOrigin, preflightHeaders } from '../../model/cors.ts';
-import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../model/gateway-responses.ts';
+import { optionalVariable } from '../../functions/environment.ts';
+import { errorHeaders } from '../../functions/errors.ts';
+import { corsHeaders, isOrigin, preflightHeaders } from '../../infra/data/cors.ts';
+import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../infra/data/gateway-responses.ts';
 import { docsPage } from './docs-page.ts';
 import { LoadError } from './load-error.ts';
 import { responseLine } from './log.ts';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { projectRoot } from '../../model/project-root.ts';
+import { projectRoot } from '../project-root.ts';
 import { localVariables } from './environment.ts';
 
 test('the local run loads nothing of the CDK', () => {

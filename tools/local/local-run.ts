@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { projectRoot } from '../../model/project-root.ts';
+import { projectRoot } from '../project-root.ts';
 
 /** The folder of the local run's data. */
 export const dataFolder = join(projectRoot, '.local');

@@ -1,6 +1,6 @@
 import { format } from 'node:util';
-import { PlantStoreError } from '../../functions/shared/http/errors.ts';
-import type { LoggedError, RequestLine } from '../../functions/shared/http/request-log.ts';
+import { PlantStoreError } from '../../functions/errors.ts';
+import type { LoggedError, RequestLine } from '../../functions/middleware/request-log.ts';
 import { printable } from '../shared/printable.ts';
 
 /** Some fields of a RequestLine, by which it is recognized. */

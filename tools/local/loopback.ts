@@ -29,7 +29,5 @@ export function rejectForeignRequests(server: Server, options: Options): void {
 function problemOf({ host, origin }: IncomingHttpHeaders, { acceptOrigins }: Options): string | undefined {
   if (origin !== undefined && !acceptOrigins) return `The Origin was "${origin}"; web pages must not use this port.`;
   const url = `http://${host}`;
-  const otherHosts = process.env['ALLOW_HOSTS']?.toLowerCase().split(',') ?? [];
-  if (isLoopback(url) || otherHosts.includes(String(URL.parse(url)?.hostname))) return undefined;
-  return `The Host was "${host}"; it must be 127.0.0.1, localhost or [::1], or be in the environment variable ALLOW_HOSTS.`;
+  return isLoopback(url) ? undefined : `The Host was "${host}"; it must be 127.0.0.1, localhost or [::1].`;
 }

@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { API_STAGE } from '../../model/api-stage.ts';
+import { API_STAGE } from '../../infra/data/api-stage.ts';
 
 /** Any response, also one that the contract does not allow. Header names are in lower case. */
 export interface RawResponse {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
-import { FUNCTION_TIMEOUT_MS } from '../../functions/shared/time-limits.ts';
+import { FUNCTION_TIMEOUT_MS } from '../../functions/time-limits.ts';
 import { type Operation, readOperations } from '../../model/contract.ts';
-import { projectRoot } from '../../model/project-root.ts';
+import { projectRoot } from '../project-root.ts';
 import { LoadError, toLoadError } from './load-error.ts';
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<unknown>;

@@ -3,13 +3,12 @@ import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readOperations } from '../../model/contract.ts';
-import { projectRoot } from '../../model/project-root.ts';
 import { writeGenerated } from '../generate/generate.ts';
+import { projectRoot } from '../project-root.ts';
 import { errorText } from '../shared/error-text.ts';
 import { hideRequestLines } from './log.ts';
 import { rejectForeignRequests } from './loopback.ts';
 import { watchModules } from './modules.ts';
-import { checkTypes } from './type-check.ts';
 
 const CONTRACT = join(projectRoot, 'openapi.yaml');
 const MAX_LOADING_MS = 5000;
@@ -73,7 +72,6 @@ export async function serve(port: number, instructions: string): Promise<never> 
         for (const reason of new Set(reasons)) console.error(reason);
         if (isFirst) console.log(instructions);
         else if (isLoaded) console.log(`Reloaded in ${Math.round(performance.now() - start)} ms.`);
-        if (!isFirst) checkTypes();
       });
     await modules.nextChange();
     start = performance.now();

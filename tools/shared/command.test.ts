@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { projectRoot } from '../../model/project-root.ts';
 import { runInProcess } from '../../test/support/command.ts';
+import { projectRoot } from '../project-root.ts';
 import { checked, checkedNumber, command, UsageError } from './command.ts';
 
 const usage = 'Usage: npm run command';
@@ -64,7 +64,7 @@ test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
   ['stdout', 'stderr', ['--help']],
   ['stderr', 'stdout', ['--unknown']],
 ])('ends without a stack trace if its %s is closed', async (closed, other, args) => {
-  const child = spawn(process.execPath, ['tools/restore.ts', ...args], { cwd: projectRoot });
+  const child = spawn(process.execPath, ['tools/plants.ts', ...args], { cwd: projectRoot });
   child[closed].destroy();
   expect(await Promise.all([text(child[other]), once(child, 'exit')])).toEqual(['', [1, null]]);
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type TableId, tableLogicalId, tableOutput } from '../../model/table-keys.ts';
+import { type TableId, tableLogicalId, tableOutput } from '../../infra/data/table-keys.ts';
 import { localClient } from '../local/dynamodb.ts';
 import { findLocalRun } from '../local/local-run.ts';
 

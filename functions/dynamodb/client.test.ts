@@ -1,0 +1,255 @@
+import { subscribe } from 'node:diagnostics_channel';
+import { type ClientRequest, createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { listen } from '../../test/support/listen.ts';
+import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
+import { DynamoDb } from './client.ts';
+
+Object.assign(process.env, {
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: 'the-id',
+  AWS_SECRET_ACCESS_KEY: 'the-secret',
+  AWS_SESSION_TOKEN: 'the-session',
+});
+
+beforeEach(() => {
+  // The shortest backoff.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+
+/** The host to which each request of this process was sent. On a busy machine, a request can end before it arrives. */
+const sentTo: unknown[] = [];
+subscribe('http.client.request.start', (message) => {
+  sentTo.push((message as { request: ClientRequest }).request.getHeader('host'));
+});
+
+/** Longer than any response takes on a busy machine. */
+const LONG_MS = 20 * ATTEMPT_SILENCE_MS;
+
+/** Starts a fake DynamoDB, which ends with this file's process. Returns its host and a client for it. */
+async function startDatabase(listener: RequestListener, silenceMs = LONG_MS) {
+  const host = await listen(createServer(listener));
+  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = `http://${host}`;
+  return { host, dynamoDb: new DynamoDb(silenceMs) };
+}
+
+const READ = { TableName: 'Plants', Key: { id: { N: '1' } } };
+
+/** Reads an item from a fake DynamoDB. Returns the result and the number of attempts. */
+async function readFrom(listener: RequestListener, { silenceMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
+  const { host, dynamoDb } = await startDatabase(listener, silenceMs);
+  const result = await dynamoDb.call('GetItem', READ, timeoutMs).catch((thrown: Error) => thrown);
+  return { result, attempts: sentTo.filter((sent) => sent === host).length };
+}
+
+const respond =
+  (status: number, body: string, headers = {}): RequestListener =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0', ...headers }).end(body);
+
+const success = respond(200, '{"ConsumedCapacity":{}}');
+const failure = (status: number, name: string) =>
+  respond(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'said' }));
+
+const stallInBody: RequestListener = (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{');
+
+test('sends a signed request, and signs each attempt', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
+  onTestFinished(() => void vi.useRealTimers());
+  const requests: { method: unknown; url: unknown; headers: IncomingHttpHeaders; body: unknown }[] = [];
+  const { dynamoDb } = await startDatabase(async (request, response) => {
+    const { method, url, headers } = request;
+    requests.push({ method, url, headers, body: JSON.parse(await text(request)) });
+    // Lambda can freeze the environment between two attempts.
+    vi.setSystemTime(new Date('2026-01-02T00:00:00Z'));
+    (requests.length === 1 ? failure(500, 'InternalServerError') : success)(request, response);
+  });
+  await dynamoDb.call('GetItem', READ, LONG_MS);
+  const sentOn = (day: string) => ({
+    method: 'POST',
+    url: '/',
+    headers: {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-date': `${day}T000000Z`,
+      'x-amz-security-token': 'the-session',
+      'x-amz-target': 'DynamoDB_20120810.GetItem',
+      authorization: expect.stringContaining(
+        `AWS4-HMAC-SHA256 Credential=the-id/${day}/eu-west-1/dynamodb/aws4_request, ` +
+          'SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token;x-amz-target, ',
+      ),
+    },
+    body: { ...READ, ReturnConsumedCapacity: 'TOTAL' },
+  });
+  expect(requests).toMatchObject([sentOn('20260101'), sentOn('20260102')]);
+});
+
+test.each([
+  'ThrottlingException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'ReplicatedWriteConflictException',
+])('throws 429 for %s, after three attempts', async (name) => {
+  const message = 'The database is throttled. Try again a little later.';
+  const result = { error: 429, message, cause: { name } };
+  expect(await readFrom(failure(400, name))).toMatchObject({ result, attempts: 3 });
+});
+
+test('waits for a random time after throttling: here 20 % of 500 ms, and then of 1000 ms', async () => {
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0.2);
+  const start = performance.now();
+  await readFrom(failure(400, 'ThrottlingException'));
+  const elapsed = performance.now() - start;
+  // A timer can be a millisecond early, and late on a busy machine.
+  expect(elapsed).toBeGreaterThan(100 + 200 - 10);
+  expect(elapsed).toBeLessThan(2500);
+  expect(random).toHaveBeenCalledTimes(2);
+});
+
+test.each([
+  ['{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"said"}'],
+  ['{"__type":"AccessDeniedException","message":"said"}'],
+])('throws the DynamoDB error %s unchanged, after one attempt', async (body) => {
+  const result = { name: 'AccessDeniedException', message: 'said' };
+  expect(await readFrom(respond(400, body))).toMatchObject({ result, attempts: 1 });
+});
+
+/** Ends only by a timeout. */
+const HANGS: [string, RequestListener][] = [
+  ['never responds', () => {}],
+  [
+    'sends headers without end',
+    ({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write('x-slow: x\r\n'), 50);
+      socket.once('close', () => clearInterval(timer));
+    },
+  ],
+  ['stalls within its response', stallInBody],
+  [
+    'switches protocols',
+    ({ socket }) => void socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+  ],
+];
+
+const FAILURES: [string, RequestListener][] = [
+  ['responds with 500', failure(500, 'InternalServerError')],
+  ['responds with 503', failure(503, 'ServiceUnavailable')],
+  ['responds with 503 in HTML', respond(503, '<html>busy</html>', { 'content-type': 'text/html' })],
+  ['responds with 403 in HTML', respond(403, '<html></html>', { 'content-type': 'text/html' })],
+  ['responds with an empty 502', respond(502, '')],
+  ['resets the connection', (request) => request.socket.destroy()],
+  [
+    'aborts its response',
+    (_, response) => {
+      response.writeHead(200, { 'content-length': 99 }).write('{');
+      sleep(20).then(() => response.destroy());
+    },
+  ],
+  ['responds with half a JSON document', respond(200, '{"Item":')],
+  ['responds with nothing', respond(200, '')],
+  ['responds with an empty object', respond(200, '{}')],
+  ['responds with null', respond(200, 'null')],
+  ['responds with HTML', respond(200, '<html></html>')],
+];
+
+test.concurrent.each([
+  ...HANGS.map(([title, listener]) => ({ title, listener, silenceMs: 200 })),
+  ...FAILURES.map(([title, listener]) => ({ title, listener, silenceMs: LONG_MS })),
+])('throws 503 if the database $title, after three attempts', async ({ listener, silenceMs }) => {
+  const result = { error: 503, message: 'The database failed or did not respond. Try again.' };
+  expect(await readFrom(listener, { silenceMs })).toMatchObject({ result, attempts: 3 });
+});
+
+test('throws 503 if the connection is refused', async () => {
+  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = 'http://127.0.0.1:1';
+  const call = new DynamoDb().call('GetItem', READ, LONG_MS);
+  await expect(call).rejects.toMatchObject({ error: 503, cause: { code: 'ECONNREFUSED' } });
+});
+
+test.each(['{"Item":{"name":{"S":"secret"}}}', '{"Item":{"name":{"S":"secret"}'])(
+  'does not include the invalid response %s in the error',
+  async (body) => {
+    const { result } = await readFrom(respond(200, body));
+    const message = `The response with status 200 and ${body.length} characters is not DynamoDB's.`;
+    expect(result).toMatchObject({ cause: { message } });
+  },
+);
+
+test('sends 300 parallel calls at once', async () => {
+  const responses: Parameters<RequestListener>[] = [];
+  const { dynamoDb } = await startDatabase((...exchange) => {
+    if (responses.push(exchange) === 300) for (const waiting of responses) success(...waiting);
+  });
+  const calls = Array.from({ length: 300 }, () => dynamoDb.call('GetItem', READ, LONG_MS));
+  expect(await Promise.all(calls)).toHaveLength(300);
+});
+
+test('reuses the connection for the next call, and leaves no timer that keeps the process running', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const ports = new Set<number | undefined>();
+  const { dynamoDb } = await startDatabase((request, response) => {
+    ports.add(request.socket.remotePort);
+    success(request, response);
+  });
+  const before = timers();
+  for (let call = 0; call < 3; call += 1) await dynamoDb.call('GetItem', READ, LONG_MS);
+  expect(ports.size, 'connections').toBe(1);
+  expect(timers(), 'timers').toBeLessThanOrEqual(before);
+});
+
+test.each(['AWS_REGION', 'AWS_ENDPOINT_URL_DYNAMODB'])('throws without the environment variable %s', (name) => {
+  vi.stubEnv(name, '');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const message = `The environment variable ${name} is missing: it must be set by the stack.`;
+  expect(() => new DynamoDb()).toThrow(message);
+});
+
+describe.concurrent('when the time is up', () => {
+  beforeEach(() => {
+    // A backoff of ten seconds.
+    vi.spyOn(Math, 'random').mockReturnValue(20);
+  });
+
+  test.each<[string, RequestListener, number]>([
+    ['before the headers', () => {}, 50],
+    ['before the first attempt', () => {}, -100],
+    ['within the body', stallInBody, 500],
+  ])('throws 504, %s', async (_, listener, timeoutMs) => {
+    const start = performance.now();
+    const message = 'The database took too long to respond. Try again.';
+    expect(await readFrom(listener, { timeoutMs })).toMatchObject({ result: { error: 504, message } });
+    expect(performance.now() - start, 'milliseconds').toBeLessThan(9000);
+  });
+
+  test('ends the backoff, and makes no further attempt', async () => {
+    const start = performance.now();
+    const timeoutMs = 300;
+    const { result, attempts } = await readFrom(failure(400, 'ThrottlingException'), { timeoutMs });
+    const cause = { name: 'ThrottlingException' };
+    expect({ result, attempts }).toMatchObject({ result: { error: 504, cause }, attempts: 1 });
+    expect(performance.now() - start, 'milliseconds').toBeLessThan(9000);
+  });
+
+  test('closes the connection, and makes no further attempt', async () => {
+    let attempts = 0;
+    const sockets: Socket[] = [];
+    const respondLate: RequestListener = async (request, response) => {
+      attempts += 1;
+      sockets.push(request.socket);
+      // Responds too late to cause another attempt.
+      await sleep(100);
+      failure(400, 'ThrottlingException')(request, response);
+    };
+    const { result } = await readFrom(respondLate, { timeoutMs: 50 });
+    expect(result).toMatchObject({ error: 504 });
+    await sleep(100);
+    expect(attempts, 'attempts').toBeLessThanOrEqual(1);
+    expect(
+      sockets.filter((socket) => !socket.destroyed),
+      'open sockets',
+    ).toEqual([]);
+  });
+});

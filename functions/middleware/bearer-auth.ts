@@ -1,0 +1,49 @@
+import { invalidToken, PlantStoreError } from '../errors.ts';
+import { databaseTimeoutMs } from '../time-limits.ts';
+import { TOKEN_FORM, TOKEN_PATTERN } from '../tokens/token.ts';
+import type { TokenVerifier } from '../tokens/token-verifier.ts';
+import type { Middleware } from './middleware.ts';
+
+/** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
+const BEARER_CREDENTIALS = /^bearer +(\S.*)$/i;
+/** Three base64url parts. An empty signature passes here, and `verify` rejects it. */
+export const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+/** Maximum accepted JWT length in characters. Longer tokens are rejected before the signature is checked. */
+const MAX_JWT_LENGTH = 8192;
+
+interface TokenVerifiers {
+  opaque: TokenVerifier;
+  /** Without an identity provider, it is undefined and JWTs are rejected. */
+  jwt?: TokenVerifier | undefined;
+}
+
+/**
+ * Requires an Authorization header with a valid access token: an opaque token of the service, or a JWT of the identity
+ * provider. Stores the token's name for the log. Comes before the body is parsed, so that a request without a token
+ * costs little, and learns nothing about the contract.
+ *
+ * @throws 401 with a WWW-Authenticate header (RFC 6750, 3) if there is no valid token; 503 if the provider's keys are
+ * not available; the errors of `DynamoDb.call`.
+ */
+export function bearerAuth({ opaque, jwt }: TokenVerifiers): Middleware {
+  const jwtFormat = jwt ? `, or a JWT of at most ${MAX_JWT_LENGTH} characters` : '';
+  const malformed = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${TOKEN_FORM}${jwtFormat}.`;
+  return {
+    before: async ({ event, context, internal }) => {
+      const authorization = event.headers?.['authorization']?.trim();
+      if (authorization === undefined) {
+        throw new PlantStoreError(401, 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".');
+      }
+      const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
+      if (token === undefined) throw new PlantStoreError(401, malformed);
+      if (TOKEN_PATTERN.test(token)) {
+        internal.tokenName = await opaque.verify(token, databaseTimeoutMs(context));
+      } else if (jwt && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
+        internal.tokenName = await jwt.verify(token, databaseTimeoutMs(context));
+      } else {
+        // Not a possible token, so no database read.
+        throw invalidToken(malformed);
+      }
+    },
+  };
+}

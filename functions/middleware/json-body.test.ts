@@ -1,0 +1,167 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { expect, test } from 'vitest';
+import { contextWith, eventWith } from '../../test/support/event.ts';
+import { character, fc } from '../../test/support/property.ts';
+import { NumberText } from '../json/exact-numbers.ts';
+import { jsonBody } from './json-body.ts';
+
+const stack = middy()
+  .use(jsonBody({ id: 'int64' }))
+  .handler(async ({ body }) => body);
+
+const HEADERS = { 'content-type': 'application/json' };
+
+/** Returns the parsed body of an event with these changes. */
+function read(changes: Partial<APIGatewayProxyEvent>): Promise<unknown> {
+  return stack(eventWith({ headers: HEADERS, ...changes }), contextWith());
+}
+
+/** Returns the parsed body. Expects the same result for a base64 body. */
+async function parsed(body: string): Promise<unknown> {
+  const value = await read({ body });
+  expect(await read({ body: Buffer.from(body).toString('base64'), isBase64Encoded: true })).toEqual(value);
+  return value;
+}
+
+test.each(['application/json', 'APPLICATION/Json', ' application/json\t;\tcharset="utf-8"; q=1 '])(
+  'accepts the Content-Type %j',
+  async (contentType) => {
+    expect(await read({ headers: { 'content-type': contentType }, body: '{}' })).toEqual({});
+  },
+);
+
+test.each([
+  ['text/plain', '"text/plain"'],
+  ['application/jsonx', '"application/jsonx"'],
+  ['application/json\u00a0', '"application/json\u00a0"'],
+  ['application/json\n', '"application/json\\n"'],
+  ['application/json, text/plain', '"application/json, text/plain"'],
+  ['x'.repeat(40), `"${'x'.repeat(40)}"`],
+  ['x'.repeat(41), `"${'x'.repeat(40)}…"`],
+])('returns 415 and quotes at most 40 characters of the Content-Type $0', async (contentType, quoted) => {
+  await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
+    error: 415,
+    message: `The Content-Type was ${quoted}; it must be application/json.`,
+  });
+});
+
+test('replaces half of a surrogate pair in the quoted Content-Type', async () => {
+  const headers = { 'content-type': `${'x'.repeat(39)}🌱` };
+  await expect(read({ headers })).rejects.toMatchObject({ message: expect.stringContaining('x\ufffd…"') });
+});
+
+test.each([JSON.parse('null'), {}])('returns 415 for the headers %j', async (headers) => {
+  const message = 'The Content-Type is missing; it must be application/json.';
+  await expect(read({ headers })).rejects.toMatchObject({ error: 415, message });
+});
+
+test.each([
+  [null, false],
+  ['', false],
+  ['', true],
+])('returns 400 for the missing body %j (base64: %s)', async (body, isBase64Encoded) => {
+  const message = 'The body is missing; it must be a JSON object.';
+  await expect(read({ body, isBase64Encoded })).rejects.toMatchObject({ error: 400, message });
+});
+
+test('returns 400 for bytes that are not UTF-8', async () => {
+  const body = Buffer.from([0x22, 0xff, 0x22]).toString('base64');
+  const message = 'The body was not UTF-8; it must be JSON in UTF-8.';
+  await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject({ error: 400, message });
+});
+
+test('parses any JSON, base64 or not', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.json({ stringUnit: character, maxDepth: 2 }), async (body) => {
+      fc.pre(!body.includes('__proto__'));
+      const value = JSON.parse(body);
+      if (!Number.isFinite(value?.id)) expect(await parsed(body)).toEqual(value);
+    }),
+  );
+});
+
+test.each([
+  { body: '\ufeff{}', isBase64Encoded: false },
+  { body: Buffer.from('\ufeff{}').toString('base64'), isBase64Encoded: true },
+])('rejects the byte order mark of %j', async (changes) => {
+  await expect(read(changes)).rejects.toThrow('Invalid or malformed JSON');
+});
+
+const ofBytes = (bytes: number) => `["${'x'.repeat(bytes - 4)}"]`;
+const listOf = (items: number) => `[${Array(items).fill('0')}]`;
+
+test.each<[string, string]>([
+  ['of 2,500,000 bytes', ofBytes(2_500_000)],
+  ['of 1,000 items', listOf(1000)],
+  ['with a string of separators', JSON.stringify(['[{,"\\'.repeat(1000)])],
+])('parses a body %s, base64 or not', async (_, body) => {
+  expect(await parsed(body)).toEqual(JSON.parse(body));
+});
+
+const TOO_MANY = 'The body has too many values; it must have at most 1,000.';
+const TOO_LARGE = 'The body is too large; it must have at most 2,500,000 bytes.';
+test.each<[string, string, string]>([
+  ['of 2,500,001 bytes', ofBytes(2_500_001), TOO_LARGE],
+  ['of 2,500,001 bytes in fewer characters', `["${'é'.repeat(1_249_999)}"]  `.slice(0, 1_250_004), TOO_LARGE],
+  ['of 1,001 items', listOf(1001), TOO_MANY],
+  ['of 1,001 items after a string that ends with a backslash', `["\\\\",${listOf(1000)}`, TOO_MANY],
+])('returns 413 for a body %s, base64 or not', async (_, body, message) => {
+  await expect(read({ body })).rejects.toMatchObject({ error: 413, message });
+  const encoded = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
+  await expect(read(encoded)).rejects.toMatchObject({ error: 413, message });
+});
+
+const idOf = async (text: string) => (await parsed(`{"name":"x","id": ${text} }`)) as { id: unknown };
+
+test.each<[string, bigint]>([
+  ['9007199254740992', 9007199254740992n],
+  ['9223372036854775807', 9223372036854775807n],
+  ['-9223372036854775808', -9223372036854775808n],
+  // Outside int64; the validator rejects it.
+  ['9223372036854775808', 9223372036854775808n],
+  ['7.0', 7n],
+  ['-0', 0n],
+  ['9007199254740991.0', 9007199254740991n],
+  ['1.5e1', 15n],
+  ['1500E-2', 15n],
+])('parses the id %s as %s', async (text, id) => {
+  expect(await idOf(text)).toEqual({ name: 'x', id });
+});
+
+test.each([
+  '1.00000000000000001',
+  '1e-400',
+  '1e300',
+  '9007199254740992.0',
+  '99999999999999999999',
+  '9'.repeat(1_000_000),
+])('parses the id $0 as a NumberText, which the validator rejects', async (text) => {
+  expect(await idOf(text)).toEqual({ name: 'x', id: new NumberText(text) });
+});
+
+test('accepts a fraction or an exponent if the number is a safe integer', async () => {
+  const digits = fc.stringMatching(/^(0|[1-9]\d{0,14})$/);
+  const decimal = fc.tuple(digits, fc.stringMatching(/^\d{1,20}$/), fc.integer({ min: -25, max: 25 }));
+  await fc.assert(
+    fc.asyncProperty(decimal, async ([whole, decimals, exponent]) => {
+      const scale = exponent - decimals.length;
+      const power = 10n ** BigInt(Math.abs(scale));
+      const all = BigInt(whole + decimals);
+      const exact = scale >= 0 ? all * power : all % power === 0n ? all / power : undefined;
+      const { id } = await idOf(`${whole}.${decimals}e${exponent}`);
+      if (exact !== undefined && exact <= Number.MAX_SAFE_INTEGER) expect(id).toBe(exact);
+      else expect(id).toBeInstanceOf(NumberText);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each([
+  ['the last of duplicate ids', '{"id":9007199254740993,"id":1}', { id: 1n }],
+  ['an escaped id', '{"\\u0069d":9007199254740993}', { id: 9007199254740993n }],
+  ['the id, and not a nested id', '{"id":9007199254740995,"in":{"id":1}}', { id: 9007199254740995n, in: { id: 1 } }],
+  ['the id, and no other number', '{"id":1,"height":2.5}', { id: 1n, height: 2.5 }],
+])('makes %s a bigint: %s', async (_, body, value) => {
+  expect(await parsed(body)).toEqual(value);
+});

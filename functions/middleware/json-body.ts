@@ -1,0 +1,88 @@
+/*
+ * Middy's parser parses the JSON, and rejects members that would change a prototype. The rest is done here, because
+ * that parser rejects some valid media types, replaces bytes that are not UTF-8, and rounds an int64. So the numbers
+ * are parsed once more, from the text.
+ */
+
+import httpJsonBodyParser from '@middy/http-json-body-parser';
+import { PlantStoreError } from '../errors.ts';
+import { parseNumbersAsText, withInt64s } from '../json/exact-numbers.ts';
+import type { Shape } from '../json/shape.ts';
+import type { ApiEvent, Middleware } from './middleware.ts';
+import { truncate } from './truncate.ts';
+
+/** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
+const MAX_BODY_BYTES = 2_500_000;
+/** A body has few members. A million values, which fit into 2.5 MB, would take seconds. Also limits the depth. */
+const MAX_VALUES = 1000;
+/** Only spaces and tabs may be around it (RFC 9110, 5.6.3). `String.trim` would also remove a no-break space. */
+const JSON_TYPE = /^[ \t]*application\/json[ \t]*(;|$)/i;
+/** Throws for invalid bytes, which `toString` would silently replace with U+FFFD. Keeps a byte order mark. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Parses the body. Each number that must be an int64 becomes a bigint, or a NumberText, which the validator rejects.
+ *
+ * @param bodyShape the body's type in the contract
+ * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
+ * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, or has the member
+ * `__proto__` or `constructor.prototype`.
+ */
+export function jsonBody(bodyShape: Shape): Middleware {
+  // TypeScript rejects the parser here, because its event has parameters that are texts. It reads only the body.
+  const parser = httpJsonBodyParser({ disableContentTypeCheck: true }) as Middleware;
+  return {
+    before: (request) => {
+      const { event, internal } = request;
+      requireJson(event.headers?.['content-type']);
+      const text = decodeBody(event);
+      if (hasTooManyValues(text)) {
+        throw new PlantStoreError(413, `The body has too many values; it must have at most ${grouped(MAX_VALUES)}.`);
+      }
+      Object.assign(event, { body: text, isBase64Encoded: false });
+      parser.before?.(request);
+      const body = parseNumbersAsText(text);
+      internal.asSent = { ...internal.asSent, body };
+      event.body = withInt64s(bodyShape, event.body, body);
+    },
+  };
+}
+
+/** Writes a number as in 2,500,000. */
+const grouped = (count: number) => count.toLocaleString('en-US');
+
+function requireJson(contentType: string | undefined): void {
+  if (JSON_TYPE.test(contentType ?? '')) return;
+  const problem = contentType === undefined ? 'is missing' : `was ${JSON.stringify(truncate(contentType))}`;
+  throw new PlantStoreError(415, `The Content-Type ${problem}; it must be application/json.`);
+}
+
+function decodeBody({ body, isBase64Encoded }: ApiEvent): string {
+  if (typeof body !== 'string' || body === '')
+    throw new PlantStoreError(400, 'The body is missing; it must be a JSON object.');
+  if (Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8') > MAX_BODY_BYTES) {
+    throw new PlantStoreError(413, `The body is too large; it must have at most ${grouped(MAX_BODY_BYTES)} bytes.`);
+  }
+  if (!isBase64Encoded) return body;
+  try {
+    return UTF8.decode(Buffer.from(body, 'base64'));
+  } catch {
+    throw new PlantStoreError(400, 'The body was not UTF-8; it must be JSON in UTF-8.');
+  }
+}
+
+/**
+ * Counts commas and opening brackets outside of strings: every value but the first comes after one. Faster than
+ * parsing.
+ */
+function hasTooManyValues(json: string): boolean {
+  let values = 0;
+  let inString = false;
+  for (let index = 0; index < json.length && values <= MAX_VALUES; index += 1) {
+    const character = json[index];
+    if (character === '"') inString = !inString;
+    else if (character === '\\') index += 1;
+    else if (!inString && (character === ',' || character === '[' || character === '{')) values += 1;
+  }
+  return values > MAX_VALUES;
+}

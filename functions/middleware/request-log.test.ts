@@ -1,0 +1,91 @@
+import middy from '@middy/core';
+import { afterEach, expect, test, vi } from 'vitest';
+import { contextWith, eventWith } from '../../test/support/event.ts';
+import { DynamoDbError } from '../dynamodb/response.ts';
+import { PlantStoreError } from '../errors.ts';
+import { errorResponse } from './error-response.ts';
+import { requestLog } from './request-log.ts';
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** Runs a handler and returns the logged lines by level. */
+async function logged(handler: () => unknown) {
+  const info = vi.spyOn(console, 'info').mockReturnValue();
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  await middy()
+    .use(requestLog('createPlant'))
+    .use(errorResponse())
+    .before(({ internal }) => void Object.assign(internal, { tokenName: 'ci' }))
+    .handler(async () => handler())(eventWith(), contextWith());
+  return { info: info.mock.calls.flat(), error: error.mock.calls.flat() };
+}
+
+const succeed = () => ({ statusCode: 200 });
+const fail = (error: unknown) => () => {
+  throw error;
+};
+
+const LINE = {
+  operation: 'createPlant',
+  version: '7',
+  extendedRequestId: eventWith().requestContext.extendedRequestId,
+  tokenName: 'ci',
+  durationMs: expect.any(Number),
+};
+
+test('logs a line at INFO for a successful request, and with the error number for a client error', async () => {
+  expect(await logged(succeed)).toEqual({ info: [{ ...LINE, outcome: 'succeeded' }], error: [] });
+  const { info } = await logged(fail(new PlantStoreError(409, 'no')));
+  expect(info.at(-1)).toEqual({ ...LINE, outcome: 'rejected', error: 409 });
+});
+
+test('logs the cause of a 429 at INFO', async () => {
+  const throttled = new DynamoDbError('ThrottlingException', 'said', 400);
+  const { info } = await logged(fail(new PlantStoreError(429, 'no', { cause: throttled })));
+  const fault = { message: 'no', cause: { name: 'ThrottlingException', message: 'said' } };
+  expect(info).toMatchObject([{ ...LINE, outcome: 'rejected', error: 429, fault }]);
+});
+
+test.each([503, 504] as const)(
+  'logs a line at ERROR with the error, its causes and their stacks for a %i',
+  async (error) => {
+    const cause = new TypeError('inner', { cause: new Error('innermost') });
+    const stack = expect.stringContaining('request-log.test.ts');
+    const innermost = { name: 'Error', message: 'innermost', stack, cause: undefined };
+    const inner = { name: 'TypeError', message: 'inner', stack, cause: innermost };
+    const outer = { name: 'PlantStoreError', message: 'outer', stack, cause: inner };
+    expect(await logged(fail(new PlantStoreError(error, 'outer', { cause })))).toEqual({
+      info: [],
+      error: [{ ...LINE, outcome: 'failed', error, fault: outer }],
+    });
+  },
+);
+
+test('logs an unexpected error itself, with one stack, because the message of error 500 says nothing', async () => {
+  const stack = expect.stringContaining('request-log.test.ts');
+  const fault = { name: 'TypeError', message: 'unexpected', stack, cause: undefined };
+  const { error } = await logged(fail(new TypeError('unexpected')));
+  expect(error).toEqual([{ ...LINE, outcome: 'failed', error: 500, fault }]);
+});
+
+test.each([
+  ['logs a string', 'inner', 'inner'],
+  ['does not log an object, which can contain a secret,', { token: 'secret' }, undefined],
+])('%s as a cause', async (_, thrown, loggedCause) => {
+  const { error } = await logged(fail(new PlantStoreError(503, 'outer', { cause: thrown })));
+  expect(error[0].fault.cause).toEqual(loggedCause);
+});
+
+test('logs JSON even if the causes are circular', async () => {
+  const circular = new Error('circular');
+  circular.cause = circular;
+  const { error } = await logged(fail(circular));
+  // Otherwise the test runner's report would never end.
+  circular.cause = undefined;
+  expect(JSON.stringify(error).match(/"message":"circular"/g)).toHaveLength(5);
+});
+
+test('logs the duration of the request in ms', async () => {
+  vi.spyOn(performance, 'now').mockReturnValueOnce(1000).mockReturnValueOnce(1030.126);
+  expect((await logged(succeed)).info).toMatchObject([{ durationMs: 30.13 }]);
+});

@@ -1,0 +1,78 @@
+import type { ErrorNumber } from '../errors.ts';
+import { toPlantStoreError } from './error-response.ts';
+import type { Middleware, Request } from './middleware.ts';
+
+/** A line of the log. `infra/monitoring/` counts and queries its fields; the compiler compares most of their names. */
+export interface RequestLine {
+  operation: string;
+  /** The function's version. */
+  version: string | undefined;
+  /** `rejected` for an `error` below 500. A line that is `failed` has the level ERROR. */
+  outcome: 'succeeded' | 'rejected' | 'failed';
+  error?: ErrorNumber;
+  /** The gateway's, because a client cannot choose it ("Variables for access logging for API Gateway"). */
+  extendedRequestId: string | undefined;
+  tokenName: string | undefined;
+  durationMs: number;
+  /**
+   * For error 500, the unexpected error. For errors 503 and 504, and for a 429 with a cause, the error with its causes.
+   * Otherwise undefined.
+   */
+  fault?: LoggedError;
+}
+
+/** An error with its causes, or what was thrown instead if it is a string. */
+export type LoggedError =
+  | { name: string; message: string; stack: string | undefined; cause: LoggedError }
+  | string
+  | undefined;
+
+/**
+ * Logs a RequestLine for each request. It never contains a token, a digest or a body.
+ *
+ * @param operation the `operationId` of the contract
+ */
+export function requestLog(operation: string): Middleware {
+  return {
+    before: ({ internal }) => {
+      internal.startedAt = performance.now();
+    },
+    after: (request) => {
+      console.info(logLine(operation, request, { outcome: 'succeeded' }));
+    },
+    onError: (request) => {
+      const thrown = toPlantStoreError(request.error);
+      const { error, cause } = thrown;
+      const isFault = error >= 500;
+      const line = logLine(operation, request, {
+        outcome: isFault ? 'failed' : 'rejected',
+        error,
+        // The message of error 500 says nothing, so its cause is logged instead: the unexpected error.
+        fault: isFault || cause ? toLoggedError(error === 500 ? (cause ?? thrown) : thrown) : undefined,
+      });
+      if (isFault) console.error(line);
+      else console.info(line);
+    },
+  };
+}
+
+type Result = Pick<RequestLine, 'outcome' | 'error' | 'fault'>;
+
+function logLine(operation: string, { event, context, internal }: Request, result: Result): RequestLine {
+  return {
+    operation,
+    version: context?.functionVersion,
+    extendedRequestId: event?.requestContext?.extendedRequestId,
+    tokenName: internal.tokenName,
+    durationMs: Math.round((performance.now() - (internal.startedAt ?? Number.NaN)) * 100) / 100,
+    ...result,
+  };
+}
+
+/** Converts an Error to a plain object, because JSON omits `stack` and `cause`. Keeps a string, omits other values. */
+function toLoggedError(thrown: unknown, depth = 0): LoggedError {
+  if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : undefined;
+  const { name, message, stack } = thrown;
+  // The depth is limited because a chain of causes can be circular.
+  return { name, message, stack, cause: depth < 4 ? toLoggedError(thrown.cause, depth + 1) : undefined };
+}

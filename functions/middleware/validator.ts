@@ -1,0 +1,14 @@
+import middyValidator from '@middy/validator';
+import type { Ajv, ValidateFunction } from 'ajv';
+import type { Middleware } from './middleware.ts';
+
+/**
+ * Middy's validator: validates the event.
+ *
+ * @param validate the compiled schema, which `npm run generate` writes
+ * @throws 400; `errorResponse` writes the message
+ */
+export function validator(validate: ValidateFunction): Middleware {
+  // Middy's type is that of a compiler of schemas, but its code needs the compiled one.
+  return middyValidator({ eventSchema: validate as unknown as Ajv });
+}

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import * as limits from './time-limits.ts';
+
+const { FUNCTION_TIMEOUT_MS: ofFunction, RESPONSE_RESERVE_MS: reserved } = limits;
+
+test.each([
+  // "Quotas for configuring and running a REST API in API Gateway": 29 s.
+  ['a request', [limits.ATTEMPT_SILENCE_MS, ofFunction - reserved, limits.RESPONSE_MS, ofFunction, 29_000]],
+  ['a request with a JWT', [limits.PROVIDER_KEYS_MS, ofFunction - reserved]],
+])('in %s, each limit is longer than what it contains: %j', (_, times) => {
+  expect(times.filter((time, index) => time <= (times[index - 1] ?? 0))).toEqual([]);
+});
+
+test('the database must respond 4 s before the invocation ends', () => {
+  expect(limits.databaseTimeoutMs({ getRemainingTimeInMillis: () => 9000 })).toBe(5000);
+});

@@ -1,0 +1,110 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { closedAtEnd } from '../../test/support/closed-at-end.ts';
+import { startEngine } from '../../test/support/engine.ts';
+import { DynamoDb } from '../dynamodb/client.ts';
+import { OpaqueTokenVerifier } from './opaque-token-verifier.ts';
+import { digestOf } from './token.ts';
+
+const engine = closedAtEnd(await startEngine());
+
+const START = Date.UTC(2026, 0, 1);
+const IN_A_DAY = START / 1000 + 86_400;
+const call = vi.spyOn(DynamoDb.prototype, 'call');
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: START });
+  call.mockReset();
+  return () => vi.useRealTimers();
+});
+
+/** A well-formed token, different for each number. */
+const token = (number: number) => `plantstore_${String(number).padStart(43, '0')}`;
+
+/** The error for a token that is not valid. */
+const REJECTED = {
+  error: 401,
+  message: 'The access token is unknown, expired or revoked.',
+  headers: { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' },
+};
+
+/** A verifier with an empty cache. */
+function newVerifier(name = engine.accessTokensTable) {
+  const verifier = new OpaqueTokenVerifier(new DynamoDb(), name);
+  return { warmUp: () => verifier.warmUp(), verify: (number: number) => verifier.verify(token(number), 60_000) };
+}
+
+test('returns the name of a valid token', async () => {
+  await engine.putToken(token(1), 'ci', IN_A_DAY);
+  expect(await newVerifier().verify(1)).toBe('ci');
+  // An eventually consistent read could return a revoked token.
+  expect(call.mock.lastCall?.[1]).toMatchObject({ ConsistentRead: true });
+});
+
+test('does not cache an unknown token, so that a new token works immediately', async () => {
+  const { verify } = newVerifier();
+  await expect(verify(2)).rejects.toMatchObject(REJECTED);
+  await engine.putToken(token(2), 'new', IN_A_DAY);
+  expect(await verify(2)).toBe('new');
+});
+
+test('rejects a token from its expiry on, even if it expires during the read or its item still exists', async () => {
+  await engine.putToken(token(3), 'short', START / 1000 + 10);
+  const { verify } = newVerifier();
+  vi.setSystemTime(START + 9_999);
+  expect(await verify(3)).toBe('short');
+  const read = newVerifier().verify(3);
+  vi.setSystemTime(START + 10_000);
+  await expect(read).rejects.toMatchObject(REJECTED);
+  await expect(verify(3)).rejects.toMatchObject(REJECTED);
+});
+
+test.each([
+  ['name', { expiresAt: { N: String(IN_A_DAY) } }],
+  ['expiry', { name: { S: 'broken' } }],
+])('rejects a token if its item has no %s, and does not cache it', async (_, attributes) => {
+  await engine.put(engine.accessTokensTable, { digest: { S: digestOf(token(4)) }, ...attributes });
+  const { verify } = newVerifier();
+  for (const _ of [1, 2]) await expect(verify(4)).rejects.toMatchObject(REJECTED);
+  expect(call).toHaveBeenCalledTimes(2);
+});
+
+test('caches a valid token until 60 s after the start of the read, and then rejects it if it is revoked', async () => {
+  await engine.putToken(token(5), 'busy', IN_A_DAY);
+  const { verify } = newVerifier();
+  const read = verify(5);
+  // The token can be revoked during the read.
+  vi.setSystemTime(START + 1000);
+  await read;
+  vi.setSystemTime(START + 59_999);
+  expect(await verify(5)).toBe('busy');
+  expect(call).toHaveBeenCalledOnce();
+  vi.setSystemTime(START + 60_000);
+  expect(await verify(5)).toBe('busy');
+  expect(call).toHaveBeenCalledTimes(2);
+  await engine.clear(engine.accessTokensTable);
+  vi.setSystemTime(START + 120_000);
+  await expect(verify(5)).rejects.toMatchObject(REJECTED);
+});
+
+test('caches the 1,000 tokens that were read last', async () => {
+  const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
+  call.mockResolvedValue({ Item: { name: { S: 'any' }, expiresAt: { N: String(IN_A_DAY) } } });
+  const { verify } = newVerifier();
+  await verify(1000);
+  vi.setSystemTime(START + 30_000);
+  await verify(1001);
+  // Token 1000 has expired from the cache; reading it again makes it the newest.
+  vi.setSystemTime(START + 60_000);
+  for (const number of numbers) await verify(number);
+  call.mockClear();
+  for (const number of [1000, 1002, 2000]) await verify(number);
+  expect(call).not.toHaveBeenCalled();
+  await verify(1001);
+  expect(call).toHaveBeenCalledOnce();
+});
+
+test('warms up with one read of at most a second and never throws', async () => {
+  await newVerifier().warmUp();
+  expect(call).toHaveBeenCalledWith('GetItem', expect.anything(), 1000);
+  expect(call.mock.settledResults).toMatchObject([{ type: 'fulfilled' }]);
+  await expect(newVerifier('no-such-table').warmUp()).resolves.toBeUndefined();
+});

@@ -1,0 +1,78 @@
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet } from 'jose';
+import { PlantStoreError } from '../errors.ts';
+import { PROVIDER_KEYS_MS } from '../time-limits.ts';
+
+/** At this age, keys are fetched again. A key that the provider removes is used for at most this time. */
+const REFRESH_AGE_MS = 1_800_000;
+/** The age up to which keys are used if the provider fails. */
+const MAX_AGE_MS = 3_600_000;
+/** After a failure, the provider gets no request for this time, or up to twice as long. */
+const MIN_PAUSE_MS = 5000;
+/** Maximum length of a document in characters. The keys of a longer one could use up the function's memory. */
+const MAX_LENGTH = 1_000_000;
+
+/**
+ * Returns a function that finds the key for the header of a JWT among the published keys of an identity provider
+ * (OpenID Connect Discovery 1.0, 4). It throws 503 if it has no such key because the provider fails.
+ *
+ * Keys are fetched when they are first needed, when they are 30 minutes old, and for an unknown key id if the last
+ * fetch was at least 30 s ago (jose's cool-down). Concurrent requests share a fetch.
+ *
+ * @param issuer the provider's URL, as in the claim `iss`
+ */
+export function providerKeys(issuer: string) {
+  let refreshAt = 0;
+  let retryAt = 0;
+  let failure: unknown;
+  const keySet = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`), {
+    timeoutDuration: PROVIDER_KEYS_MS,
+    cacheMaxAge: MAX_AGE_MS,
+    // A kept connection can die while Lambda freezes the function. The next fetch would fail.
+    headers: { connection: 'close' },
+    [customFetch]: async (metadataUrl, options) => {
+      if (Date.now() < retryAt) throw failure;
+      try {
+        const { issuer: actual, jwks_uri: keysUrl } = await fetchJson(metadataUrl, options);
+        if (actual !== issuer) throw new Error(`The issuer was ${quote(actual)}; it must be "${issuer}".`);
+        const { keys } = await fetchJson(keysUrl, options);
+        // Throws if it is not a key set.
+        createLocalJWKSet({ keys } as JSONWebKeySet);
+        refreshAt = Date.now() + REFRESH_AGE_MS;
+        return Response.json({ keys });
+      } catch (thrown) {
+        // Without the random part, all instances of the function would send their next request at the same time.
+        retryAt = Date.now() + MIN_PAUSE_MS * (1 + Math.random());
+        // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
+        failure = new PlantStoreError(503, 'The identity provider failed or did not respond. Try again.', {
+          cause: thrown,
+        });
+        throw failure;
+      }
+    },
+  });
+  return async (...jwt: Parameters<typeof keySet>) => {
+    // If this fails, `keySet` uses the old keys, or throws the same error if it has none.
+    if (Date.now() >= refreshAt) await keySet.reload().catch(() => {});
+    return keySet(...jwt);
+  };
+}
+
+/** Fetches JSON over HTTPS. jose's options limit the time; with them, a redirect is a response with status 302. */
+async function fetchJson(url: unknown, options: RequestInit): Promise<Record<string, unknown>> {
+  if (typeof url !== 'string' || !/^https:\/\/\S{1,1000}$/.test(url)) {
+    throw new Error(`The URL was ${quote(url)}; it must be an https URL of at most 1,000 characters.`);
+  }
+  const { status, body } = await fetch(url, options);
+  if (status !== 200 || !body) throw new Error(`${quote(url)} responded with status ${status}, not 200.`);
+  let text = '';
+  for await (const part of body.pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (text.length > MAX_LENGTH) throw new Error(`${quote(url)} sent more than ${MAX_LENGTH} characters.`);
+  }
+  return JSON.parse(text);
+}
+
+/** Quotes at most 100 characters, because a provider's text can be long, and the log contains it. */
+function quote(value: unknown): string {
+  return `${JSON.stringify(value)}`.slice(0, 100).toWellFormed();
+}

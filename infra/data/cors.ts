@@ -1,0 +1,50 @@
+import { EXPOSED_HEADERS } from '../../functions/errors.ts';
+
+/** Returns true for an origin as browsers send it, without characters that are special in a header or a shell. */
+export function isOrigin(text: string): boolean {
+  return /^https?:\/\/[a-z0-9.:[\]-]+$/.test(text) && URL.parse(text)?.origin === text;
+}
+
+/**
+ * Checks the origins that a setting or ALLOW_ORIGINS allows: what browsers send in `Origin`, or only `*`. In other
+ * texts, a function would read `*` as a pattern, and API Gateway a quotation mark as the end of a header.
+ *
+ * @throws for any other origin
+ */
+export function requireOrigins(origins: string[]): void {
+  const wrong = origins.join() === '*' ? undefined : origins.find((origin) => !isOrigin(origin));
+  if (wrong === undefined) return;
+  throw new Error(
+    `The allowed origin "${wrong}" must be one such as https://app.example.com, or the only one must be *.`,
+  );
+}
+
+/**
+ * Returns the CORS headers of API Gateway's own responses, which contain nothing secret. Without origins there are
+ * none.
+ *
+ * The headers are fixed, so with several origins they allow "*". A page of another origin can then send a request, if
+ * it has a token, but not read the response of a function, which allows only these origins.
+ */
+export function corsHeaders(allowOrigins: string[]): Record<string, string> {
+  const origin = allowOrigins.length > 1 ? '*' : allowOrigins[0];
+  if (origin === undefined) return {};
+  return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
+}
+
+/**
+ * Returns the headers of the preflight response of a path. Undefined if no origin is allowed.
+ *
+ * @param methods of the path, such as `POST`
+ */
+export function preflightHeaders(methods: string[], allowOrigins: string[]): Record<string, string> | undefined {
+  const { 'Access-Control-Allow-Origin': origin } = corsHeaders(allowOrigins);
+  return origin === undefined
+    ? undefined
+    : {
+        'Access-Control-Allow-Headers': 'Authorization,Content-Type',
+        'Access-Control-Allow-Methods': methods.join(),
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Max-Age': '3600',
+      };
+}

@@ -1,0 +1,49 @@
+import { type ErrorNumber, INTERNAL_ERROR_MESSAGE } from '../../functions/errors.ts';
+
+/** An Error of the contract. */
+export interface ErrorBody {
+  error: ErrorNumber;
+  message: string;
+}
+
+/** The response to a path or method that is not in the contract. */
+export const NOT_FOUND: ErrorBody = { error: 404, message: 'There is no such path or method.' };
+
+const BAD_REQUEST: ErrorBody = { error: 400, message: 'The request is malformed.' };
+const NOT_ALLOWED: ErrorBody = { error: 401, message: 'The request is not allowed.' };
+const THROTTLED: ErrorBody = {
+  error: 429,
+  message: 'There are too many requests. Try again a little later.',
+};
+const INTERNAL_ERROR: ErrorBody = { error: 500, message: INTERNAL_ERROR_MESSAGE };
+
+/**
+ * The body of each gateway response type ("Gateway response types for API Gateway") but REQUEST_TOO_LARGE, which cannot
+ * be changed ("Amazon API Gateway important notes"). Messages have no variables, because API Gateway does not escape
+ * `$context` values in templates.
+ */
+export const gatewayResponses = {
+  ACCESS_DENIED: NOT_ALLOWED,
+  API_CONFIGURATION_ERROR: INTERNAL_ERROR,
+  AUTHORIZER_CONFIGURATION_ERROR: INTERNAL_ERROR,
+  AUTHORIZER_FAILURE: INTERNAL_ERROR,
+  BAD_REQUEST_BODY: BAD_REQUEST,
+  BAD_REQUEST_PARAMETERS: BAD_REQUEST,
+  DEFAULT_4XX: BAD_REQUEST,
+  DEFAULT_5XX: INTERNAL_ERROR,
+  EXPIRED_TOKEN: NOT_ALLOWED,
+  INTEGRATION_FAILURE: INTERNAL_ERROR,
+  INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Try again.' },
+  INVALID_API_KEY: NOT_ALLOWED,
+  // API Gateway may send it for an unknown path if it takes the bearer token for an AWS signature.
+  INVALID_SIGNATURE: NOT_FOUND,
+  MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
+  QUOTA_EXCEEDED: THROTTLED,
+  RESOURCE_NOT_FOUND: NOT_FOUND,
+  THROTTLED: THROTTLED,
+  UNAUTHORIZED: NOT_ALLOWED,
+  // The functions check the Content-Type. API Gateway checks it only for unknown paths and methods.
+  UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
+  // AWS WAF blocks only addresses that send too many requests. Its own response (web-acl.ts) comes before this one.
+  WAF_FILTERED: THROTTLED,
+} satisfies Record<string, ErrorBody>;
