@@ -42,6 +42,14 @@ export class PlantStoreError extends Error {
   }
 }
 
+/** Maximum length of a client's text in an error message, in characters. */
+const MAX_QUOTED_LENGTH = 40;
+
+/** Shortens a client's text. Replaces half of a surrogate pair, which `JSON.stringify` would escape. */
+export function truncate(text: string): string {
+  return text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}…` : text;
+}
+
 /** Returns error 401 for a request with an invalid bearer token (RFC 6750, 3.1). */
 export function invalidToken(message: string): PlantStoreError {
   return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` } });

@@ -12,6 +12,7 @@ issuer.publish(key);
 async function loadWith(variables: Record<string, string>) {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   vi.resetModules();
+  await import('./create-plant/index.ts');
   return (await import('./init.ts')).tokenVerifiers.jwt;
 }
 

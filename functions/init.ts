@@ -2,13 +2,13 @@ import { DynamoDb } from './dynamodb/client.ts';
 import { environmentVariable, optionalVariable } from './environment.ts';
 import { OpaqueTokenVerifier } from './tokens/opaque-token-verifier.ts';
 
-/* The objects that a function creates once, before the first request of an execution environment. */
+/* The objects that Lambda's init phase creates once for an execution environment, before its first request. */
 
 export const dynamoDb = new DynamoDb();
 
 export const tokenVerifiers = {
   opaque: new OpaqueTokenVerifier(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME')),
-  // Without a provider, infra/functions.ts replaces this expression in the bundle by undefined, and esbuild omits the
+  // Without a provider, infra/function.ts replaces this expression in the bundle by undefined, and esbuild omits the
   // code.
   jwt: process.env['TOKEN_ISSUER']
     ? new (await import('./tokens/jwt-verifier.ts')).JwtVerifier({
@@ -18,5 +18,3 @@ export const tokenVerifiers = {
       })
     : undefined,
 };
-
-await Promise.all([tokenVerifiers.opaque.warmUp(), tokenVerifiers.jwt?.warmUp()]);

@@ -7,6 +7,8 @@ import type { Context } from 'aws-lambda';
 
 /** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */
 export const ATTEMPT_SILENCE_MS = 1000;
+/** Limits the read of the priming event in init, because the database can be unavailable then. */
+export const PRIMING_MS = 1000;
 /** Limits a fetch of the identity provider's metadata and keys together. */
 export const PROVIDER_KEYS_MS = 1500;
 /** Reserved at the end of the invocation to respond and log. A busy CPU ends a timer late. */

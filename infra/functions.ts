@@ -5,7 +5,6 @@ import { Architecture, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogLevel, NodejsFunction, OutputFormat } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import type { Action } from '../functions/dynamodb/actions.ts';
 import type { Variables } from '../functions/environment.ts';
 import { FUNCTION_TIMEOUT_MS } from '../functions/time-limits.ts';
 import type { Operation } from '../model/contract.ts';
@@ -18,7 +17,7 @@ const projectRoot = join(import.meta.dirname, '..');
 /** An operation of the contract, and what its function may use. */
 export interface GrantedOperation extends Operation {
   /** Actions on the tables. */
-  grants: Partial<Record<TableId, Action[]>>;
+  grants: Partial<Record<TableId, ('GetItem' | 'PutItem')[]>>;
   /**
    * Adds other resources to the operation's construct, and gives its function access (docs/changing.md). @default none
    */

@@ -1,19 +1,6 @@
 import { existsSync } from 'node:fs';
-import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import { ERROR_NUMBERS } from '../functions/errors.ts';
-import { contractText, operationObject, parseContract, readOperations } from './contract.ts';
-
-test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
-  const validator = new Validator();
-  expect(await validator.validate(contractText())).toEqual({ valid: true });
-  expect(validator.version).toBe('3.1');
-});
-
-test('openapi.yaml has a table of the error numbers of the code', () => {
-  const table = parseContract().components?.schemas?.['Error']?.properties?.['error']?.['description'];
-  expect(String(table).match(/(?<=^\| )\d{3}(?= \| \w)/gm)).toEqual(ERROR_NUMBERS.map(String));
-});
+import { operationObject, parseContract, readOperations } from './contract.ts';
 
 test('reads each method of a path as an operation, and ignores other keys of a path', () => {
   const others = ['put', 'post', 'options', 'head', 'patch', 'trace'];

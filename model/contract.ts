@@ -90,11 +90,6 @@ export function operationObject({ paths }: Contract, { method, path }: Pick<Oper
   return { ...object, parameters: all };
 }
 
-/** Returns what the contract says about the JSON body of a message. Returns undefined for a `$ref`. */
-export function jsonContent(message: OpenAPIV3_1.OperationObject['requestBody'] | OpenAPIV3_1.ResponsesObject[string]) {
-  return message && 'content' in message ? message.content?.['application/json'] : undefined;
-}
-
 /** Returns an operation's id in PascalCase, such as `CreatePlant`, as a part of construct ids and of types' names. */
 export function pascalCaseId({ operationId }: Pick<Operation, 'operationId'>): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}`;

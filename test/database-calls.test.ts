@@ -17,7 +17,7 @@ beforeEach(async () => {
 test.each(allOperations)(
   '$operationId reads once at init, and makes exactly the calls that its role allows',
   async (operation) => {
-    const handler = await importHandler(operation.folder, proxy.endpoint);
+    const handler = await importHandler(proxy.endpoint);
     // The warm-up at init.
     expect(proxy.calls).toEqual([`GetItem ${engine.accessTokensTable}`]);
     const events = sampleNames

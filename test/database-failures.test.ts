@@ -43,7 +43,7 @@ async function startNow(initPlan?: Plan) {
   const engine = await startEngine();
   const proxy = await startFailureProxy(engine.endpoint);
   proxy.plan(initPlan);
-  const handler = await importHandler(createPlant.folder, proxy.endpoint);
+  const handler = await importHandler(proxy.endpoint);
   let token = '';
   const service = {
     /** The lines of the requests since the last reset. */

@@ -1,6 +1,5 @@
 import { PassThrough } from 'node:stream';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { plantShape } from '../functions/create-plant/contract.generated.js';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startEngine } from '../test/support/engine.ts';
@@ -15,7 +14,7 @@ test('lists all plants with exact ids in pages of 20, and cuts long values', asy
   await engine.put(engine.plantsTable, { id: { N: '0' }, name: { S: 'x'.repeat(1000) } });
   const { code, stdout, stderr } = await runCommand('plants', []);
   const lines = stdout.trimEnd().split('\n');
-  const names = ['id', ...Object.keys(plantShape)].map((name) => name.toUpperCase());
+  const names = ['ID', 'NAME', 'TAG'];
   expect(lines.filter((line) => line.split(/ +/).join() === names.join())).toHaveLength(2);
   expect(lines).toContainEqual(expect.stringMatching(/^9223372036854775807( +-)* +"a \\"b\\"\\n" .*""( +-)*$/));
   expect(lines.filter((line) => /^\d+( +-)* +"x"( +-)+$/.test(line))).toHaveLength(24);

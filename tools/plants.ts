@@ -1,9 +1,5 @@
 import { createInterface } from 'node:readline/promises';
 import { type AttributeValue, paginateScan } from '@aws-sdk/client-dynamodb';
-import { plantShape } from '../functions/create-plant/contract.generated.js';
-import { fromAttribute } from '../functions/dynamodb/attributes.ts';
-import type { Shape } from '../functions/json/shape.ts';
-import { toJson } from '../functions/json/to-json.ts';
 import { checked, command } from './shared/command.ts';
 import { printable, printRows } from './shared/printable.ts';
 import { findTable, plantsById, type Table } from './shared/table.ts';
@@ -17,7 +13,7 @@ are those of the local run.`;
 const OPTIONS = { stack: { type: 'string' } } as const;
 const PAGE_SIZE = 20;
 const MAX_CELL_LENGTH = 60;
-const COLUMNS = Object.entries<Shape>({ id: 'int64', ...plantShape });
+const COLUMNS = ['id', 'name', 'tag'];
 
 await command({ usage: USAGE, options: OPTIONS, optionalArgs: ['ID'] }, async ({ stack }, [id]) => {
   const table = await findTable(stack, 'plants');
@@ -27,8 +23,8 @@ await command({ usage: USAGE, options: OPTIONS, optionalArgs: ['ID'] }, async ({
   const scan = paginateScan({ client, pageSize: PAGE_SIZE }, { TableName: tableName, ConsistentRead: true });
   for await (const { Items = [], LastEvaluatedKey } of scan) {
     if (Items.length > 0) {
-      const rows = Items.map((item) => COLUMNS.map(([name, type]) => cell(item[name], type)));
-      printRows([COLUMNS.map(([name]) => name.toUpperCase()), ...rows]);
+      const rows = Items.map((item) => COLUMNS.map((name) => cell(item[name])));
+      printRows([COLUMNS.map((name) => name.toUpperCase()), ...rows]);
     }
     count += Items.length;
     if (LastEvaluatedKey && process.stdin.isTTY && process.stdout.isTTY) await waitForEnter();
@@ -44,9 +40,8 @@ async function printPlant(table: Table, id: string): Promise<void> {
 }
 
 /** Shows a value as JSON, so that an empty text differs from a missing one. Cuts a long one. */
-function cell(attribute: AttributeValue | undefined, type: Shape): string {
-  const value = fromAttribute(attribute, type);
-  const text = value === undefined ? '-' : toJson(value);
+function cell(attribute: AttributeValue | undefined): string {
+  const text = attribute?.S === undefined ? (attribute?.N ?? '-') : JSON.stringify(attribute.S);
   return text.length > MAX_CELL_LENGTH ? `${text.slice(0, MAX_CELL_LENGTH)}…` : text;
 }
 

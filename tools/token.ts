@@ -1,6 +1,6 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
+import { CACHED_MS } from '../functions/tokens/opaque-token-verifier.ts';
 import { fromTokenItem, newToken, type StoredToken, tokenKey } from '../functions/tokens/token.ts';
-import { CACHED_MS } from '../functions/tokens/token-cache.ts';
 import { checked, command, UsageError } from './shared/command.ts';
 import { printRows } from './shared/printable.ts';
 import { findTable, type Table } from './shared/table.ts';

@@ -5,8 +5,8 @@ import { contextWith } from '../../test/support/event.ts';
 import { plantWith } from '../../test/support/plant.ts';
 import { fc, text } from '../../test/support/property.ts';
 import { DynamoDb } from '../dynamodb/client.ts';
-import type { NewPlant } from './contract.generated.js';
 import { createPlant } from './create-plant.ts';
+import type { NewPlant } from './plant.ts';
 
 const engine = closedAtEnd(await startEngine());
 // Many concurrent calls take long on a busy machine.

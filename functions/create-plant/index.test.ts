@@ -3,14 +3,15 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
-import { contextWith, eventWith } from '../../test/support/event.ts';
+import { contextWith, eventWith, importHandler } from '../../test/support/event.ts';
 import { bodyOf, plantWith } from '../../test/support/plant.ts';
 import { fc, int64, text } from '../../test/support/property.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
-import { digestOf } from '../tokens/token.ts';
+import { digestOf, UNKNOWN_TOKEN } from '../tokens/token.ts';
 
 const engine = closedAtEnd(await startEngine());
 // The module reads its environment when it is loaded.
+process.env['ALLOW_ORIGINS'] = 'https://a.example,https://b.example';
 const { handler } = await import('./index.ts');
 
 let log: string[] = [];
@@ -20,6 +21,34 @@ beforeEach(() => {
     vi.spyOn(console, level).mockImplementation((line) => void log.push(JSON.stringify(line)));
   }
   return () => vi.restoreAllMocks();
+});
+
+test('a request without a token is error 401, and a line of the log, which the alarms count', async () => {
+  const response = await handler(eventWith({ headers: {} }), contextWith());
+  expect(response.statusCode).toBe(400);
+  expect(JSON.parse(response.body)).toMatchObject({ error: 401 });
+  const lines = log.map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([{ operation: 'createPlant', outcome: 'rejected', error: 401, version: '7' }]);
+  // If the log were not the first middleware, it would be null.
+  expect(lines[0].durationMs).toBeGreaterThanOrEqual(0);
+});
+
+test.each([
+  ['https://a.example', 'https://a.example'],
+  ['https://b.example', 'https://b.example'],
+  ['https://c.example', undefined],
+])('a page of %s can read an error if its origin is allowed', async (origin, allowed) => {
+  const { headers } = await handler(eventWith({ headers: { Origin: origin } }), contextWith());
+  expect(headers?.['Access-Control-Allow-Origin']).toBe(allowed);
+  expect(headers?.['Access-Control-Expose-Headers']).toMatch('x-amz-apigw-id');
+});
+
+test('the priming event of init stores and logs nothing, even if the table has its token', async () => {
+  await engine.putToken(UNKNOWN_TOKEN, 'primed', 2 ** 32);
+  await engine.clear(engine.plantsTable);
+  await importHandler();
+  expect(await engine.items(engine.plantsTable)).toEqual([]);
+  expect(log).toEqual([]);
 });
 
 async function responseTo(event: unknown) {

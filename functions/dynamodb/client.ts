@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { GetItemInput, PutItemInput } from '@aws-sdk/client-dynamodb';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
-import type { Action, Input, Output } from './actions.ts';
 import { Connection } from './connection.ts';
-import { DynamoDbError, parseResponse } from './response.ts';
 
 const MAX_ATTEMPTS = 3;
 /** Maximum wait before the second attempt. It doubles with every further attempt. */
@@ -25,6 +24,9 @@ const THROTTLING_ERRORS = [
 /** "Constraints in Amazon DynamoDB". Attribute names count too. */
 const TOO_LARGE = 'What the request stores is too large; it must fit into an item of 400 KB.';
 
+/** An item as it is read. The service stores only strings and numbers. */
+export type StoredItem = Partial<Record<string, { S?: string; N?: string }>>;
+
 /** A DynamoDB client: repeats what failed, and ends in time. */
 export class DynamoDb {
   readonly #connection: Connection;
@@ -35,24 +37,23 @@ export class DynamoDb {
   }
 
   /**
-   * Calls an action, in up to three attempts.
+   * Calls an action, in up to three attempts. Returns the item that `GetItem` has read, if there is one.
    *
-   * @example
-   * const read = { TableName: tableName, Key: toItem({ id }), ConsistentRead: true };
-   * const { Item: item } = await dynamoDb.call('GetItem', read, databaseTimeoutMs(context));
-   *
-   * @param action DynamoDB's name of it, such as `GetItem`
    * @param timeoutMs the time for all attempts, in milliseconds
    * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is
    * not DynamoDB's; 504 if the time is up; a ConditionFailedError; a DynamoDbError for any other error of DynamoDB.
    */
-  async call<Name extends Action>(action: Name, input: Input<Name>, timeoutMs: number): Promise<Output<Name>> {
+  async call(
+    action: 'GetItem' | 'PutItem',
+    input: GetItemInput | PutItemInput,
+    timeoutMs: number,
+  ): Promise<{ Item?: StoredItem }> {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
     const signal = AbortSignal.timeout(Math.max(0, timeoutMs));
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return parseResponse(await this.#connection.send(action, body, signal)) as Output<Name>;
+        return parseResponse(await this.#connection.send(action, body, signal));
       } catch (thrown) {
         const failure = thrown as Error;
         if (signal.aborted)
@@ -79,4 +80,58 @@ function isTooLarge({ name, message }: DynamoDbError): boolean {
 
 function serviceError(error: ErrorNumber, message: string, cause: Error): PlantStoreError {
   return new PlantStoreError(error, message, { cause });
+}
+
+/**
+ * Returns the output of a response.
+ *
+ * @throws a DynamoDbError, or another error if DynamoDB did not send the response
+ */
+function parseResponse({ status, text }: { status: number; text: string }): { Item?: StoredItem } {
+  const { ConsumedCapacity, __type, message, Message = message, ...output } = parseObject(text);
+  const name = String(__type).replace(/.*#/, '');
+  // Only DynamoDB returns ConsumedCapacity. A proxy's empty 200 would otherwise mean "stored" or "no such token".
+  if (status === 200 && ConsumedCapacity) return output;
+  if (name === 'ConditionalCheckFailedException') throw new ConditionFailedError(String(Message), output.Item);
+  if (status >= 400 && __type) throw new DynamoDbError(name, String(Message), status);
+  throw new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
+}
+
+interface DynamoDbOutput {
+  ConsumedCapacity?: unknown;
+  Item?: StoredItem;
+  __type?: unknown;
+  message?: unknown;
+  Message?: unknown;
+}
+
+/** Parses a response. Returns an empty object if it is not JSON. Never throws, because the error would quote it. */
+function parseObject(text: string): DynamoDbOutput {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** An error response of DynamoDB. `name` is DynamoDB's, for example `ValidationException`. */
+export class DynamoDbError extends Error {
+  readonly status: number;
+
+  constructor(name: string, message: string, status: number) {
+    super(message);
+    this.name = name;
+    this.status = status;
+  }
+}
+
+/** The error of a write whose condition is not met; nothing is changed. */
+export class ConditionFailedError extends DynamoDbError {
+  /** The stored item, if the write has `ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`. */
+  readonly item: StoredItem | undefined;
+
+  constructor(message: string, item: StoredItem | undefined) {
+    super('ConditionalCheckFailedException', message, 400);
+    this.item = item;
+  }
 }

@@ -1,14 +1,18 @@
-import { text } from 'node:stream/consumers';
-import { HttpRequest } from '@smithy/core/protocols';
+import http from 'node:http';
+import https from 'node:https';
 import { Hash } from '@smithy/core/serde';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { environmentVariable, optionalVariable } from '../environment.ts';
-import type { HttpResponse } from './response.ts';
+
+/** Maximum length of a response in characters. DynamoDB's own limit is 16 MB ("BatchGetItem"). */
+const MAX_LENGTH = 16_000_000;
 
 /** Signs requests to DynamoDB, sends them, and keeps the connections open. */
 export class Connection {
   readonly #endpoint = new URL(environmentVariable('AWS_ENDPOINT_URL_DYNAMODB'));
+  // Only the DynamoDB of the local run has no HTTPS.
+  readonly #client = this.#endpoint.protocol === 'http:' ? http : https;
+  readonly #agent = new this.#client.Agent({ keepAlive: true });
   readonly #signer = new SignatureV4({
     service: 'dynamodb',
     region: environmentVariable('AWS_REGION'),
@@ -20,20 +24,11 @@ export class Connection {
     },
     sha256: Hash.bind(null, 'sha256'),
   });
-  readonly #handler: NodeHttpHandler;
+  readonly #silenceMs: number;
 
   /** @param silenceMs An attempt fails if no headers, or later no data, arrive for this time. */
   constructor(silenceMs: number) {
-    // By default, requests wait for one of 50 sockets, and this wait counts as time without headers.
-    const agent = { maxSockets: Number.POSITIVE_INFINITY };
-    this.#handler = new NodeHttpHandler({
-      requestTimeout: silenceMs,
-      // By default, this timeout is only logged.
-      throwOnRequestTimeout: true,
-      socketTimeout: silenceMs,
-      httpAgent: agent,
-      httpsAgent: agent,
-    });
+    this.#silenceMs = silenceMs;
   }
 
   /**
@@ -41,22 +36,41 @@ export class Connection {
    * expires after some minutes.
    *
    * @param body the input as JSON
-   * @throws an Error of Node.js or of Smithy if there is no complete response
+   * @throws an Error if there is no complete response
    */
-  async send(action: string, body: string, abortSignal: AbortSignal): Promise<HttpResponse> {
-    const { protocol, hostname, port, pathname, host } = this.#endpoint;
-    const request = {
-      method: 'POST',
-      protocol,
-      hostname,
-      ...(port && { port: Number(port) }),
-      path: pathname,
-      // AWS requires a signed host ("Create a signed AWS API request").
-      headers: { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `DynamoDB_20120810.${action}` },
-      body,
-    };
-    const signed = new HttpRequest(await this.#signer.sign(request));
-    const { response } = await this.#handler.handle(signed, { abortSignal });
-    return { status: response.statusCode, text: await text(response.body) };
+  async send(action: string, body: string, signal: AbortSignal): Promise<{ status: number; text: string }> {
+    const { protocol, hostname, pathname: path, host } = this.#endpoint;
+    const target = `DynamoDB_20120810.${action}`;
+    // AWS requires a signed host ("Create a signed AWS API request").
+    const headers = { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
+    const signed = await this.#signer.sign({ method: 'POST', protocol, hostname, path, headers, body });
+    const options = { method: 'POST', headers: signed.headers, agent: this.#agent, signal };
+    const request = this.#client.request(this.#endpoint, options);
+    return new Promise((resolve, reject) => {
+      const fail = (message: string) => {
+        reject(new Error(message));
+        request.destroy();
+      };
+      let awaited = 'headers';
+      // An idle timeout of the socket would never end headers that arrive byte by byte.
+      const timer = setTimeout(() => fail(`No ${awaited} arrived for ${this.#silenceMs} ms.`), this.#silenceMs);
+      request.on('response', (response) => {
+        awaited = 'data';
+        timer.refresh();
+        let text = '';
+        response.setEncoding('utf8').on('data', (part: string) => {
+          timer.refresh();
+          text += part;
+          if (text.length > MAX_LENGTH) fail(`The response has more than ${MAX_LENGTH} characters.`);
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text })).on('error', reject);
+      });
+      // A response with the status 101 closes the connection without another event.
+      request.on('close', () => {
+        clearTimeout(timer);
+        reject(new Error('The connection was closed without a response.'));
+      });
+      request.on('error', reject).end(body);
+    });
   }
 }

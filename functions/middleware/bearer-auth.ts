@@ -1,7 +1,8 @@
 import { invalidToken, PlantStoreError } from '../errors.ts';
 import { databaseTimeoutMs } from '../time-limits.ts';
+import type { JwtVerifier } from '../tokens/jwt-verifier.ts';
+import type { OpaqueTokenVerifier } from '../tokens/opaque-token-verifier.ts';
 import { TOKEN_FORM, TOKEN_PATTERN } from '../tokens/token.ts';
-import type { TokenVerifier } from '../tokens/token-verifier.ts';
 import type { Middleware } from './middleware.ts';
 
 /** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
@@ -12,9 +13,9 @@ export const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 const MAX_JWT_LENGTH = 8192;
 
 interface TokenVerifiers {
-  opaque: TokenVerifier;
+  opaque: Pick<OpaqueTokenVerifier, 'verify'>;
   /** Without an identity provider, it is undefined and JWTs are rejected. */
-  jwt?: TokenVerifier | undefined;
+  jwt?: Pick<JwtVerifier, 'verify'> | undefined;
 }
 
 /**
@@ -39,7 +40,7 @@ export function bearerAuth({ opaque, jwt }: TokenVerifiers): Middleware {
       if (TOKEN_PATTERN.test(token)) {
         internal.tokenName = await opaque.verify(token, databaseTimeoutMs(context));
       } else if (jwt && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
-        internal.tokenName = await jwt.verify(token, databaseTimeoutMs(context));
+        internal.tokenName = await jwt.verify(token);
       } else {
         // Not a possible token, so no database read.
         throw invalidToken(malformed);

@@ -5,6 +5,5 @@ import { EXPOSED_HEADERS } from '../errors.ts';
 /** Adds CORS headers for the comma-separated origins in ALLOW_ORIGINS. Without that variable, it adds none. */
 export function cors() {
   const origins = optionalVariable('ALLOW_ORIGINS')?.split(',');
-  // Middy needs at least one hook.
-  return origins ? httpCors({ origins, exposeHeaders: EXPOSED_HEADERS }) : { after: () => {} };
+  return origins ? httpCors({ origins, exposeHeaders: EXPOSED_HEADERS }) : [];
 }

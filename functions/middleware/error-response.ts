@@ -1,14 +1,17 @@
-import { INTERNAL_ERROR_MESSAGE, PlantStoreError } from '../errors.ts';
-import { parserMessage, type ValidationError, validationMessage } from './messages.ts';
-import type { Middleware, SentParts } from './middleware.ts';
+import type { ErrorObject } from 'ajv';
+import { INTERNAL_ERROR_MESSAGE, PlantStoreError, truncate } from '../errors.ts';
+import { NumberText } from '../exact-id.ts';
+import type { ApiEvent, Middleware } from './middleware.ts';
 
 /** Turns a thrown value into a 400 response with an Error (openapi.yaml, `components.schemas.Error`). */
 export function errorResponse(): Middleware {
   return {
     onError: (request) => {
-      const thrown = toPlantStoreError(request.error, request.internal.asSent);
+      const thrown = toPlantStoreError(request.error);
       // An error passes from bottom to top, so requestLog comes later and logs the same error.
       request.error = thrown;
+      // Middy's CORS, which comes next, would throw for an event that is null.
+      request.event ??= {} as ApiEvent;
       const { error, headers, message } = thrown;
       request.response = {
         statusCode: 400,
@@ -20,21 +23,59 @@ export function errorResponse(): Middleware {
 }
 
 /** The error to send to the client: 400 for what Middy's parser or validator rejects, 500 for any unexpected value. */
-export function toPlantStoreError(thrown: unknown, sent: SentParts = {}): PlantStoreError {
+function toPlantStoreError(thrown: unknown): PlantStoreError {
   if (thrown instanceof PlantStoreError) return thrown;
-  const { package: rejectedBy, data, message } = middyCause(thrown);
-  if (rejectedBy === '@middy/http-json-body-parser') return new PlantStoreError(400, parserMessage(data, message));
-  if (rejectedBy === '@middy/validator') {
+  // Middy's errors name their package. Their class differs between Middy's versions.
+  const cause: { package?: unknown; data?: unknown; message?: string } =
+    thrown instanceof Error ? Object(thrown.cause) : {};
+  if (cause.package === '@middy/http-json-body-parser') {
+    return new PlantStoreError(400, parserMessage(cause.data, cause.message));
+  }
+  if (cause.package === '@middy/validator') {
     // The validator's `data` are the errors of the compiled schema.
-    return new PlantStoreError(400, validationMessage(data as ValidationError[], sent));
+    return new PlantStoreError(400, (cause.data as ErrorObject[]).map(validationMessage).join(' '));
   }
   return new PlantStoreError(500, INTERNAL_ERROR_MESSAGE, { cause: thrown });
 }
 
 /**
- * Returns the cause of an error, in which Middy's errors name their package. They cannot be recognized by their class,
- * which differs between Middy's versions.
+ * Describes why Middy's parser rejected a body.
+ *
+ * @param data the member that would change a prototype, if there is no reason
+ * @param reason the message of `JSON.parse`
  */
-function middyCause(thrown: unknown): { package?: unknown; data?: unknown; message?: string } {
-  return thrown instanceof Error ? Object(thrown.cause) : {};
+function parserMessage(data: unknown, reason?: string): string {
+  if (reason !== undefined) return `The body was not JSON (${reason}); it must be a JSON object.`;
+  return `The body has the member "${data === 'constructor' ? 'constructor.prototype' : data}", which is not allowed.`;
+}
+
+/** Describes what is wrong, as in "The member id was a string; it must be a whole number from …". */
+function validationMessage({ instancePath, params, data }: ErrorObject): string {
+  // The path is that of the event: `/body`, or `/body/name` for a member.
+  const [, , member] = instancePath.split('/');
+  const missing: string | undefined = params['missingProperty'];
+  if (missing !== undefined) return `The member ${missing} is missing; it must be ${requirement(missing)}.`;
+  if (member === undefined) return `The body was ${describe(data)}; it must be a JSON object.`;
+  const digits = member === 'id' && isBeyondExactIntegers(data) ? ', in plain digits if it is beyond 2^53' : '';
+  return `The member ${member} was ${describe(data)}; it must be ${requirement(member)}${digits}.`;
+}
+
+function requirement(member: string): string {
+  if (member !== 'id') return 'a string of well-formed Unicode';
+  return 'a whole number from -9223372036854775808 to 9223372036854775807';
+}
+
+/** Describes a value of the body. Quotes only numbers, because a text can be long, or secret. */
+function describe(value: unknown): string {
+  if (value instanceof NumberText) return truncate(value.source);
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';
+  return typeof value === 'object' ? 'an object' : String(value);
+}
+
+/** Returns true for an int64 that is no bigint because it is beyond 2^53, where only plain digits are exact. */
+function isBeyondExactIntegers(value: unknown): boolean {
+  const magnitude = value instanceof NumberText ? Math.abs(Number(value.source)) : 0;
+  return magnitude >= 2 ** 53 && magnitude <= 2 ** 63;
 }

@@ -3,11 +3,11 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../test/support/event.ts';
 import { character, fc } from '../../test/support/property.ts';
-import { NumberText } from '../json/exact-numbers.ts';
+import { NumberText } from '../exact-id.ts';
 import { jsonBody } from './json-body.ts';
 
 const stack = middy()
-  .use(jsonBody({ id: 'int64' }))
+  .use(jsonBody())
   .handler(async ({ body }) => body);
 
 const HEADERS = { 'content-type': 'application/json' };
@@ -71,12 +71,18 @@ test('returns 400 for bytes that are not UTF-8', async () => {
   await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject({ error: 400, message });
 });
 
+/** Replaces each NumberText by its number. */
+const withNumbers = (parsedBody: unknown) =>
+  JSON.parse(JSON.stringify(parsedBody, (_, value) => (value instanceof NumberText ? Number(value.source) : value)));
+
 test('parses any JSON, base64 or not', async () => {
   await fc.assert(
     fc.asyncProperty(fc.json({ stringUnit: character, maxDepth: 2 }), async (body) => {
       fc.pre(!body.includes('__proto__'));
       const value = JSON.parse(body);
-      if (!Number.isFinite(value?.id)) expect(await parsed(body)).toEqual(value);
+      if (typeof value === 'number' || body.includes('"id"')) return;
+      // A number beyond the largest double becomes null in JSON.
+      expect(withNumbers(await parsed(body))).toEqual(JSON.parse(JSON.stringify(value)));
     }),
   );
 });
@@ -96,7 +102,7 @@ test.each<[string, string]>([
   ['of 1,000 items', listOf(1000)],
   ['with a string of separators', JSON.stringify(['[{,"\\'.repeat(1000)])],
 ])('parses a body %s, base64 or not', async (_, body) => {
-  expect(await parsed(body)).toEqual(JSON.parse(body));
+  expect(withNumbers(await parsed(body))).toEqual(JSON.parse(body));
 });
 
 const TOO_MANY = 'The body has too many values; it must have at most 1,000.';
@@ -160,8 +166,7 @@ test('accepts a fraction or an exponent if the number is a safe integer', async 
 test.each([
   ['the last of duplicate ids', '{"id":9007199254740993,"id":1}', { id: 1n }],
   ['an escaped id', '{"\\u0069d":9007199254740993}', { id: 9007199254740993n }],
-  ['the id, and not a nested id', '{"id":9007199254740995,"in":{"id":1}}', { id: 9007199254740995n, in: { id: 1 } }],
-  ['the id, and no other number', '{"id":1,"height":2.5}', { id: 1n, height: 2.5 }],
+  ['the id, and no other number', '{"id":1,"height":7}', { id: 1n, height: new NumberText('7') }],
 ])('makes %s a bigint: %s', async (_, body, value) => {
   expect(await parsed(body)).toEqual(value);
 });

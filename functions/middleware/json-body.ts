@@ -1,15 +1,13 @@
 /*
- * Middy's parser parses the JSON, and rejects members that would change a prototype. The rest is done here, because
- * that parser rejects some valid media types, replaces bytes that are not UTF-8, and rounds an int64. So the numbers
- * are parsed once more, from the text.
+ * Middy's parser rejects what is not JSON, and members that would change a prototype. The rest is done here, because
+ * that parser rejects some valid media types, replaces bytes that are not UTF-8, and rounds an int64. So the text is
+ * parsed once more.
  */
 
 import httpJsonBodyParser from '@middy/http-json-body-parser';
-import { PlantStoreError } from '../errors.ts';
-import { parseNumbersAsText, withInt64s } from '../json/exact-numbers.ts';
-import type { Shape } from '../json/shape.ts';
+import { PlantStoreError, truncate } from '../errors.ts';
+import { NumberText, parseWithExactId } from '../exact-id.ts';
 import type { ApiEvent, Middleware } from './middleware.ts';
-import { truncate } from './truncate.ts';
 
 /** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
 const MAX_BODY_BYTES = 2_500_000;
@@ -21,19 +19,18 @@ const JSON_TYPE = /^[ \t]*application\/json[ \t]*(;|$)/i;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses the body. Each number that must be an int64 becomes a bigint, or a NumberText, which the validator rejects.
+ * Parses the body. The id becomes a bigint.
  *
- * @param bodyShape the body's type in the contract
  * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
- * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, or has the member
- * `__proto__` or `constructor.prototype`.
+ * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, is a number, or has
+ * the member `__proto__` or `constructor.prototype`.
  */
-export function jsonBody(bodyShape: Shape): Middleware {
-  // TypeScript rejects the parser here, because its event has parameters that are texts. It reads only the body.
+export function jsonBody(): Middleware {
+  // TypeScript rejects the parser here, because the body of its event is a text. It reads only the body.
   const parser = httpJsonBodyParser({ disableContentTypeCheck: true }) as Middleware;
   return {
     before: (request) => {
-      const { event, internal } = request;
+      const { event } = request;
       requireJson(event.headers?.['content-type']);
       const text = decodeBody(event);
       if (hasTooManyValues(text)) {
@@ -41,9 +38,11 @@ export function jsonBody(bodyShape: Shape): Middleware {
       }
       Object.assign(event, { body: text, isBase64Encoded: false });
       parser.before?.(request);
-      const body = parseNumbersAsText(text);
-      internal.asSent = { ...internal.asSent, body };
-      event.body = withInt64s(bodyShape, event.body, body);
+      event.body = parseWithExactId(text);
+      // The validator takes a NumberText for an object.
+      if (event.body instanceof NumberText) {
+        throw new PlantStoreError(400, `The body was ${truncate(event.body.source)}; it must be a JSON object.`);
+      }
     },
   };
 }

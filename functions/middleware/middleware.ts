@@ -7,25 +7,11 @@ type RequestState = {
   startedAt?: number;
   /** The name of the verified access token. Set by bearerAuth. */
   tokenName?: string;
-  /** Set by jsonBody. */
-  asSent?: SentParts;
 };
 
-/** The parts of an event as the client sent them: the body with number texts, and the texts of the parameters. */
-export interface SentParts {
-  body?: unknown;
-  pathParameters?: Record<string, unknown>;
-  queryStringParameters?: Record<string, unknown>;
-}
-
-/**
- * An event of API Gateway. Middleware replaces its texts by parsed values, whose types are unknown until the validator
- * has run.
- */
-export interface ApiEvent extends Omit<APIGatewayProxyEvent, 'body' | 'pathParameters' | 'queryStringParameters'> {
+/** An event of API Gateway. `jsonBody` replaces the text of the body by its value, which is unknown until validated. */
+export interface ApiEvent extends Omit<APIGatewayProxyEvent, 'body'> {
   body: unknown;
-  pathParameters: Record<string, unknown> | null;
-  queryStringParameters: Record<string, unknown> | null;
 }
 
 /** A request in the Middy stack. */

@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import { afterEach, expect, test, vi } from 'vitest';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { DynamoDbError } from '../dynamodb/response.ts';
+import { DynamoDbError } from '../dynamodb/client.ts';
 import { PlantStoreError } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { requestLog } from './request-log.ts';
@@ -13,7 +13,7 @@ async function logged(handler: () => unknown) {
   const info = vi.spyOn(console, 'info').mockReturnValue();
   const error = vi.spyOn(console, 'error').mockReturnValue();
   await middy()
-    .use(requestLog('createPlant'))
+    .use(requestLog())
     .use(errorResponse())
     .before(({ internal }) => void Object.assign(internal, { tokenName: 'ci' }))
     .handler(async () => handler())(eventWith(), contextWith());

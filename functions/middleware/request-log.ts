@@ -1,10 +1,9 @@
-import type { ErrorNumber } from '../errors.ts';
-import { toPlantStoreError } from './error-response.ts';
+import type { ErrorNumber, PlantStoreError } from '../errors.ts';
 import type { Middleware, Request } from './middleware.ts';
 
 /** A line of the log. `infra/monitoring/` counts and queries its fields; the compiler compares most of their names. */
 export interface RequestLine {
-  operation: string;
+  operation: 'createPlant';
   /** The function's version. */
   version: string | undefined;
   /** `rejected` for an `error` below 500. A line that is `failed` has the level ERROR. */
@@ -27,46 +26,43 @@ export type LoggedError =
   | string
   | undefined;
 
-/**
- * Logs a RequestLine for each request. It never contains a token, a digest or a body.
- *
- * @param operation the `operationId` of the contract
- */
-export function requestLog(operation: string): Middleware {
+/** Logs a RequestLine for each request. It never contains a token, a digest or a body. */
+export function requestLog(): Middleware {
   return {
     before: ({ internal }) => {
       internal.startedAt = performance.now();
     },
     after: (request) => {
-      console.info(logLine(operation, request, { outcome: 'succeeded' }));
+      log(request, { outcome: 'succeeded' });
     },
     onError: (request) => {
-      const thrown = toPlantStoreError(request.error);
+      // errorResponse has replaced what was thrown.
+      const thrown = request.error as PlantStoreError;
       const { error, cause } = thrown;
       const isFault = error >= 500;
-      const line = logLine(operation, request, {
+      log(request, {
         outcome: isFault ? 'failed' : 'rejected',
         error,
         // The message of error 500 says nothing, so its cause is logged instead: the unexpected error.
         fault: isFault || cause ? toLoggedError(error === 500 ? (cause ?? thrown) : thrown) : undefined,
       });
-      if (isFault) console.error(line);
-      else console.info(line);
     },
   };
 }
 
-type Result = Pick<RequestLine, 'outcome' | 'error' | 'fault'>;
-
-function logLine(operation: string, { event, context, internal }: Request, result: Result): RequestLine {
-  return {
-    operation,
-    version: context?.functionVersion,
-    extendedRequestId: event?.requestContext?.extendedRequestId,
+function log({ event, context, internal }: Request, result: Pick<RequestLine, 'outcome' | 'error' | 'fault'>): void {
+  // The priming event of init is no request. Only that event has no context.
+  if (!event.requestContext) return;
+  const line: RequestLine = {
+    operation: 'createPlant',
+    version: context.functionVersion,
+    extendedRequestId: event.requestContext.extendedRequestId,
     tokenName: internal.tokenName,
     durationMs: Math.round((performance.now() - (internal.startedAt ?? Number.NaN)) * 100) / 100,
     ...result,
   };
+  if (result.outcome === 'failed') console.error(line);
+  else console.info(line);
 }
 
 /** Converts an Error to a plain object, because JSON omits `stack` and `cause`. Keeps a string, omits other values. */

@@ -176,7 +176,7 @@ describe('rejects a token', () => {
 test('throws 503 for any token while the keys cannot be fetched, and accepts valid tokens afterwards', async () => {
   issuer.respondWith((_, response) => response.writeHead(500).end());
   const verifier = newVerifier();
-  await expect(verifier.warmUp()).resolves.toBeUndefined();
+  await expect(verifier.fetchKeys()).resolves.toBeUndefined();
   for (const jwt of [token(), signed(newKey(), claims())])
     await expect(verifier.verify(jwt)).rejects.toMatchObject({
       error: 503,

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { invalidToken, PlantStoreError } from '../errors.ts';
 import { providerKeys } from './provider-keys.ts';
-import type { TokenVerifier } from './token-verifier.ts';
 
 /** The provider, and what its access tokens must contain (RFC 7519, 4.1). */
 interface ProviderSettings {
@@ -26,7 +25,7 @@ const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 
 /** Verifies the access tokens (JWTs) of an identity provider. */
-export class JwtVerifier implements TokenVerifier {
+export class JwtVerifier {
   readonly #settings: ProviderSettings;
   readonly #findKey: ReturnType<typeof providerKeys>;
 
@@ -35,8 +34,8 @@ export class JwtVerifier implements TokenVerifier {
     this.#findKey = providerKeys(settings.issuer);
   }
 
-  /** Fetches the keys. If the provider fails, the first requests with a JWT get error 503. */
-  async warmUp(): Promise<void> {
+  /** Fetches the keys in init. If the provider fails, the first requests with a JWT get error 503. Never throws. */
+  async fetchKeys(): Promise<void> {
     // Without a header, it fetches the keys, and then throws because it looks for no key.
     await this.#findKey().catch(() => {});
   }

@@ -1,17 +1,20 @@
 import type { DynamoDb } from '../dynamodb/client.ts';
 import { invalidToken } from '../errors.ts';
-import { digestOf, fromTokenItem, type StoredToken, tokenKey } from './token.ts';
-import { CACHED_MS, TokenCache } from './token-cache.ts';
-import type { TokenVerifier } from './token-verifier.ts';
+import { digestOf, fromTokenItem, tokenKey } from './token.ts';
 
-/** Time limit of the read in init, because the database can be unavailable then. */
-const WARM_UP_MS = 1000;
+/** Valid tokens are cached for this time, so a revoked token stays valid for up to this time. */
+export const CACHED_MS = 60_000;
+const MAX_CACHED_TOKENS = 1000;
 
 /** Verifies opaque access tokens by a look-up in the access token table. */
-export class OpaqueTokenVerifier implements TokenVerifier {
+export class OpaqueTokenVerifier {
   readonly #dynamoDb: DynamoDb;
   readonly #tableName: string;
-  readonly #cache = new TokenCache();
+  /**
+   * The valid tokens by their digests, in order of insertion. `untilMs` is in milliseconds since 1970. Invalid tokens
+   * are not cached, so they cannot evict valid ones.
+   */
+  readonly #cache = new Map<string, { name: string; untilMs: number }>();
 
   constructor(dynamoDb: DynamoDb, tableName: string) {
     this.#dynamoDb = dynamoDb;
@@ -19,37 +22,33 @@ export class OpaqueTokenVerifier implements TokenVerifier {
   }
 
   /**
-   * Returns the name of a valid token. Valid tokens are cached, so a revoked token stays valid for up to CACHED_MS.
+   * Returns the name of a valid token, for the log.
    *
    * @param token of the form TOKEN_PATTERN
+   * @param timeoutMs the time that the database may take, in milliseconds
    * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.call`.
    */
   async verify(token: string, timeoutMs: number): Promise<string> {
     const digest = digestOf(token);
     const cached = this.#cache.get(digest);
-    if (cached !== undefined) return cached;
+    if (cached && Date.now() < cached.untilMs) return cached.name;
+    this.#cache.delete(digest);
     const beforeRead = Date.now();
-    const { name, expiresAt } = await this.#read(digest, timeoutMs);
+    // A consistent read. An eventually consistent one could return a revoked token.
+    const read = { TableName: this.#tableName, Key: tokenKey(digest), ConsistentRead: true };
+    const { name, expiresAt } = fromTokenItem((await this.#dynamoDb.call('GetItem', read, timeoutMs)).Item);
     // The table's TTL deletes an expired item only days later.
     if (name === '' || expiresAt * 1000 <= Date.now()) {
       throw invalidToken('The access token is unknown, expired or revoked.');
     }
     // The token can be revoked during the read, so its time in the cache begins before the read.
-    this.#cache.set(digest, name, Math.min(beforeRead + CACHED_MS, expiresAt * 1000));
+    this.#addToCache(digest, name, Math.min(beforeRead + CACHED_MS, expiresAt * 1000));
     return name;
   }
 
-  /**
-   * Opens the connection and warms up the signer: reads a digest that no token has. If the database fails, the first
-   * request opens the connection.
-   */
-  async warmUp(): Promise<void> {
-    await this.#read('none', WARM_UP_MS).catch(() => {});
-  }
-
-  async #read(digest: string, timeoutMs: number): Promise<StoredToken> {
-    // A consistent read. An eventually consistent one could return a revoked token.
-    const read = { TableName: this.#tableName, Key: tokenKey(digest), ConsistentRead: true };
-    return fromTokenItem((await this.#dynamoDb.call('GetItem', read, timeoutMs)).Item);
+  #addToCache(digest: string, name: string, untilMs: number): void {
+    const [oldest = ''] = this.#cache.keys();
+    if (this.#cache.size === MAX_CACHED_TOKENS) this.#cache.delete(oldest);
+    this.#cache.set(digest, { name, untilMs });
   }
 }

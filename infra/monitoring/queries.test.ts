@@ -21,7 +21,7 @@ function memberPaths(value: unknown, prefix = ''): string[] {
 }
 
 const functionFields = [
-  ...memberPaths(await requestLine('createPlant', 503)),
+  ...memberPaths(await requestLine(503)),
   // Uncaught errors, which the Node.js runtime of Lambda logs.
   ...['message.errorType', 'message.errorMessage'],
   // The report of an invocation ("Lambda Telemetry API Event schema reference").

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { ERROR_NUMBERS, type ErrorNumber } from '../../functions/errors.ts';
-import { parseContract } from '../../model/contract.ts';
+import { contract } from './contract.ts';
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(parseContract(), 'contract');
+const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(contract, 'contract');
 const operation = 'contract#/paths/~1plants/post/responses';
 const validators = new Map<number, ValidateFunction>();
 

@@ -11,7 +11,7 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
-import type { Plant } from '../../functions/create-plant/contract.generated.js';
+import type { Plant } from '../../functions/create-plant/plant.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { tableLogicalId } from '../../infra/data/table-keys.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';

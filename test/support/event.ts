@@ -31,14 +31,9 @@ export function contextWith(remainingMs = 60_000): Context {
 
 type Handler = (event: unknown, context: Context) => Promise<APIGatewayProxyResult>;
 
-/**
- * Imports an operation again, perhaps with another DynamoDB: a module reads its environment when it is loaded.
- *
- * @param folder from the project's root, such as `functions/create-plant`
- */
-export async function importHandler(folder: string, endpoint?: string): Promise<Handler> {
+/** Imports the function again, perhaps with another DynamoDB: a module reads its environment when it is loaded. */
+export async function importHandler(endpoint?: string): Promise<Handler> {
   vi.resetModules();
   if (endpoint !== undefined) process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
-  // The comment is needed because the variable contains a slash, which Vite does not expect.
-  return (await import(/* @vite-ignore */ `../../${folder}/index.ts`)).handler;
+  return (await import('../../functions/create-plant/index.ts')).handler;
 }

@@ -7,13 +7,13 @@ import { contextWith, eventWith } from './event.ts';
 import { onlyOf } from './stack.ts';
 
 /** The line, in Lambda's JSON log format, that a function logs for a request that succeeds or fails with `error`. */
-export async function requestLine(operationId: string, error?: ErrorNumber) {
+export async function requestLine(error?: ErrorNumber) {
   const isFault = error !== undefined && error >= 500;
   const level = isFault ? 'error' : 'info';
   const spy = vi.spyOn(console, level).mockReturnValue();
   const cause = new Error('outer', { cause: new Error('inner') });
   await middy()
-    .use(requestLog(operationId))
+    .use(requestLog())
     .before(({ internal }) => void Object.assign(internal, { tokenName: 'ci' }))
     .handler(async () => {
       if (error !== undefined) throw new PlantStoreError(error, 'no', isFault ? { cause } : {});

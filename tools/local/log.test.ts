@@ -14,11 +14,11 @@ function printed(...values: unknown[]): unknown[] | undefined {
 }
 
 test.each([undefined, 409] as const)('prints nothing for the log line of a request with error %s', async (error) => {
-  expect(printed((await requestLine('createPlant', error)).message)).toBeUndefined();
+  expect(printed((await requestLine(error)).message)).toBeUndefined();
 });
 
 test('prints the stack of what a function has thrown and those of its causes, without the error for the client', async () => {
-  const { message } = await requestLine('createPlant', 503);
+  const { message } = await requestLine(503);
   const stacks = String(printed(message)).split('\n[cause]: ');
   const stackOf = (title: string) => expect.stringMatching(new RegExp(`^${title}\n +at .*log-lines\\.ts:\\d+:\\d+`));
   expect(stacks).toEqual([stackOf('Error: outer'), stackOf('Error: inner')]);

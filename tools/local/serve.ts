@@ -2,8 +2,6 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readOperations } from '../../model/contract.ts';
-import { writeGenerated } from '../generate/generate.ts';
 import { projectRoot } from '../project-root.ts';
 import { errorText } from '../shared/error-text.ts';
 import { hideRequestLines } from './log.ts';
@@ -29,7 +27,6 @@ export async function serve(port: number, instructions: string): Promise<never> 
   // An error after the response, for example because of a forgotten `await`, does not end the service.
   for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (thrown) => console.error(thrown));
 
-  let isGenerated = false;
   let isLoaded = false;
   let shownRoutes = '';
   // If a function cannot be loaded, any new or changed source file can be the correction.
@@ -38,12 +35,6 @@ export async function serve(port: number, instructions: string): Promise<never> 
 
   /** Loads the functions and the gateway, and resolves `listener`. Returns why functions cannot be loaded. */
   async function load({ resolve }: typeof listener): Promise<string[]> {
-    if (!isGenerated) {
-      writeGenerated();
-      const generated = readOperations().map(({ folder }) => `${folder}/contract.generated.js`);
-      for (const file of generated) modules.invalidate(join(projectRoot, file));
-      isGenerated = true;
-    }
     const { importRoutes } = await modules.import<typeof import('./routes.ts')>('/tools/local/routes.ts');
     const { createGateway, routesText } =
       await modules.import<typeof import('./gateway.ts')>('/tools/local/gateway.ts');
@@ -83,8 +74,7 @@ export async function serve(port: number, instructions: string): Promise<never> 
     // The previous code can still be reading old files. But it can also wait for something that never comes.
     await Promise.race([loading, sleep(MAX_LOADING_MS)]);
     for (const [file, event] of changes) {
-      if (file === CONTRACT) isGenerated = false;
-      else modules.invalidate(file, event);
+      modules.invalidate(file, event);
     }
   }
 }

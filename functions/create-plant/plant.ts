@@ -1,0 +1,23 @@
+import type { StoredItem } from '../dynamodb/client.ts';
+
+/** A plant as the service returns it (openapi.yaml, `Plant`). */
+export interface Plant {
+  name: string;
+  tag?: string;
+}
+
+/** A plant as a client sends it (openapi.yaml, `NewPlant`). */
+export interface NewPlant extends Plant {
+  /** An int64. */
+  id: bigint;
+}
+
+/** Converts a plant to an item of the plants table. */
+export function toItem({ id, name, tag }: NewPlant) {
+  return { id: { N: String(id) }, name: { S: name }, ...(tag !== undefined && { tag: { S: tag } }) };
+}
+
+/** Returns the members of a stored plant, the id in decimal digits. One that is not stored is undefined. */
+export function fromItem({ id, name, tag }: StoredItem) {
+  return { id: id?.N, name: name?.S, tag: tag?.S };
+}
