@@ -153,6 +153,8 @@ const FAILURES: [string, RequestListener][] = [
   ['responds with an empty object', respond(200, '{}')],
   ['responds with null', respond(200, 'null')],
   ['responds with HTML', respond(200, '<html></html>')],
+  ['sends more than 16 MB', respond(200, 'x'.repeat(16_000_001))],
+  ['names its error by 300,000 characters', respond(500, `{"__type":"${'x'.repeat(300_000)}"}`)],
 ];
 
 test.concurrent.each([

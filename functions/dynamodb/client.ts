@@ -89,7 +89,8 @@ function serviceError(error: ErrorNumber, message: string, cause: Error): PlantS
  */
 function parseResponse({ status, text }: { status: number; text: string }): { Item?: StoredItem } {
   const { ConsumedCapacity, __type, message, Message = message, ...output } = parseObject(text);
-  const name = String(__type).replace(/.*#/, '');
+  // Without the anchor, a long text without "#" would take seconds.
+  const name = String(__type).replace(/^.*#/, '');
   // Only DynamoDB returns ConsumedCapacity. A proxy's empty 200 would otherwise mean "stored" or "no such token".
   if (status === 200 && ConsumedCapacity) return output;
   if (name === 'ConditionalCheckFailedException') throw new ConditionFailedError(String(Message), output.Item);

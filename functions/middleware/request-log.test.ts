@@ -76,6 +76,12 @@ test.each([
   expect(error[0].fault.cause).toEqual(loggedCause);
 });
 
+test('logs at most 10,000 characters of the message and the stack of an error', async () => {
+  const { error } = await logged(fail(new Error('x'.repeat(20_000))));
+  const { message, stack } = error[0].fault;
+  expect([message.length, stack.length]).toEqual([10_000, 10_000]);
+});
+
 test('logs JSON even if the causes are circular', async () => {
   const circular = new Error('circular');
   circular.cause = circular;

@@ -26,6 +26,9 @@ export type LoggedError =
   | string
   | undefined;
 
+/** Maximum length of an error's name, message or stack in the log, in characters. A database can send long ones. */
+const MAX_QUOTED_LENGTH = 10_000;
+
 /** Logs a RequestLine for each request. It never contains a token, a digest or a body. */
 export function requestLog(): Middleware {
   return {
@@ -68,7 +71,9 @@ function log({ event, context, internal }: Request, result: Pick<RequestLine, 'o
 /** Converts an Error to a plain object, because JSON omits `stack` and `cause`. Keeps a string, omits other values. */
 function toLoggedError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : undefined;
-  const { name, message, stack } = thrown;
+  const [name = '', message = '', stack] = [thrown.name, thrown.message, thrown.stack].map((text) =>
+    text?.slice(0, MAX_QUOTED_LENGTH),
+  );
   // The depth is limited because a chain of causes can be circular.
   return { name, message, stack, cause: depth < 4 ? toLoggedError(thrown.cause, depth + 1) : undefined };
 }

@@ -67,6 +67,14 @@ test.each([
   expect(call).toHaveBeenCalledTimes(2);
 });
 
+test.each([
+  ['the item of another token', { digest: { S: digestOf(token(1)) }, expiresAt: { N: String(IN_A_DAY) } }],
+  ['an expiry that is no number', { digest: { S: digestOf(token(6)) }, expiresAt: { N: 'never' } }],
+])('rejects a token if the database returns %s', async (_, item) => {
+  call.mockResolvedValueOnce({ Item: { ...item, name: { S: 'ci' } } });
+  await expect(newVerifier().verify(6)).rejects.toMatchObject(REJECTED);
+});
+
 test('caches a valid token until 60 s after the start of the read, and then rejects it if it is revoked', async () => {
   await engine.putToken(token(5), 'busy', IN_A_DAY);
   const { verify } = newVerifier();
@@ -87,7 +95,10 @@ test('caches a valid token until 60 s after the start of the read, and then reje
 
 test('caches the 1,000 tokens that were read last', async () => {
   const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
-  call.mockResolvedValue({ Item: { name: { S: 'any' }, expiresAt: { N: String(IN_A_DAY) } } });
+  call.mockImplementation(async (_, input) => {
+    const { digest } = 'Key' in input && input.Key ? input.Key : {};
+    return { Item: { digest: { S: String(digest?.S) }, name: { S: 'any' }, expiresAt: { N: String(IN_A_DAY) } } };
+  });
   const { verify } = newVerifier();
   await verify(1000);
   vi.setSystemTime(START + 30_000);

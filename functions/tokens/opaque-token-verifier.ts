@@ -36,11 +36,12 @@ export class OpaqueTokenVerifier {
     const beforeRead = Date.now();
     // A consistent read. An eventually consistent one could return a revoked token.
     const read = { TableName: this.#tableName, Key: tokenKey(digest), ConsistentRead: true };
-    const { name, expiresAt } = fromTokenItem((await this.#dynamoDb.call('GetItem', read, timeoutMs)).Item);
-    // The table's TTL deletes an expired item only days later.
-    if (name === '' || expiresAt * 1000 <= Date.now()) {
-      throw invalidToken('The access token is unknown, expired or revoked.');
-    }
+    const stored = fromTokenItem((await this.#dynamoDb.call('GetItem', read, timeoutMs)).Item);
+    const { name, expiresAt } = stored;
+    // The digest shows that the response is not that of another request on the same connection. The expiry is checked
+    // here, because the table's TTL deletes an expired item only days later.
+    const isValid = stored.digest === digest && name !== '' && expiresAt * 1000 > Date.now();
+    if (!isValid) throw invalidToken('The access token is unknown, expired or revoked.');
     // The token can be revoked during the read, so its time in the cache begins before the read.
     this.#addToCache(digest, name, Math.min(beforeRead + CACHED_MS, expiresAt * 1000));
     return name;

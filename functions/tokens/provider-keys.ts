@@ -8,8 +8,11 @@ const REFRESH_AGE_MS = 1_800_000;
 const MAX_AGE_MS = 3_600_000;
 /** After a failure, the provider gets no request for this time, or up to twice as long. */
 const MIN_PAUSE_MS = 5000;
-/** Maximum length of a document in characters. The keys of a longer one could use up the function's memory. */
-const MAX_LENGTH = 1_000_000;
+/**
+ * Maximum length of a document in characters. For each token, jose compares the `key_ops` of a key with each other: a
+ * key of 549,000 characters would cost seconds of CPU for any client's JWT.
+ */
+const MAX_LENGTH = 50_000;
 
 /**
  * Returns a function that finds the key for the header of a JWT among the published keys of an identity provider
