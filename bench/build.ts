@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { StackSettings } from '../infra/settings.ts';
-import { bundlesWith, createPlant } from '../test/support/stack.ts';
+import { bundleWith } from '../test/support/stack.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { projectRoot } from '../tools/project-root.ts';
 
@@ -21,10 +21,10 @@ export const BASELINE = 'SDK client at its best';
 /** Bundles the function as it is deployed, without and with an identity provider, and its peers. */
 export async function buildHandlers(provider: { settings: Partial<StackSettings>; jwt: string }): Promise<Handler[]> {
   return [
-    { name: 'plant store', folder: bundlesWith({}).ofFunction(createPlant), token: DEVELOPMENT_TOKEN },
+    { name: 'plant store', folder: bundleWith(), token: DEVELOPMENT_TOKEN },
     {
       name: 'plant store, with a JWT',
-      folder: bundlesWith(provider.settings).ofFunction(createPlant),
+      folder: bundleWith(provider.settings),
       token: provider.jwt,
     },
     await bundlePeer(BASELINE, 'sdk', true),
@@ -34,7 +34,7 @@ export async function buildHandlers(provider: { settings: Partial<StackSettings>
   ];
 }
 
-/** Bundles a peer with the options of infra/functions.ts that make it faster, and minified. */
+/** Bundles a peer with the options of infra/function.ts that make it faster, and minified. */
 async function bundlePeer(name: string, file: string, atItsBest: boolean): Promise<Handler> {
   const folder = join(tmpdir(), name);
   await build({

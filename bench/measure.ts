@@ -3,7 +3,7 @@ import { startRuntime } from '../test/runtime/runtime-api.ts';
 import { projectRoot } from '../tools/project-root.ts';
 import type { Handler } from './build.ts';
 
-/** The memory size in infra/functions.ts, and the one with a whole CPU ("Configure Lambda function memory"). */
+/** The memory size in infra/function.ts, and the one with a whole CPU ("Configure Lambda function memory"). */
 const MEGABYTES = 512;
 const MEGABYTES_PER_CPU = 1769;
 

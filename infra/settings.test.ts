@@ -1,7 +1,6 @@
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { readSettings, type Stage, withDefaults } from './settings.ts';
-import { stages } from './stages.ts';
 
 const STAGES: Record<string, Stage> = {
   production: { requestsPerSecond: 500 },
@@ -15,7 +14,6 @@ test('without -c, the settings are those of production, with the defaults', () =
   expect(read({})).toEqual({
     stage: 'production',
     allowOrigins: [],
-    cloudWatchRole: true,
     ephemeral: false,
     requestsPerSecond: 500,
     webAcl: false,
@@ -30,10 +28,6 @@ test('-c selects a stage, and a release without the canary', () => {
     requestsPerSecond: 100,
     withoutCanary: true,
   });
-});
-
-test('an ephemeral stage does not set the account’s role for logs', () => {
-  expect(read({ stage: 'trial' })).toMatchObject({ ephemeral: true, cloudWatchRole: false });
 });
 
 test.each([
@@ -77,10 +71,6 @@ test('rejects an origin that no browser sends', () => {
   expect(() => withDefaults('staging', { allowOrigins: ['https://*.example.com'] })).toThrow(
     'The allowed origin "https://*.example.com" must be one such as https://app.example.com, ',
   );
-});
-
-test.each(Object.keys(stages))('the settings of the stage %s in infra/stages.ts are valid', (stage) => {
-  expect(() => readSettings(new App({ context: { stage } }), stages)).not.toThrow();
 });
 
 test('the compiler rejects a setting that does not exist, and half of a domain', () => {

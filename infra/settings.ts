@@ -43,7 +43,6 @@ export interface StackSettings extends Stage {
   /** The stage's name. */
   stage: string;
   allowOrigins: string[];
-  cloudWatchRole: boolean;
   ephemeral: boolean;
   requestsPerSecond: number;
   webAcl: boolean;
@@ -90,7 +89,6 @@ export function withDefaults(stage: string, settings: Stage, withoutCanary = fal
   }
   requireOrigins(allowOrigins);
   return {
-    cloudWatchRole: !ephemeral,
     requestsPerSecond: 100,
     webAcl: false,
     ...settings,

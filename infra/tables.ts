@@ -1,30 +1,33 @@
-import type { CfnTable, TableProps } from 'aws-cdk-lib/aws-dynamodb';
-import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, BillingMode, type CfnTable, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { TokenItem } from '../functions/tokens/token.ts';
-import { type TableId, tableKeys, tableLogicalId } from './data/table-keys.ts';
+import { ACCESS_TOKENS_KEY, ACCESS_TOKENS_TABLE, PLANTS_KEY, PLANTS_TABLE } from './data/tables.ts';
 
-export type Tables = Record<TableId, Table>;
+export interface Tables {
+  plants: Table;
+  accessTokens: Table;
+}
 
-/** Creates the tables of the service. With `ephemeral`, they can be deleted. */
+/** Creates the two tables. With `ephemeral`, they can be deleted. */
 export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean }): Tables {
-  function addTable(id: TableId, props: Partial<TableProps> = {}): Table {
-    const { name, type } = tableKeys[id];
-    const table = new Table(scope, tableLogicalId(id), {
-      partitionKey: { name, type: type === 'N' ? AttributeType.NUMBER : AttributeType.STRING },
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      // A customer managed key would cost money, and every role that uses the table would need access to it.
-      encryption: TableEncryption.AWS_MANAGED,
-      deletionProtection: !ephemeral,
-      ...props,
-    });
-    // CloudFormation replaces a table whose logical id changes.
-    (table.node.defaultChild as CfnTable).overrideLogicalId(tableLogicalId(id));
-    return table;
-  }
-  return {
-    plants: addTable('plants'),
-    accessTokens: addTable('accessTokens', { timeToLiveAttribute: 'expiresAt' satisfies keyof TokenItem }),
+  const common = {
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    // A customer managed key would cost money, and every role that uses the table would need access to it.
+    encryption: TableEncryption.AWS_MANAGED,
+    deletionProtection: !ephemeral,
   };
+  const plants = new Table(scope, PLANTS_TABLE, {
+    ...common,
+    partitionKey: { name: PLANTS_KEY.name, type: AttributeType.NUMBER },
+  });
+  const accessTokens = new Table(scope, ACCESS_TOKENS_TABLE, {
+    ...common,
+    partitionKey: { name: ACCESS_TOKENS_KEY.name, type: AttributeType.STRING },
+    timeToLiveAttribute: 'expiresAt' satisfies keyof TokenItem,
+  });
+  // CloudFormation replaces a table whose logical id changes. CDK's own ids change with the construct's path.
+  (plants.node.defaultChild as CfnTable).overrideLogicalId(PLANTS_TABLE);
+  (accessTokens.node.defaultChild as CfnTable).overrideLogicalId(ACCESS_TOKENS_TABLE);
+  return { plants, accessTokens };
 }

@@ -11,7 +11,10 @@ const agent = new https.Agent({ keepAlive: true });
 function send(input: object): Promise<string> {
   return new Promise((resolve, reject) => {
     const request = https.request(String(process.env['AWS_ENDPOINT_URL_DYNAMODB']), { method: 'POST', agent });
-    request.on('response', (response) => resolve(text(response))).on('error', reject).end(JSON.stringify(input));
+    request
+      .on('response', (response) => resolve(text(response)))
+      .on('error', reject)
+      .end(JSON.stringify(input));
   });
 }
 

@@ -32,18 +32,14 @@ export function corsHeaders(allowOrigins: string[]): Record<string, string> {
   return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
 }
 
-/**
- * Returns the headers of the preflight response of a path. Undefined if no origin is allowed.
- *
- * @param methods of the path, such as `POST`
- */
-export function preflightHeaders(methods: string[], allowOrigins: string[]): Record<string, string> | undefined {
+/** Returns the headers of the preflight response of `/plants`. Undefined if no origin is allowed. */
+export function preflightHeaders(allowOrigins: string[]): Record<string, string> | undefined {
   const { 'Access-Control-Allow-Origin': origin } = corsHeaders(allowOrigins);
   return origin === undefined
     ? undefined
     : {
         'Access-Control-Allow-Headers': 'Authorization,Content-Type',
-        'Access-Control-Allow-Methods': methods.join(),
+        'Access-Control-Allow-Methods': 'POST',
         'Access-Control-Allow-Origin': origin,
         'Access-Control-Max-Age': '3600',
       };

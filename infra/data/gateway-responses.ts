@@ -11,39 +11,30 @@ export const NOT_FOUND: ErrorBody = { error: 404, message: 'There is no such pat
 
 const BAD_REQUEST: ErrorBody = { error: 400, message: 'The request is malformed.' };
 const NOT_ALLOWED: ErrorBody = { error: 401, message: 'The request is not allowed.' };
-const THROTTLED: ErrorBody = {
-  error: 429,
-  message: 'There are too many requests. Try again a little later.',
-};
+const THROTTLED: ErrorBody = { error: 429, message: 'There are too many requests. Try again a little later.' };
 const INTERNAL_ERROR: ErrorBody = { error: 500, message: INTERNAL_ERROR_MESSAGE };
 
 /**
- * The body of each gateway response type ("Gateway response types for API Gateway") but REQUEST_TOO_LARGE, which cannot
- * be changed ("Amazon API Gateway important notes"). Messages have no variables, because API Gateway does not escape
- * `$context` values in templates.
+ * The bodies of API Gateway's own error responses by their type ("Gateway response types for API Gateway"). A type that
+ * is not here gets the body of DEFAULT_4XX or DEFAULT_5XX, except REQUEST_TOO_LARGE, which cannot be changed ("Amazon
+ * API Gateway important notes"). Messages have no variables, because API Gateway does not escape `$context` values in
+ * templates.
  */
 export const gatewayResponses = {
-  ACCESS_DENIED: NOT_ALLOWED,
-  API_CONFIGURATION_ERROR: INTERNAL_ERROR,
-  AUTHORIZER_CONFIGURATION_ERROR: INTERNAL_ERROR,
-  AUTHORIZER_FAILURE: INTERNAL_ERROR,
-  BAD_REQUEST_BODY: BAD_REQUEST,
-  BAD_REQUEST_PARAMETERS: BAD_REQUEST,
   DEFAULT_4XX: BAD_REQUEST,
   DEFAULT_5XX: INTERNAL_ERROR,
-  EXPIRED_TOKEN: NOT_ALLOWED,
-  INTEGRATION_FAILURE: INTERNAL_ERROR,
   INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Try again.' },
-  INVALID_API_KEY: NOT_ALLOWED,
-  // API Gateway may send it for an unknown path if it takes the bearer token for an AWS signature.
-  INVALID_SIGNATURE: NOT_FOUND,
-  MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
-  QUOTA_EXCEEDED: THROTTLED,
-  RESOURCE_NOT_FOUND: NOT_FOUND,
   THROTTLED: THROTTLED,
-  UNAUTHORIZED: NOT_ALLOWED,
-  // The functions check the Content-Type. API Gateway checks it only for unknown paths and methods.
-  UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
   // AWS WAF blocks only addresses that send too many requests. Its own response (web-acl.ts) comes before this one.
   WAF_FILTERED: THROTTLED,
+  MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
+  RESOURCE_NOT_FOUND: NOT_FOUND,
+  // API Gateway may send it for an unknown path if it takes the bearer token for an AWS signature.
+  INVALID_SIGNATURE: NOT_FOUND,
+  // The function checks the Content-Type. API Gateway checks it only for unknown paths and methods.
+  UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
+  // No authorizer or policy of this API sends these three. Without them, they would be error 400 as DEFAULT_4XX.
+  ACCESS_DENIED: NOT_ALLOWED,
+  EXPIRED_TOKEN: NOT_ALLOWED,
+  UNAUTHORIZED: NOT_ALLOWED,
 } satisfies Record<string, ErrorBody>;

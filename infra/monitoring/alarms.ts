@@ -1,5 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { RestApiBase } from 'aws-cdk-lib/aws-apigateway';
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { AlarmProps, IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Alarm, MathExpression, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -10,8 +10,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { pascalCaseId } from '../../model/contract.ts';
-import type { CanaryRelease } from '../canary-release.ts';
+import type { Release } from '../release.ts';
 import type { Stage } from '../settings.ts';
 import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
 
@@ -30,7 +29,7 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { releases, api, settings: { email, runbookUrl } = {} } = props;
+    const { release, api, settings: { email, runbookUrl } = {} } = props;
     this.#runbookUrl = runbookUrl;
     const { stackName, account } = Stack.of(this);
     // CloudWatch cannot use the AWS managed key of SNS.
@@ -49,22 +48,18 @@ export class Alarms extends Construct {
       datapointsToAlarm: 2,
       alarmDescription: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
     });
-    for (const { operation, live } of releases) {
-      const { operationId } = operation;
-      const prefix = pascalCaseId(operation);
-      this.#addAlarm('Crashes', live.metricErrors({ period: MINUTE }), {
-        threshold: 1,
-        datapointsToAlarm: 1,
-        alarmDescription: `The function of ${operationId} crashed, timed out, ran out of memory or did not start. First: run the saved query "faults".`,
-        prefix,
-      });
-      this.#addAlarm('FunctionThrottles', live.metricThrottles({ period: MINUTE }), {
-        threshold: 1,
-        datapointsToAlarm: 2,
-        alarmDescription: `Lambda throttles the function of ${operationId}: the account has no concurrency left, or somebody limited the function. First: run concurrency.`,
-        prefix,
-      });
-    }
+    this.#addAlarm('Crashes', release.live.metricErrors({ period: MINUTE }), {
+      threshold: 1,
+      datapointsToAlarm: 1,
+      alarmDescription:
+        'The function crashed, timed out, ran out of memory or did not start. First: run the saved query "faults".',
+    });
+    this.#addAlarm('FunctionThrottles', release.live.metricThrottles({ period: MINUTE }), {
+      threshold: 1,
+      datapointsToAlarm: 2,
+      alarmDescription:
+        'Lambda throttles the function: the account has no concurrency left, or somebody limited the function. First: open Lambda > Dashboard.',
+    });
     this.#addAlarm('Throttled', withZeros(stackMetric(this, 'Throttled')), {
       threshold: 10,
       datapointsToAlarm: 3,
@@ -73,7 +68,7 @@ export class Alarms extends Construct {
     this.#addAlarm('Latency', slowRequests(api.restApi), {
       threshold: 1,
       datapointsToAlarm: 3,
-      alarmDescription: 'At least 1 % of requests take over 2 s. First: run latency.',
+      alarmDescription: 'At least 1 % of requests take over 2 s. First: open the dashboard.',
     });
     this.#addAlarm('Unauthorized', stackMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
       threshold: 100,
@@ -82,26 +77,26 @@ export class Alarms extends Construct {
       alarmDescription:
         'At least 100 requests in 5 minutes had no valid token. First: run the saved query "requests by client".',
     });
-    this.#addReleaseRule(releases);
+    this.#addReleaseRule(release);
   }
 
   /**
    * Publishes a sentence for each release that fails or is stopped ("Monitoring deployments with Amazon CloudWatch
    * Events").
    */
-  #addReleaseRule(releases: CanaryRelease[]): void {
+  #addReleaseRule(release: Release): void {
     const [id, state] = ['deploymentId', 'state'].map((name) => EventField.fromPath(`$.detail.${name}`));
     new Rule(this, 'FailedRelease', {
       description: 'A release failed or was stopped',
       eventPattern: {
         source: ['aws.codedeploy'],
         detailType: ['CodeDeploy Deployment State-change Notification'],
-        detail: { application: releases.map(({ application }) => application), state: ['FAILURE', 'STOP'] },
+        detail: { application: [release.application], state: ['FAILURE', 'STOP'] },
       },
       targets: [
         new SnsTopic(this.topic, {
           message: RuleTargetInput.fromText(
-            `A release of ${Stack.of(this).stackName} ended with ${state}. First: run release ${id}. More: ${this.#linkTo('When a release fails')}`,
+            `A release of ${Stack.of(this).stackName} ended with ${state}. First: open CodeDeploy > Deployments > ${id}. More: ${this.#linkTo('When a release fails')}`,
           ),
         }),
       ],
@@ -114,18 +109,19 @@ export class Alarms extends Construct {
     return `${this.#runbookUrl}#${section.toLowerCase().replaceAll(' ', '-')}`;
   }
 
-  /** Adds an alarm. `section` is its heading in docs/operations.md, and its id after the prefix. */
+  /** Adds an alarm. `section` is the second part of its name, and its heading in docs/operations.md. */
   #addAlarm(
     section: string,
     metric: IMetric,
-    { prefix = '', ...props }: Partial<AlarmProps> & { threshold: number; alarmDescription: string; prefix?: string },
+    props: Partial<AlarmProps> & { threshold: number; alarmDescription: string },
   ): void {
-    const alarm = new Alarm(this, prefix + section, {
+    const alarm = new Alarm(this, section, {
       metric,
       evaluationPeriods: 5,
       // Without requests there is no data, and nothing is broken.
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...props,
+      alarmName: `${Stack.of(this).stackName}-${section}`,
       alarmDescription: `${props.alarmDescription} More: ${this.#linkTo(section)}`,
     });
     alarm.addAlarmAction(new SnsAction(this.topic));
@@ -139,7 +135,7 @@ export class Alarms extends Construct {
  * with little traffic these are cold starts. A p99 alarm would need 1,000 requests per minute ("Percentile-based alarms
  * and low data samples").
  */
-function slowRequests(restApi: RestApiBase): MathExpression {
+function slowRequests(restApi: RestApi): MathExpression {
   const latency = (statistic: string) => restApi.metricLatency({ statistic, period: MINUTE });
   return new MathExpression({
     label: 'Slow requests, %',

@@ -17,7 +17,11 @@ const P99 = { statistic: 'p99', period: MINUTE };
 const SIZE = { width: 12, height: 6 };
 
 /** Creates the dashboard: what a person looks at first, for the last three hours. */
-export function addDashboard(scope: Construct, { tables, functions, api }: MonitoredResources, alarms: Alarm[]): void {
+export function addDashboard(
+  scope: Construct,
+  { tables, createPlant, api }: MonitoredResources,
+  alarms: Alarm[],
+): void {
   const { stackName, region } = Stack.of(scope);
   new Dashboard(scope, 'Dashboard', {
     // With the region, because a dashboard name is unique in all regions of an account ("Creating a CloudWatch
@@ -34,12 +38,12 @@ export function addDashboard(scope: Construct, { tables, functions, api }: Monit
           stackMetric(scope, 'Unauthorized'),
         ]),
         new LogQueryWidget({
-          title: 'Requests by operation and error',
-          logGroupNames: functions.map(({ logGroup }) => logGroup.logGroupName),
+          title: 'Requests by error',
+          logGroupNames: [createPlant.logGroup.logGroupName],
           view: LogQueryVisualizationType.TABLE,
           queryLines: [
-            `filter ispresent(${field('operation')})`,
-            `stats count(*) as requests by ${field('operation')} as operation, ${field('error')} as error`,
+            `filter ispresent(${field('outcome')})`,
+            `stats count(*) as requests by ${field('outcome')} as outcome, ${field('error')} as error`,
             'sort requests desc',
           ],
           ...SIZE,
@@ -47,17 +51,14 @@ export function addDashboard(scope: Construct, { tables, functions, api }: Monit
         graph('Latency, ms', [
           api.restApi.metricLatency({ period: MINUTE, statistic: 'p50', label: 'API Gateway, p50' }),
           api.restApi.metricLatency({ ...P99, label: 'API Gateway, p99' }),
-          ...functions.map(({ operation, lambda }) =>
-            lambda.metricDuration({ ...P99, label: `function of ${operation.operationId}, p99` }),
-          ),
+          createPlant.lambda.metricDuration({ ...P99, label: 'function, p99' }),
         ]),
-        graph(
-          'DynamoDB: request units per minute',
-          Object.values(tables).flatMap((table) => [
-            table.metricConsumedReadCapacityUnits({ period: MINUTE, label: `${table.node.id}: read` }),
-            table.metricConsumedWriteCapacityUnits({ period: MINUTE, label: `${table.node.id}: write` }),
-          ]),
-        ),
+        graph('DynamoDB: request units per minute', [
+          tables.plants.metricConsumedReadCapacityUnits({ period: MINUTE, label: 'plants: read' }),
+          tables.plants.metricConsumedWriteCapacityUnits({ period: MINUTE, label: 'plants: write' }),
+          tables.accessTokens.metricConsumedReadCapacityUnits({ period: MINUTE, label: 'access tokens: read' }),
+          tables.accessTokens.metricConsumedWriteCapacityUnits({ period: MINUTE, label: 'access tokens: write' }),
+        ]),
       ],
     ],
   });

@@ -2,48 +2,51 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup, type MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { ErrorNumber } from '../../functions/errors.ts';
 import type { RequestLine } from '../../functions/middleware/request-log.ts';
-import type { Api } from '../api/api.ts';
-import type { CanaryRelease } from '../canary-release.ts';
-import { gatewayResponses } from '../data/gateway-responses.ts';
-import type { OperationFunction } from '../functions.ts';
+import type { Api } from '../api.ts';
+import type { CreatePlantFunction } from '../function.ts';
+import type { Release } from '../release.ts';
 import type { Tables } from '../tables.ts';
 
 /** The parts of the stack that metrics, alarms, dashboard and queries use. */
 export interface MonitoredResources {
   tables: Tables;
-  functions: OperationFunction[];
-  releases: CanaryRelease[];
+  createPlant: CreatePlantFunction;
+  release: Release;
   api: Api;
 }
 
 /** The period of the metrics in alarms and on the dashboard. */
 export const MINUTE = Duration.minutes(1);
 
-/** A metric of the whole stack. CloudWatch adds up the filters of all logs ("CloudWatch concepts", Aggregation). */
+/** A metric of the whole stack. CloudWatch adds up the filters of both logs ("CloudWatch concepts", Aggregation). */
 type StackMetric = 'Faults' | 'Throttled' | 'Unauthorized';
-/** A field of the functions' log. The compiler compares the name of a pattern's first field with what functions log. */
+/** A field of the function's log. The compiler compares the name of a pattern's first field with what is logged. */
 type Field = `$.message.${keyof RequestLine}`;
 type Pattern = `${Field} ${'=' | '>='} ${string}` | `$.gatewayResponse = ${string}`;
 
-/** The gateway response types with error 500 or above. */
-export const gatewayFaults = gatewayResponseTypes((error) => error >= 500);
+/**
+ * The gateway response types that mean an internal error or a timeout. The access log has the type that occurred, also
+ * if API Gateway responds with the body of DEFAULT_5XX.
+ */
+export const GATEWAY_FAULTS = ['API_CONFIGURATION_ERROR', 'DEFAULT_5XX', 'INTEGRATION_FAILURE', 'INTEGRATION_TIMEOUT'];
 
 /**
- * Counts errors 500, 503 and 504 as `Faults`, 429 as `Throttled`, and the functions' 401 as `Unauthorized`, because API
+ * Counts errors 500, 503 and 504 as `Faults`, 429 as `Throttled`, and the function's 401 as `Unauthorized`, because API
  * Gateway's own metrics count every error as a 400.
  */
-export function addStackMetrics({ functions, api }: MonitoredResources): void {
+export function addStackMetrics({ createPlant, api }: MonitoredResources): void {
   const add = (log: LogGroup, metric: StackMetric, pattern: Pattern) => addMetricFilter(log, metric, metric, pattern);
-  for (const { logGroup } of functions) {
-    add(logGroup, 'Faults', '$.message.error >= 500');
-    add(logGroup, 'Throttled', '$.message.error = 429');
-    add(logGroup, 'Unauthorized', '$.message.error = 401');
-  }
-  const isOneOf = (types: string[]): Pattern => `$.gatewayResponse = "${types.join('" || $.gatewayResponse = "')}"`;
-  add(api.accessLog, 'Faults', isOneOf(gatewayFaults));
-  add(api.accessLog, 'Throttled', isOneOf(gatewayResponseTypes((error) => error === 429)));
+  add(createPlant.logGroup, 'Faults', '$.message.error >= 500');
+  add(createPlant.logGroup, 'Throttled', '$.message.error = 429');
+  add(createPlant.logGroup, 'Unauthorized', '$.message.error = 401');
+  add(
+    api.accessLog,
+    'Faults',
+    `$.gatewayResponse = ${GATEWAY_FAULTS.map((type) => `"${type}"`).join(' || $.gatewayResponse = ')}`,
+  );
+  // API Gateway may write no line for some responses of a large flood ("Monitor REST APIs in API Gateway").
+  add(api.accessLog, 'Throttled', '$.gatewayResponse = "THROTTLED" || $.gatewayResponse = "WAF_FILTERED"');
 }
 
 /**
@@ -64,8 +67,4 @@ export function addMetricFilter(logGroup: LogGroup, id: string, metricName: stri
 /** Returns a metric of the stack, as a sum per minute. */
 export function stackMetric(scope: Construct, metricName: StackMetric): Metric {
   return new Metric({ namespace: Stack.of(scope).stackName, metricName, statistic: Stats.SUM, period: MINUTE });
-}
-
-function gatewayResponseTypes(matches: (error: ErrorNumber) => boolean): string[] {
-  return Object.entries(gatewayResponses).flatMap(([type, { error }]) => (matches(error) ? type : []));
 }

@@ -2,13 +2,13 @@ import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { RequestLine } from '../../functions/middleware/request-log.ts';
-import { gatewayFaults, type MonitoredResources } from './metrics.ts';
+import { GATEWAY_FAULTS, type MonitoredResources } from './metrics.ts';
 
-/** A field of a request in the functions' log. */
+/** A field of a request in the function's log. */
 export const field = (name: keyof RequestLine) => `message.${name}`;
 
 /**
- * The extended request id, in function logs and the access log. Clients cannot choose it ("Variables for access
+ * The extended request id, in the function's log and the access log. Clients cannot choose it ("Variables for access
  * logging for API Gateway").
  */
 const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedRequestId)`;
@@ -25,9 +25,8 @@ const FAULT = `coalesce(${field('fault')}.message, message.errorType, record.sta
 const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}.cause.message, message.errorMessage, record.errorType)`;
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
-export function addSavedQueries(scope: Construct, { functions, api }: MonitoredResources): void {
-  const allLogs = [...functions.map(({ logGroup }) => logGroup), api.accessLog];
-  const logGroupNames = allLogs.map(({ logGroupName }) => logGroupName);
+export function addSavedQueries(scope: Construct, { createPlant, api }: MonitoredResources): void {
+  const logGroupNames = [createPlant.logGroup.logGroupName, api.accessLog.logGroupName];
   const save = (name: string, ...commands: string[]) =>
     new CfnQueryDefinition(scope, `Query ${name}`, {
       name: `${Stack.of(scope).stackName}/${name}`,
@@ -37,7 +36,7 @@ export function addSavedQueries(scope: Construct, { functions, api }: MonitoredR
   save(
     'faults',
     `fields @timestamp, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${FAULT} as fault, ${CAUSE} as cause`,
-    `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or ${UNFINISHED} or gatewayResponse in ${JSON.stringify(gatewayFaults)}`,
+    `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or ${UNFINISHED} or gatewayResponse in ${JSON.stringify(GATEWAY_FAULTS)}`,
     'sort @timestamp desc',
     'limit 100',
   );

@@ -11,7 +11,7 @@ import { eventWith } from '../support/event.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
 import { copyProject } from '../support/project-copy.ts';
-import { bundlesWith, createPlant } from '../support/stack.ts';
+import { bundleWith } from '../support/stack.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
 
 /* The built bundle of createPlant under AWS's runtime client for Node.js. */
@@ -22,7 +22,7 @@ const runtime = closedAtEnd(await startBundle());
 
 /** Bundles createPlant with these settings, and starts it with these additional environment variables. */
 function startBundle(settings: Partial<StackSettings> = {}, variables: Record<string, string> = {}): Promise<Runtime> {
-  const folder = bundlesWith(settings).ofFunction(createPlant);
+  const folder = bundleWith(settings);
   return startRuntime(folder, { ...localVariables(proxy.endpoint), ...variables });
 }
 

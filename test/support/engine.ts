@@ -13,7 +13,7 @@ import {
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/plant.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
-import { tableLogicalId } from '../../infra/data/table-keys.ts';
+import { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../../infra/data/tables.ts';
 import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { localVariables } from '../../tools/local/environment.ts';
 import type { StoredItem } from '../../tools/shared/table.ts';
@@ -39,7 +39,7 @@ export async function startEngine() {
   Object.assign(process.env, localVariables(endpoint));
   await createTables(endpoint);
   const client = localClient(endpoint);
-  const [plantsTable, accessTokensTable] = [tableLogicalId('plants'), tableLogicalId('accessTokens')];
+  const [plantsTable, accessTokensTable] = [PLANTS_TABLE, ACCESS_TOKENS_TABLE];
 
   return {
     endpoint,

@@ -1,10 +1,8 @@
 import middy from '@middy/core';
-import type { Template } from 'aws-cdk-lib/assertions';
 import { vi } from 'vitest';
 import { type ErrorNumber, PlantStoreError } from '../../functions/errors.ts';
 import { requestLog } from '../../functions/middleware/request-log.ts';
 import { contextWith, eventWith } from './event.ts';
-import { onlyOf } from './stack.ts';
 
 /** The line, in Lambda's JSON log format, that a function logs for a request that succeeds or fails with `error`. */
 export async function requestLine(error?: ErrorNumber) {
@@ -23,9 +21,4 @@ export async function requestLine(error?: ErrorNumber) {
   const message = spy.mock.lastCall?.[0];
   spy.mockRestore();
   return JSON.parse(JSON.stringify({ timestamp: '2026-01-01T00:00:00.000Z', level: level.toUpperCase(), message }));
-}
-
-/** The names of the members of a line in the access log. */
-export function accessLogMembers(template: Template): string[] {
-  return Object.keys(JSON.parse(onlyOf(template, 'AWS::ApiGateway::Stage').AccessLogSetting.Format));
 }

@@ -1,24 +1,15 @@
+import type { Template } from 'aws-cdk-lib/assertions';
 import { expect } from 'vitest';
-import type { GrantedOperation } from '../../infra/functions.ts';
-import { functionOf, templateWith, textOf } from './stack.ts';
-
-interface Resource {
-  Type: string;
-  Properties: {
-    Role: { 'Fn::GetAtt': [role: string, attribute: string] };
-    ManagedPolicyArns?: unknown[];
-    Roles: { Ref: string }[];
-    PolicyDocument: { Statement: { Action: string | string[]; Resource: unknown }[] };
-  };
-}
+import { onlyOf, propertiesOf, templateWith, textOf } from './stack.ts';
 
 /** The ARNs of a role's managed policies, and its own permissions as ACTION RESOURCE: `dynamodb:PutItem PLANTS.Arn`. */
-export function permissionsOf(resources: Record<string, Resource>, role: string): string[] {
-  const { ManagedPolicyArns = [], ...others } = resources[role]?.Properties ?? {};
+export function permissionsOf(template: Template, role: string): string[] {
+  const { ManagedPolicyArns = [], ...others } = propertiesOf(template, 'AWS::IAM::Role')[role];
   expect(others).toEqual({ AssumeRolePolicyDocument: expect.anything() });
-  const granted = Object.values(resources)
-    .filter(({ Type, Properties }) => Type === 'AWS::IAM::Policy' && Properties.Roles.some(({ Ref }) => Ref === role))
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+  const policies = Object.values(propertiesOf(template, 'AWS::IAM::Policy'));
+  const granted = policies
+    .filter(({ Roles }) => Roles.some(({ Ref }: { Ref: string }) => Ref === role))
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
     .flatMap(({ Action, Resource, ...others }) => {
       expect(others).toEqual({ Effect: 'Allow' });
       return [Action].flat().flatMap((action) => [Resource].flat().map((resource) => `${action} ${textOf(resource)}`));
@@ -26,9 +17,7 @@ export function permissionsOf(resources: Record<string, Resource>, role: string)
   return [...ManagedPolicyArns.map(textOf), ...granted].toSorted();
 }
 
-/** The calls to DynamoDB that the role of an operation allows, each as ACTION TABLE. TABLE is a logical id. */
-export function databaseCallsOf(operation: GrantedOperation): string[] {
-  const template = templateWith({});
-  const permissions = permissionsOf(template.toJSON()['Resources'], functionOf(template, operation).roleId);
-  return permissions.flatMap((permission) => /^dynamodb:(.*)\.Arn$/.exec(permission)?.[1] ?? []);
+/** The permissions of the function's role. */
+export function functionPermissions(template = templateWith()): string[] {
+  return permissionsOf(template, onlyOf(template, 'AWS::Lambda::Function').Role['Fn::GetAtt'][0]);
 }

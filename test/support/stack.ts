@@ -1,35 +1,40 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import type { gatewayResponsesWith } from '../../infra/api/definition.ts';
-import type { GrantedOperation } from '../../infra/functions.ts';
-import { grantedOperations } from '../../infra/grants.ts';
-import { PRODUCTION, type StackSettings, withDefaults } from '../../infra/settings.ts';
+import { PRODUCTION, type StackSettings, type Stage, withDefaults } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
-import type { Operation } from '../../model/contract.ts';
 
-/** The operations of the contract. */
-export const allOperations = grantedOperations();
+/** A stage in which every setting has a value. */
+export const EVERYTHING: Required<Stage> = {
+  alarms: { email: 'ops@example.com', runbookUrl: 'https://example.com/operations.md' },
+  allowOrigins: ['https://a.example'],
+  cloudWatchRole: true,
+  domain: { name: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' },
+  ephemeral: false,
+  identityProvider: { issuer: 'https://id.example.com', audiences: ['plants', 'gardens'], scope: 'write' },
+  requestsPerSecond: 500,
+  webAcl: true,
+};
 
-// TypeScript does not know that openapi.yaml has it.
-export const createPlant = allOperations.find(({ operationId }) => operationId === 'createPlant') as GrantedOperation;
+/** The feature flags of cdk.json, with which the CDK CLI deploys. */
+export const { context }: { context: Record<string, unknown> } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8'),
+);
 
-/** The settings of a stack that a test changes. */
-type Settings = Partial<StackSettings>;
-
-/** The stack with these settings and operations. Skips bundling, which takes seconds. */
-export function stackWith(settings: Settings, operations = allOperations, bundled: string[] = []): PlantStoreStack {
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': bundled } });
+/** The stack of production with these settings. Skips bundling, which takes seconds. */
+export function stackWith(settings: Partial<StackSettings> = {}, bundled: string[] = []): PlantStoreStack {
+  const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': bundled } });
   const { stage = PRODUCTION, withoutCanary, ...ofStage } = settings;
-  return new PlantStoreStack(app, { ...withDefaults(stage, ofStage, withoutCanary), operations });
+  return new PlantStoreStack(app, withDefaults(stage, ofStage, withoutCanary));
 }
 
 const templates = new Map<string, Template>();
 
-/** The stack's template, synthesized once for all tests of a process. */
-export function templateWith(settings: Settings, operations = allOperations): Template {
-  const key = JSON.stringify([settings, operations]);
-  const template = templates.get(key) ?? Template.fromStack(stackWith(settings, operations));
+/** The stack's template, synthesized once for all tests of a file. */
+export function templateWith(settings: Partial<StackSettings> = {}): Template {
+  const key = JSON.stringify(settings);
+  const template = templates.get(key) ?? Template.fromStack(stackWith(settings));
   templates.set(key, template);
   return template;
 }
@@ -40,76 +45,23 @@ export function propertiesOf(template: Template, type: string) {
   return Object.fromEntries(resources.map(([id, { Properties }]) => [id, Properties]));
 }
 
+/** The logical id of the only resource of a type. */
+export function onlyIdOf(template: Template, type: string): string {
+  template.resourceCountIs(type, 1);
+  return Object.keys(template.findResources(type)).join();
+}
+
 /** The properties of the only resource of a type. */
 export function onlyOf(template: Template, type: string) {
-  template.resourceCountIs(type, 1);
-  return Object.values(propertiesOf(template, type))[0];
+  return propertiesOf(template, type)[onlyIdOf(template, type)];
 }
 
-/** The function of an operation. */
-export function functionOf(template: Template, { method, path }: Pick<Operation, 'method' | 'path'>) {
-  const functions = Object.entries(propertiesOf(template, 'AWS::Lambda::Function'));
-  const [id, properties] = functions.find(([, { Description }]) => Description === `${method} ${path}`) ?? [];
-  if (id === undefined) throw new Error(`The template has no function for ${method} ${path}.`);
-  return {
-    id,
-    properties,
-    roleId: properties.Role['Fn::GetAtt'][0] as string,
-    logGroup: properties.LoggingConfig.LogGroup.Ref as string,
-  };
-}
-
-/** The resources that release an operation's function. `alarmIds` are the alarms that roll a release back. */
-export function releaseOf(template: Template, operation: Operation) {
-  const { id } = functionOf(template, operation);
-  const aliases = template.findResources('AWS::Lambda::Alias', { Properties: { FunctionName: { Ref: id } } });
-  const [[aliasId = '', alias] = [], ...others] = Object.entries(aliases);
-  if (!alias || others.length > 0) throw new Error(`The function of ${operation.operationId} must have one alias.`);
-  const update = alias['UpdatePolicy'].CodeDeployLambdaAliasUpdate;
-  const group = propertiesOf(template, 'AWS::CodeDeploy::DeploymentGroup')[update.DeploymentGroupName.Ref];
-  return {
-    aliasId,
-    alias,
-    /** The logical id of the alias's version. */
-    versionId: alias['Properties'].FunctionVersion['Fn::GetAtt'][0] as string,
-    group,
-    alarmIds: group.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref) as string[],
-  };
-}
-
-/** The OpenAPI document that defines the API. */
-export function apiDefinitionOf(template: Template) {
-  return onlyOf(template, 'AWS::ApiGateway::RestApi').Body;
-}
-
-/** The API's methods. `ANY` is every method of a path that has no entry of its own. */
-export function methodsOf(template: Template) {
-  const paths: Record<string, ReturnType<typeof apiDefinitionOf>> = apiDefinitionOf(template).paths;
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => ({
-      method: method === 'x-amazon-apigateway-any-method' ? 'ANY' : method.toUpperCase(),
-      path,
-      parameters: methods[method].parameters as { name: string }[],
-      integration: methods[method]['x-amazon-apigateway-integration'],
-      responses: methods[method].responses,
-    })),
-  );
-}
-
-/** The gateway responses by type. */
-export function gatewayResponsesOf(template: Template): ReturnType<typeof gatewayResponsesWith> {
-  return apiDefinitionOf(template)['x-amazon-apigateway-gateway-responses'];
-}
-
-/** Bundles the functions of a stack, which takes seconds. The returned functions return the folder of a bundle. */
-export function bundlesWith(settings: Settings) {
-  const stack = stackWith(settings, allOperations, ['**']);
+/** Bundles the function, which takes seconds. Returns the folder of the bundle. */
+export function bundleWith(settings: Partial<StackSettings> = {}): string {
+  const stack = stackWith(settings, ['**']);
   const assembly = App.of(stack)?.synth().directory ?? '';
-  const template = Template.fromStack(stack);
-  const folder = ({ Code }: { Code: { S3Key: string } }) => join(assembly, `asset.${Code.S3Key.split('.')[0]}`);
-  return {
-    ofFunction: (operation: Pick<Operation, 'method' | 'path'>) => folder(functionOf(template, operation).properties),
-  };
+  const { Code } = onlyOf(Template.fromStack(stack), 'AWS::Lambda::Function');
+  return join(assembly, `asset.${Code.S3Key.split('.')[0]}`);
 }
 
 /** A value of a template as text: a Ref as `ID`, a Fn::GetAtt as `ID.ATTRIBUTE`, a Fn::Join as its joined parts. */

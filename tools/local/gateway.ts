@@ -123,8 +123,7 @@ async function respond(routes: Route[], request: Omit<GatewayRequest, 'resource'
 const allowOrigins = () => optionalVariable('ALLOW_ORIGINS')?.split(',') ?? [];
 
 function preflightResponse(method: string, routes: Route[]): RawResponse | undefined {
-  const methods = routes.map((route) => route.method);
-  const headers = method === 'OPTIONS' && routes.length > 0 && preflightHeaders(methods, allowOrigins());
+  const headers = method === 'OPTIONS' && routes.length > 0 && preflightHeaders(allowOrigins());
   return headers ? { status: 200, headers: { ...headers, 'content-type': 'application/json' }, text: '' } : undefined;
 }
 

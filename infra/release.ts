@@ -1,0 +1,90 @@
+import { type CfnResource, Stack, Validations } from 'aws-cdk-lib';
+import { Alarm, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
+import { Alias, type IVersion } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import type { CreatePlantFunction } from './function.ts';
+import { addMetricFilter, MINUTE } from './monitoring/metrics.ts';
+import type { StackSettings } from './settings.ts';
+
+const ALIAS = 'live';
+
+interface ReleaseProps extends Pick<StackSettings, 'ephemeral' | 'withoutCanary'> {
+  /** The function behind the alias. */
+  createPlant: CreatePlantFunction;
+}
+
+/**
+ * The alias `live` of the function, which receives the traffic. A deployment moves 10 % of the traffic to the new
+ * version for 10 minutes, then all of it; in an ephemeral stack all at once. CodeDeploy rolls back after one crash or
+ * one error 500 of the new version, and after a person stops the deployment. Errors 429, 503 and 504 do not count,
+ * because a rollback does not repair the database.
+ */
+export class Release extends Construct {
+  readonly live: Alias;
+  /** The name of the application in CodeDeploy. */
+  readonly application: string;
+
+  constructor(scope: Construct, id: string, { createPlant, ephemeral, withoutCanary }: ReleaseProps) {
+    super(scope, id);
+    const { lambda, logGroup } = createPlant;
+    const { currentVersion, functionName } = lambda;
+    const { version } = currentVersion;
+    // The cast is needed because CDK's class and interface have different types of `role`.
+    this.live = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });
+
+    // The version is in the pattern and in the name, so that the metric never counts another version's errors.
+    const internalErrors = addMetricFilter(
+      logGroup,
+      'InternalErrors',
+      `InternalErrors-${version}`,
+      `$.message.error = 500 && $.message.version = "${version}"`,
+    );
+    // The filter must exist before the alias moves, so that it counts the canary's first request.
+    this.live.node.addDependency(internalErrors);
+    // Failed invocations of this version through the alias ("Types of metrics for Lambda functions"). The alias's own
+    // metric also counts the old version: its errors would stop the release that repairs it.
+    const crashes = lambda.metricErrors({
+      dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
+      period: MINUTE,
+    });
+    const deployments = new LambdaDeploymentGroup(this, 'Deployments', {
+      alias: this.live,
+      deploymentConfig: ephemeral
+        ? LambdaDeploymentConfig.ALL_AT_ONCE
+        : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
+      alarms: [
+        this.#addAlarm(
+          'VersionInternalErrors',
+          version,
+          internalErrors.metric({ statistic: Stats.SUM, period: MINUTE }),
+          'responded with error 500',
+        ),
+        this.#addAlarm('VersionCrashes', version, crashes, 'crashed, timed out, ran out of memory or did not start'),
+      ],
+      autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
+    });
+    this.application = deployments.application.applicationName;
+    // Without the update policy, CloudFormation moves the alias at once, without CodeDeploy.
+    if (withoutCanary) (this.live.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
+    Validations.of(deployments).acknowledge({
+      id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
+      reason: 'This is the AWS managed policy with the least permissions that CodeDeploy needs to move an alias.',
+    });
+  }
+
+  /**
+   * Adds an alarm of one version. Its name contains the version, because CloudFormation creates a new alarm for a new
+   * name: an updated alarm would keep the state of the previous version.
+   */
+  #addAlarm(id: string, version: string, metric: Metric, failure: string): Alarm {
+    return new Alarm(this, id, {
+      alarmName: `${Stack.of(this).stackName}-${id}-${version}`,
+      alarmDescription: `The newest version ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm sends no message. A failed release does.`,
+      metric,
+      threshold: 1,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+  }
+}
