@@ -7,7 +7,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 /** The fast tests. The slow ones have test/slow.config.ts. */
 export default defineConfig({
   test: {
-    include: ['{functions,infra,model,tools}/**/*.test.ts', 'test/*.test.ts'],
+    include: ['{functions,infra,tools}/**/*.test.ts', 'test/*.test.ts'],
     // Logs of tests that pass would hide the failures.
     silent: 'passed-only',
     // Only for tests that hang. The slowest test takes 20 s on a busy machine.

@@ -6,7 +6,7 @@ import { tokenItem } from '../functions/tokens/token.ts';
 import type { StackSettings } from '../infra/settings.ts';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
-import { localVariables } from '../tools/local/environment.ts';
+import { localVariables } from '../tools/local/dynamodb.ts';
 
 const ITEM = tokenItem(DEVELOPMENT_TOKEN, 'bench', 0, 9_999_999_999);
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import makeTemporaryFolder from '../test/support/temporary-folder.ts';
+import { checked, command } from '../tools/command.ts';
 import { projectRoot } from '../tools/project-root.ts';
-import { checkedNumber, command } from '../tools/shared/command.ts';
 import { buildHandlers } from './build.ts';
 import { startFakeServices } from './fake-services.ts';
 import { measure } from './measure.ts';
@@ -17,7 +17,7 @@ const options = { rounds: { type: 'string', default: '20' } } as const;
 const removeTemporaryFolder = makeTemporaryFolder();
 
 await command({ usage: 'Usage: npm run bench -- [--rounds 20]', options }, async (values) => {
-  const rounds = checkedNumber('--rounds', values.rounds, 1, 1000);
+  const rounds = Number(checked('--rounds', values.rounds, /^[1-9]\d{0,2}$/, 'a number from 1 to 999'));
   const fakes = await startFakeServices();
   const handlers: MeasuredHandler[] = (await buildHandlers(fakes)).map((handler) => ({ ...handler, runs: [] }));
   // The handlers run in turn, so that a slow minute of the machine affects all of them.

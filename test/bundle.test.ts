@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { localVariables } from '../tools/local/environment.ts';
+import { localVariables } from '../tools/local/dynamodb.ts';
 import { bundleWith, EVERYTHING } from './support/stack.ts';
 
 const folder = bundleWith();

@@ -1,8 +1,18 @@
-/* Runs before npm test, and before each command of tools/ that needs packages. */
-import './check-node.mjs';
+/*
+ * Runs before the commands of package.json. It is JavaScript, because an older Node.js cannot run TypeScript. The smoke
+ * test needs no packages.
+ */
 import { existsSync } from 'node:fs';
+import module from 'node:module';
 
-if (!existsSync('node_modules')) {
-  console.error('The packages are missing. Run npm ci, without --ignore-scripts.');
+const { node } = process.versions;
+if (Number.parseInt(node, 10) < 24) stop(`Node.js 24 is needed; this is ${node}.`);
+if (existsSync('node_modules')) {
+  // Keeps the compiled code of packages, so that the next start takes less time.
+  module.enableCompileCache('node_modules/.cache/node');
+} else if (!process.argv[1]?.endsWith('smoke.ts')) stop('The packages are missing.');
+
+function stop(reason) {
+  console.error(`${reason} Run npm ci, without --ignore-scripts.`);
   process.exit(1);
 }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { _, Ajv2020, type KeywordCxt } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { parse } from 'yaml';
-import { command } from './shared/command.ts';
+import { command } from './command.ts';
 
 const USAGE = `Usage: npm run generate
 

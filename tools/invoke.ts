@@ -1,48 +1,41 @@
 import { Console } from 'node:console';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { enableCompileCache } from 'node:module';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { readOperations } from '../model/contract.ts';
-import { projectRoot } from './project-root.ts';
-import { command } from './shared/command.ts';
-import { printable } from './shared/printable.ts';
+import { command } from './command.ts';
+import { createTables, findLocalRun, openDynamoDb, useLocalVariables } from './local/dynamodb.ts';
+import { contextOf } from './local/event.ts';
+import { escapeConsole } from './local/log.ts';
+import { printable } from './printable.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT
 
-Invokes the function of an event's route, without a server. EVENT is a JSON file with an API Gateway event, such as
-events/create-plant.json, or - for standard input. Uses the tables of this folder's local run, those at
+Invokes the function with an event, without a server. EVENT is a JSON file with an API Gateway event, such as
+events/create-plant.json, or - for standard input. Uses the tables of the local run, those at
 AWS_ENDPOINT_URL_DYNAMODB, or empty ones. Prints the response to stdout. Prints the function's log, and which tables
 it uses, to stderr. The exit status is 0 for a 200, and 1 otherwise.`;
 
-await command({ usage: USAGE, args: ['EVENT'] }, async (_, [file]) => {
-  enableCompileCache(join(projectRoot, 'node_modules/.cache/node'));
-  const event = await readEvent(String(file));
-  const { createTables, openDynamoDb } = await import('./local/dynamodb.ts');
-  const { readEnvFile, useLocalEnvironment } = await import('./local/environment.ts');
-  const { findLocalRun } = await import('./local/local-run.ts');
-  const { importHandler, invoke } = await import('./local/routes.ts');
-  // The functions print to stderr.
+await command({ usage: USAGE, arg: 'EVENT' }, async (_, file) => {
+  const event = await readEvent(file);
+  // The function prints to stderr.
   globalThis.console = new Console(process.stderr);
-  readEnvFile();
-  const localRun = await findLocalRun();
-  const isEmpty = !localRun && !process.env['AWS_ENDPOINT_URL_DYNAMODB'];
-  const { endpoint, close } = localRun ? { ...localRun, close: async () => {} } : await openDynamoDb();
-  const tables = isEmpty ? 'empty tables' : `the tables of ${localRun ? 'the local run' : endpoint}`;
+  escapeConsole();
+  if (existsSync('.env')) process.loadEnvFile();
+  const configured = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+  const localRun = configured ? undefined : await findLocalRun();
+  const { endpoint, close } = localRun ? { endpoint: localRun, close() {} } : await openDynamoDb();
+  const tables = localRun ? 'the tables of the local run' : configured ? `the tables of ${configured}` : 'empty tables';
   console.error(`Uses ${tables}.`);
   try {
-    useLocalEnvironment(endpoint);
+    useLocalVariables(endpoint);
     await createTables(endpoint);
-    const { httpMethod, resource } = event;
-    const operation = readOperations().find(({ method, path }) => method === httpMethod && path === resource);
-    if (!operation) throw new Error(`openapi.yaml has no operation ${httpMethod} ${resource}.`);
-    const route = { ...operation, handler: importHandler(operation) };
-    const response = (await invoke(route, event)) as { statusCode?: unknown } | null | undefined;
+    const { handler } = await import('../functions/create-plant/index.ts');
+    const response = await handler(event, contextOf(event));
     process.stdout.write(printable(`${JSON.stringify(response, null, 2)}\n`));
-    if (response?.statusCode !== 200) process.exitCode = 1;
+    if (response.statusCode !== 200) process.exitCode = 1;
   } finally {
-    await close();
+    close();
   }
 });
 
@@ -56,6 +49,9 @@ async function readEvent(file: string): Promise<APIGatewayProxyEvent> {
   }
   if (!(event?.httpMethod && event.resource && event.requestContext)) {
     throw new Error(`The event ${file} must be a REST proxy event, with httpMethod, resource and requestContext.`);
+  }
+  if (event.httpMethod !== 'POST' || event.resource !== '/plants') {
+    throw new Error(`The event ${file} was for ${event.httpMethod} ${event.resource}; it must be for POST /plants.`);
   }
   if (typeof event.body === 'object' && event.body !== null) {
     throw new Error(`The body of the event ${file} was an object; it must be a string with JSON, or null.`);

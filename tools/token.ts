@@ -1,9 +1,10 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { CACHED_MS } from '../functions/tokens/opaque-token-verifier.ts';
 import { fromTokenItem, newToken, type StoredToken, tokenKey } from '../functions/tokens/token.ts';
-import { checked, command, UsageError } from './shared/command.ts';
-import { printRows } from './shared/printable.ts';
-import { findTable, type Table } from './shared/table.ts';
+import { ACCESS_TOKENS_TABLE } from '../infra/data/tables.ts';
+import { checked, command, UsageError } from './command.ts';
+import { printable } from './printable.ts';
+import { findTable, type Table } from './table.ts';
 
 const USAGE = `Usage:
   npm run token -- create --name NAME [--expires 90d] [--stack STACK]
@@ -23,11 +24,11 @@ const MAX_LIFETIME_DAYS = 3650;
 const SECONDS_PER_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
 
 const ACTIONS = 'create, list or revoke';
-const ARGS = [`The command (${ACTIONS})`];
+const ARG = `The command (${ACTIONS})`;
 
-await command({ usage: USAGE, options: OPTIONS, args: ARGS }, async ({ name, expires, stack }, [action = '']) => {
+await command({ usage: USAGE, options: OPTIONS, arg: ARG }, async ({ name, expires, stack }, action) => {
   checked('The command', action, /^(create|list|revoke)$/, ACTIONS);
-  const tokensTable = () => findTable(stack, 'accessTokens');
+  const tokensTable = () => findTable(ACCESS_TOKENS_TABLE, stack);
   if (action === 'list') return printTokens(await readTokens(await tokensTable()));
   if (name === undefined) throw new UsageError('--name is missing; it must be the name of the token.');
   if (action === 'revoke') return await revokeTokens(await tokensTable(), name);
@@ -72,9 +73,12 @@ async function revokeTokens(table: Table, name: string): Promise<void> {
 function printTokens(tokens: StoredToken[]): void {
   const rows = tokens.map(({ name, createdAt, expiresAt }) => {
     const expired = expiresAt * 1000 <= Date.now() ? ' (expired)' : '';
-    return [name, isoTime(createdAt), isoTime(expiresAt) + expired];
+    return [printable(name), isoTime(createdAt), isoTime(expiresAt) + expired] as const;
   });
-  printRows([['NAME', 'CREATED', 'EXPIRES'], ...rows]);
+  const width = Math.max('NAME'.length, ...rows.map(([name]) => name.length));
+  for (const [name, created, expires] of [['NAME', 'CREATED', 'EXPIRES'] as const, ...rows]) {
+    console.log(`${name.padEnd(width)} ${created.padEnd(20)} ${expires}`);
+  }
 }
 
 function isoTime(secondsSince1970: number): string {

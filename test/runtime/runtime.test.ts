@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StackSettings } from '../../infra/settings.ts';
-import { localVariables } from '../../tools/local/environment.ts';
+import { localVariables } from '../../tools/local/dynamodb.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { contractBody } from '../support/contract-body.ts';
 import { startFailureProxy } from '../support/dynamodb-proxy.ts';

@@ -1,9 +1,9 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { request as sendRequest } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { digestOf, newToken, tokenKey } from '../../functions/tokens/token.ts';
+import { newToken, tokenItem, UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { type Input, startDynamoDbProxy } from '../support/dynamodb-proxy.ts';
@@ -80,17 +80,14 @@ test('its plants have the name "smoke test", and with another token other ids be
   }
 });
 
-const developmentKey = tokenKey(digestOf(DEVELOPMENT_TOKEN));
-test.each<[string, string, (input: Input) => Input, string[]]>([
+test.each<[string, (input: Input) => Input, string[]]>([
   [
     'loses a tag',
-    'PutItem',
     ({ Item: { tag: _, ...Item } = {}, ...input }) => ({ ...input, Item }),
     ['creates the same plant again', 'rejects the same plant without its tag'],
   ],
   [
     'rounds an id',
-    'PutItem',
     ({ Item: { id, ...item } = {}, ...input }) => {
       return { ...input, Item: { ...item, ...(id && { id: { N: String(Number(id.N)) } }) } };
     },
@@ -98,21 +95,25 @@ test.each<[string, string, (input: Input) => Input, string[]]>([
   ],
   [
     'drops the condition',
-    'PutItem',
     ({ ConditionExpression: _, ...input }) => input,
     ['rejects another name', 'rejects the same plant without its tag'],
   ],
-  [
-    'returns a token for any digest',
-    'GetItem',
-    (input) => ({ ...input, Key: developmentKey }),
-    ['rejects an unknown token'],
-  ],
-])('fails on a local run whose database %s', async (_, changed, change, titles) => {
+])('fails on a local run whose database %s', async (_, change, titles) => {
   const endpoint = await startDynamoDbProxy(engine, (action, input, send) => {
-    return send(action === changed ? change(input) : input);
+    return send(action === 'PutItem' ? change(input) : input);
   });
   expect(await smoke(await startLocalRun(endpoint))).toMatchObject({ code: 1, failed: titles });
+});
+
+test('fails if the service accepts an unknown token', async () => {
+  const item = tokenItem(UNKNOWN_TOKEN, 'x', 0, 2 ** 32);
+  const endpoint = await startDynamoDbProxy(engine, async (_, input, send) => {
+    const response = await send(input);
+    if (input.Key?.['digest']?.S !== item.digest.S) return response;
+    return { ...response, body: JSON.stringify({ Item: item, ConsumedCapacity: {} }) };
+  });
+  const failed = ['rejects an unknown token'];
+  expect(await smoke(await startLocalRun(endpoint))).toMatchObject({ code: 1, failed });
 });
 
 test('fails over HTTPS if the service accepts the public token', async () => {
@@ -188,6 +189,8 @@ test.each<[string, (token: string) => string]>([
 });
 
 const URL_MESSAGE = 'PLANT_STORE_URL must be an http or https URL without a user name or a password.\n';
+const NO_URL_MESSAGE =
+  'PLANT_STORE_TOKEN is set, but PLANT_STORE_URL is not. Set both, or none of them for the local run.\n';
 const TOKEN_MESSAGE =
   /^PLANT_STORE_TOKEN must be an access token: "plantstore_" and 43 letters or digits, or a JWT\.\n$/;
 test.each<[string, (url: string) => Record<string, string>, string | RegExp]>([
@@ -197,6 +200,7 @@ test.each<[string, (url: string) => Record<string, string>, string | RegExp]>([
   ['another scheme', (url) => ({ PLANT_STORE_URL: url.replace('http', 'ftp') }), URL_MESSAGE],
   ['no token for a URL', () => ({ PLANT_STORE_TOKEN: '' }), TOKEN_MESSAGE],
   ['a token of another form', () => ({ PLANT_STORE_TOKEN: `${DEVELOPMENT_TOKEN}\n` }), TOKEN_MESSAGE],
+  ['a token without a URL', (url) => ({ PLANT_STORE_URL: '', PORT: new URL(url).port }), NO_URL_MESSAGE],
   ['a wait that is no number', () => ({ PLANT_STORE_WAIT: '1m' }), 'PLANT_STORE_WAIT must be a number of seconds, '],
 ])('rejects %s before it sends a request', async (_, variables, message) => {
   const paths: string[] = [];
@@ -210,16 +214,18 @@ test.each<[string, (url: string) => Record<string, string>, string | RegExp]>([
   expect(stderr).not.toContain(DEVELOPMENT_TOKEN);
 });
 
-test.each([
-  ['there was no local run', undefined, 'There is no local run.'],
-  ['the local run has ended', '127.0.0.1:65535', 'There is no response from 127.0.0.1:65535 (ECONNREFUSED).'],
-])('says to start npm start first, if %s', async (_, host, message) => {
-  const folder = join(copy.directory, '.local');
-  mkdirSync(folder, { recursive: true });
-  if (host) writeFileSync(join(folder, 'local-run.json'), JSON.stringify({ url: `http://${host}` }));
-  const { code, stdout, stderr } = await smoke('', { PLANT_STORE_TOKEN: '' });
+test('says to start npm start first, if nothing listens', async () => {
+  const { code, stdout, stderr } = await smoke('', { PLANT_STORE_TOKEN: '', PORT: '65535' });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toBe(`${message} Start npm start first, or set PLANT_STORE_URL and PLANT_STORE_TOKEN.\n`);
+  expect(stderr).toBe(
+    'There is no response from 127.0.0.1:65535 (ECONNREFUSED). Start npm start first, or set PLANT_STORE_URL and PLANT_STORE_TOKEN.\n',
+  );
+});
+
+test('all other commands say to run npm ci if the packages are missing', async () => {
+  const { code, stderr } = await copy.run('npm run --silent plants', { PATH });
+  const message = 'The packages are missing. Run npm ci, without --ignore-scripts.\n';
+  expect({ code, stderr }).toEqual({ code: 1, stderr: message });
 });
 
 test('says which Node.js it needs on an older one', async () => {

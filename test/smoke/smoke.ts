@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -18,10 +18,14 @@ import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 const MAX_RESPONSE_BYTES = 1_000_000;
 const START_FIRST = 'Start npm start first, or set PLANT_STORE_URL and PLANT_STORE_TOKEN.';
 
-const { PLANT_STORE_URL, PLANT_STORE_TOKEN, PLANT_STORE_WAIT = '0' } = process.env;
-const baseUrl = checkedUrl(PLANT_STORE_URL || localRunUrl());
+if (existsSync('.env')) process.loadEnvFile();
+const { PLANT_STORE_URL, PLANT_STORE_TOKEN, PLANT_STORE_WAIT = '0', PORT } = process.env;
+if (PLANT_STORE_TOKEN && !PLANT_STORE_URL) {
+  stop('PLANT_STORE_TOKEN is set, but PLANT_STORE_URL is not. Set both, or none of them for the local run.');
+}
+const baseUrl = checkedUrl(PLANT_STORE_URL || `http://127.0.0.1:${PORT || 3000}`);
 const { host } = new URL(baseUrl);
-const token = PLANT_STORE_TOKEN || (PLANT_STORE_URL ? '' : DEVELOPMENT_TOKEN);
+const token = PLANT_STORE_URL ? (PLANT_STORE_TOKEN ?? '') : DEVELOPMENT_TOKEN;
 if (!TOKEN_PATTERN.test(token) && !JWT_PATTERN.test(token)) {
   stop(`PLANT_STORE_TOKEN must be an access token: ${TOKEN_FORM}, or a JWT.`);
 }
@@ -75,12 +79,6 @@ test('returns error 404 for an unknown method', () => rejects(404, { body: bodyO
 function stop(sentence: string): never {
   console.error(sentence);
   process.exit(1);
-}
-
-/** Returns the URL in the file that a local run writes when it starts. */
-function localRunUrl(): string {
-  const file = new URL('../../.local/local-run.json', import.meta.url);
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).url : stop(`There is no local run. ${START_FIRST}`);
 }
 
 function checkedUrl(text: string): string {

@@ -1,17 +1,11 @@
 import { vi } from 'vitest';
 
-/** Runs a command of tools/ in this process, because starting another process takes a second. */
+/**
+ * Runs a command of tools/ in this process, because starting another process takes a second. Without --stack, it uses
+ * the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, which `startEngine` sets.
+ */
 export function runCommand(name: string, args: string[], variables?: NodeJS.ProcessEnv) {
   vi.resetModules();
-  // Without --stack, it uses the engine of the test.
-  vi.doMock(import('../../tools/local/local-run.ts'), async (original) => ({
-    ...(await original()),
-    findLocalRun: async () => ({
-      pid: process.pid,
-      endpoint: String(process.env['AWS_ENDPOINT_URL_DYNAMODB']),
-      url: '',
-    }),
-  }));
   return runInProcess(args, () => import(`../../tools/${name}.ts`), variables);
 }
 

@@ -14,9 +14,7 @@ import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/plant.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../../infra/data/tables.ts';
-import { createTables, localClient, openDynamoDb } from '../../tools/local/dynamodb.ts';
-import { localVariables } from '../../tools/local/environment.ts';
-import type { StoredItem } from '../../tools/shared/table.ts';
+import { createTables, localClient, localVariables, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { listen } from './listen.ts';
 
 declare module 'vitest' {
@@ -24,6 +22,8 @@ declare module 'vitest' {
     engine: 'dynalite' | 'DynamoDB Local';
   }
 }
+
+type StoredItem = Record<string, AttributeValue>;
 
 /** A stored plant. The id is in decimal digits. */
 type StoredPlant = Plant & { id: string };

@@ -14,17 +14,21 @@ export function copyProject() {
     symlinkSync(join(projectRoot, folder), join(directory, folder));
   }
   const started: ChildProcess[] = [];
+  // Nothing listens on port 1. At the default ports, a developer's own local run can listen.
+  let ports = { PORT: '1', DYNAMODB_PORT: '1' };
 
   function processOptions(variables: Record<string, string>) {
-    // They can be those of a developer's own local run.
-    const { AWS_ENDPOINT_URL_DYNAMODB: _, PORT: __, DYNAMODB_PORT: ___, ...inherited } = process.env;
-    return { cwd: directory, env: { ...inherited, ...variables } };
+    const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
+    return { cwd: directory, env: { ...inherited, ...ports, ...variables } };
   }
 
   return {
     directory,
 
-    /** Runs a command: one without spaces in its arguments, or a list. Returns its exit status and output. */
+    /**
+     * Runs a command: one without spaces in its arguments, or a list. It finds the local run that was started last.
+     * Returns its exit status and output.
+     */
     run(command: string | string[], variables: Record<string, string> = {}) {
       const [file = '', ...args] = Array.isArray(command) ? command : command.split(' ');
       return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
@@ -34,11 +38,14 @@ export function copyProject() {
       });
     },
 
-    /** Starts the local run on any free port, and waits until it is ready. Throws its output if it ends before that. */
+    /** Starts the local run on free ports, and waits until it is ready. Throws its output if it ends before that. */
     async start(command: string, variables: Record<string, string> = {}) {
       const [file = '', ...args] = command.split(' ');
       // A process group, so that `kill` also ends what npm started.
-      const child = spawn(file, args, { ...processOptions({ PORT: '0', ...variables }), detached: true });
+      const child = spawn(file, args, {
+        ...processOptions({ PORT: '0', DYNAMODB_PORT: '0', ...variables }),
+        detached: true,
+      });
       started.push(child);
       const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
       let output = '';
@@ -51,8 +58,11 @@ export function copyProject() {
         }
         void exit.then(() => reject(new Error(`${command} ended:\n${output}`)));
       });
+      const url = /ready at (\S+)/.exec(output)?.[1] ?? '';
+      const endpoint = /DynamoDB: (\S+)/.exec(output)?.[1] ?? '';
+      ports = { PORT: new URL(url).port, DYNAMODB_PORT: new URL(endpoint).port };
       return {
-        url: /ready at (\S+)/.exec(output)?.[1] ?? '',
+        url,
         output: () => output,
         kill: () => process.kill(-Number(child.pid), 'SIGKILL'),
         /** Does the same as Ctrl-C: signals npm and what npm started. npm also passes the signal on. */

@@ -2,17 +2,17 @@ import { createServer } from 'node:http';
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { createGateway } from '../../tools/local/gateway.ts';
-import { importRoutes } from '../../tools/local/routes.ts';
 import { closedAtEnd } from './closed-at-end.ts';
 import { contractBody } from './contract-body.ts';
 import { startEngine } from './engine.ts';
 import { listen } from './listen.ts';
 
-/** Serves the operations over HTTP with an engine, as the local run does, for the tests of a file. */
+/** Serves the function over HTTP with an engine, as the local run does, for the tests of a file. */
 export async function startServiceWithEngine() {
   const engine = closedAtEnd(await startEngine());
   vi.spyOn(console, 'info').mockReturnValue();
-  const server = createServer(createGateway(importRoutes(), () => {}));
+  const { handler } = await import('../../functions/create-plant/index.ts');
+  const server = createServer(createGateway(handler, () => {}));
   // By default, it closes an idle connection after 5 s, perhaps while a slow machine sends the next request.
   server.keepAliveTimeout = 0;
   const url = `http://${await listen(server)}`;

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ListTablesCommand, PutItemCommand, type PutItemCommandInput } from '@aws-sdk/client-dynamodb';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { createTables, localClient, openDynamoDb } from './dynamodb.ts';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { createTables, findLocalRun, localClient, openDynamoDb, useLocalVariables } from './dynamodb.ts';
 
-afterEach(() => void vi.unstubAllEnvs());
-
-/** No program listens on port 1. */
-const UNREACHABLE = 'http://127.0.0.1:1';
+const before = { ...process.env };
+beforeEach(() => vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', undefined));
+afterEach(() => {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, before);
+});
 
 async function openInMemory() {
   const { endpoint, close } = await openDynamoDb();
@@ -33,29 +32,29 @@ test.each([
   'ftp://localhost',
 ])('rejects the endpoint %j, because it is not on this machine', async (endpoint) => {
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
-  await expect(openDynamoDb()).rejects.toThrow(`AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http or `);
+  const message = `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http or `;
+  await expect(openDynamoDb()).rejects.toThrow(message);
+  await expect(findLocalRun()).rejects.toThrow(message);
 });
 
 test('fails immediately if nothing listens at the endpoint', async () => {
-  await expect(createTables(UNREACHABLE)).rejects.toThrow(
-    `The DynamoDB at ${UNREACHABLE} cannot be used: connect ECONNREFUSED 127.0.0.1:1`,
+  // No program listens on port 1.
+  await expect(createTables('http://127.0.0.1:1')).rejects.toThrow(
+    'The DynamoDB at http://127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1',
   );
 });
-
-/** A write whose condition fails if the plant is stored. */
-const PUT = { TableName: 'PlantsTable', Item: { id: { N: '1' } }, ConditionExpression: 'attribute_not_exists(id)' };
-const PUT_RETURNING = { ...PUT, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const };
 
 test('a write whose condition fails gets the stored item if it asks for it, also 300 at once', async () => {
   const { endpoint, client } = await openInMemory();
   await createTables(endpoint);
-  const itemOfFailure = (put: PutItemCommandInput) => {
-    return client.send(new PutItemCommand(put)).catch(({ name, Item }) => JSON.stringify({ [name]: Item }));
-  };
-  await itemOfFailure(PUT_RETURNING);
-  const failures = await Promise.all(Array.from({ length: 300 }, () => itemOfFailure(PUT_RETURNING)));
-  expect([...new Set(failures)]).toEqual([JSON.stringify({ ConditionalCheckFailedException: PUT.Item })]);
-  expect(await itemOfFailure(PUT)).toBe('{}');
+  const put = { TableName: 'PlantsTable', Item: { id: { N: '1' } }, ConditionExpression: 'attribute_not_exists(id)' };
+  const returning = { ...put, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const };
+  const itemOfFailure = (input: PutItemCommandInput) =>
+    client.send(new PutItemCommand(input)).catch(({ name, Item }) => JSON.stringify({ [name]: Item }));
+  await itemOfFailure(put);
+  const failures = await Promise.all(Array.from({ length: 300 }, () => itemOfFailure(returning)));
+  expect([...new Set(failures)]).toEqual([JSON.stringify({ ConditionalCheckFailedException: put.Item })]);
+  expect(await itemOfFailure(put)).toBe('{}');
 });
 
 test('keeps running if 200 clients disconnect while they send a body', async () => {
@@ -73,22 +72,26 @@ test('keeps running if 200 clients disconnect while they send a body', async () 
   await client.send(new ListTablesCommand());
 });
 
-test('responds with 403 to a web page, also to a preflight request', async () => {
+test.each(['OPTIONS', 'POST'])('responds with 403 to %s of a web page', async (method) => {
   const { endpoint } = await openInMemory();
-  for (const method of ['OPTIONS', 'POST']) {
-    const response = await fetch(endpoint, { method, headers: { origin: 'https://a.example' } });
-    expect(response.status).toBe(403);
-    expect(response.headers.has('access-control-allow-origin')).toBe(false);
-  }
+  const response = await fetch(endpoint, { method, headers: { origin: 'https://a.example' } });
+  expect(await response.text()).toBe('The Origin was "https://a.example"; web pages must not use this port.\n');
+  expect(response.status).toBe(403);
+  expect(response.headers.has('access-control-allow-origin')).toBe(false);
 });
 
-test('keeps its data in its folder', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  const first = await openDynamoDb(folder);
-  await createTables(first.endpoint);
-  await first.close();
-  const { endpoint, close } = await openDynamoDb(folder);
-  onTestFinished(close);
-  const { TableNames } = await localClient(endpoint).send(new ListTablesCommand());
-  expect(TableNames).toEqual(['AccessTokensTable', 'PlantsTable']);
+test('replaces everything of the person’s AWS account, and keeps other variables', () => {
+  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
+  const person = { AWS_PROFILE: 'production', AWS_SESSION_TOKEN: 'x', AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL: 'x' };
+  Object.assign(process.env, person, { TOKEN_ISSUER: 'https://b.example' });
+  useLocalVariables('http://127.0.0.1:9');
+  expect(Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('AWS_')))).toEqual({
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:9',
+    AWS_REGION: 'us-east-1',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  });
+  expect(process.env).toMatchObject({ TOKEN_ISSUER: 'https://b.example', PLANTS_TABLE_NAME: 'PlantsTable' });
 });

@@ -1,64 +1,46 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import type { RequestListener, Server } from 'node:http';
+import { createRequire } from 'node:module';
 import {
   CreateTableCommand,
-  type CreateTableInput,
+  DescribeTableCommand,
   DynamoDBClient,
   ListTablesCommand,
   PutItemCommand,
   ResourceInUseException,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { optionalVariable } from '../../functions/environment.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
-import { type TableId, tableIds, tableKeys, tableLogicalId } from '../../infra/data/table-keys.ts';
+import { ACCESS_TOKENS_KEY, ACCESS_TOKENS_TABLE, PLANTS_KEY, PLANTS_TABLE } from '../../infra/data/tables.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
-import { isLoopback, rejectForeignRequests } from './loopback.ts';
+import { forbid, listen, portOf } from './listen.ts';
 
-/** The region in requests to the local DynamoDB. Nothing validates it. */
-export const LOCAL_REGION = 'us-east-1';
-/** dynalite and DynamoDB Local accept any credentials. */
-export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
+/** Nothing validates the region and the credentials of requests to a DynamoDB of this machine. */
+const REGION = 'us-east-1';
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /**
- * Opens the DynamoDB at AWS_ENDPOINT_URL_DYNAMODB, or else starts the embedded one.
+ * Opens the DynamoDB of this machine at AWS_ENDPOINT_URL_DYNAMODB, or else the embedded one at DYNAMODB_PORT.
  *
- * @param folder of the embedded DynamoDB's data; default: it keeps the data in memory
- * @param port of the embedded DynamoDB; default: any free one
- * @throws if AWS_ENDPOINT_URL_DYNAMODB is not on this machine, or if the data is damaged
+ * @param folder of the embedded DynamoDB's data. Default: it keeps its data in memory, and uses any free port
+ * @throws if AWS_ENDPOINT_URL_DYNAMODB is not on this machine, the port is in use, or the data cannot be opened
  */
-export async function openDynamoDb(folder?: string, port = 0) {
-  const endpoint = loopbackEndpoint();
-  if (endpoint) return { endpoint, close: async () => {} };
-  const path = folder && join(folder, 'dynamodb');
-  const { createEmbeddedDynamoDb } = await import('./embedded-dynamodb.ts');
-  const server = createEmbeddedDynamoDb(path);
-  // dynalite allows all origins, so any web page could read and delete the data.
-  rejectForeignRequests(server, { acceptOrigins: false });
-  await once(server.listen(port, '127.0.0.1'), 'listening');
-  const ownEndpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  if (path) await checkData(ownEndpoint, path);
-  return {
-    endpoint: ownEndpoint,
-    async close(): Promise<void> {
-      // The event `close` comes before dynalite has closed the data, which the next process could then not open.
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+export async function openDynamoDb(folder?: string) {
+  const configured = configuredEndpoint();
+  if (configured) return { endpoint: configured, close: () => {} };
+  const dynalite = createDynalite(folder);
+  const guarded: RequestListener = (request, response) => {
+    // dynalite allows all origins, so any web page could read and delete the data.
+    const { origin } = request.headers;
+    if (origin === undefined) dynalite(request, response);
+    else forbid(response, `The Origin was "${origin}"; web pages must not use this port.`);
   };
-}
-
-/** Throws if dynalite cannot open its data. In that case, it responds to no request, and throws an uncaught error. */
-async function checkData(endpoint: string, path: string): Promise<void> {
-  const { promise: failure, reject } = Promise.withResolvers<never>();
-  process.on('uncaughtException', reject);
-  await Promise.race([localClient(endpoint).send(new ListTablesCommand()), failure]).catch((thrown) => {
-    const advice = 'If no other process uses it, delete this folder.';
-    throw new Error(`The data in ${path} cannot be opened. ${advice}`, { cause: thrown });
-  });
-  process.off('uncaughtException', reject);
+  const { url, server } = await listen(guarded, folder === undefined ? undefined : 'DYNAMODB_PORT');
+  if (folder !== undefined) await checkData(url, folder);
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { endpoint: url, close };
 }
 
 /**
@@ -66,18 +48,62 @@ async function checkData(endpoint: string, path: string): Promise<void> {
  *
  * @throws if it is not on this machine, because the public development token would be stored in a real table
  */
-function loopbackEndpoint(): string | undefined {
-  const value = optionalVariable('AWS_ENDPOINT_URL_DYNAMODB');
+function configuredEndpoint(): string | undefined {
+  const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   if (!value) return undefined;
-  if (isLoopback(value)) return value;
+  const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
+  if (/^https?:$/.test(protocol) && /^(127\.[\d.]+|localhost|\[::1\])$/.test(hostname)) return value;
   throw new Error(
     `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http or https URL of this machine (127.0.0.1, localhost or [::1]).`,
   );
 }
 
-/** Returns a client for a DynamoDB of this machine. */
+/** Opens dynalite. Its own server never listens, because it checks no Host and no Origin. */
+function createDynalite(path?: string): RequestListener {
+  // dynalite has no types.
+  const require = createRequire(import.meta.url);
+  const create: (options: object) => Server = require('dynalite');
+  const db: { checkConditional: (put: object, stored?: object) => { body: object } | null } = require('dynalite/db');
+  const putItem: { types: Record<string, object> } = require('dynalite/validations/putItem');
+
+  // dynalite rejects this parameter. With it, the error of a failed condition must contain the stored item.
+  putItem.types['ReturnValuesOnConditionCheckFailure'] = { type: 'String', enum: ['ALL_OLD'] };
+  const { checkConditional } = db;
+  db.checkConditional = (put, stored) => {
+    const failure = checkConditional(put, stored);
+    if (failure && stored && 'ReturnValuesOnConditionCheckFailure' in put)
+      Object.assign(failure.body, { Item: stored });
+    return failure;
+  };
+  const server = create({ ...(path !== undefined && { path }), createTableMs: 0 });
+  return (request, response) => {
+    server.emit('request', request, response);
+    // dynalite throws this error, so a client that disconnects while it sends its body would end the local run.
+    request.removeAllListeners('error').on('error', () => {});
+  };
+}
+
+/** Throws if dynalite cannot open its data. It responds to no request then, and throws outside of any request. */
+async function checkData(endpoint: string, folder: string): Promise<void> {
+  const { promise: uncaught, reject } = Promise.withResolvers<never>();
+  process.on('uncaughtException', reject);
+  await Promise.race([localClient(endpoint).send(new ListTablesCommand()), uncaught]).catch((thrown) => {
+    const advice = 'End the process that uses it, such as another npm start, or delete this folder.';
+    throw new Error(`The data in ${folder} cannot be opened. ${advice}`, { cause: thrown });
+  });
+  process.off('uncaughtException', reject);
+}
+
+/** Returns the endpoint of the running local run's DynamoDB. Returns undefined if nothing there has its tables. */
+export async function findLocalRun(): Promise<string | undefined> {
+  const endpoint = configuredEndpoint() ?? `http://127.0.0.1:${portOf('DYNAMODB_PORT')}`;
+  const table = localClient(endpoint).send(new DescribeTableCommand({ TableName: PLANTS_TABLE }));
+  return (await table.catch(() => undefined)) && endpoint;
+}
+
+/** Returns a client for a DynamoDB of this machine. If nothing listens there, it fails at once. */
 export function localClient(endpoint: string): DynamoDBClient {
-  return new DynamoDBClient({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS });
+  return new DynamoDBClient({ endpoint, region: REGION, credentials: CREDENTIALS, maxAttempts: 1 });
 }
 
 /**
@@ -87,17 +113,21 @@ export function localClient(endpoint: string): DynamoDBClient {
  */
 export async function createTables(endpoint: string): Promise<void> {
   const client = localClient(endpoint);
+  async function createTable(TableName: string, { name, type }: typeof PLANTS_KEY | typeof ACCESS_TOKENS_KEY) {
+    const AttributeDefinitions = [{ AttributeName: name, AttributeType: type }];
+    const KeySchema = [{ AttributeName: name, KeyType: 'HASH' as const }];
+    const create = { TableName, AttributeDefinitions, KeySchema, BillingMode: 'PAY_PER_REQUEST' as const };
+    await client.send(new CreateTableCommand(create)).catch((thrown) => {
+      if (!(thrown instanceof ResourceInUseException)) throw thrown;
+    });
+    await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 }, { TableName });
+  }
   try {
-    for (const id of tableIds) {
-      await client.send(new CreateTableCommand(createTableInput(id))).catch((thrown) => {
-        if (!(thrown instanceof ResourceInUseException)) throw thrown;
-      });
-      const wait = { client, maxWaitTime: 30, minDelay: 0.02, maxDelay: 1 };
-      await waitUntilTableExists(wait, { TableName: tableLogicalId(id) });
-    }
+    await createTable(PLANTS_TABLE, PLANTS_KEY);
+    await createTable(ACCESS_TOKENS_TABLE, ACCESS_TOKENS_KEY);
     const now = Math.floor(Date.now() / 1000);
-    const item = tokenItem(DEVELOPMENT_TOKEN, 'development', now, now + 365 * 24 * 60 * 60);
-    await client.send(new PutItemCommand({ TableName: tableLogicalId('accessTokens'), Item: item }));
+    const Item = tokenItem(DEVELOPMENT_TOKEN, 'development', now, now + 365 * 24 * 60 * 60);
+    await client.send(new PutItemCommand({ TableName: ACCESS_TOKENS_TABLE, Item }));
   } catch (thrown) {
     throw new Error(`The DynamoDB at ${endpoint} cannot be used: ${(thrown as Error).message}`);
   } finally {
@@ -105,13 +135,24 @@ export async function createTables(endpoint: string): Promise<void> {
   }
 }
 
-/** Returns what CreateTable needs to create a table of the local run. */
-export function createTableInput(id: TableId): CreateTableInput {
-  const { name: AttributeName, type: AttributeType } = tableKeys[id];
+/** Returns the environment variables that the stack and Lambda set, and those that keep the AWS SDK on this machine. */
+export function localVariables(endpoint: string): Record<string, string> {
   return {
-    TableName: tableLogicalId(id),
-    BillingMode: 'PAY_PER_REQUEST',
-    AttributeDefinitions: [{ AttributeName, AttributeType }],
-    KeySchema: [{ AttributeName, KeyType: 'HASH' }],
+    PLANTS_TABLE_NAME: PLANTS_TABLE,
+    ACCESS_TOKENS_TABLE_NAME: ACCESS_TOKENS_TABLE,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    // Otherwise the SDK would read the person's profiles.
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    TZ: ':UTC',
   };
+}
+
+/** Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the function. */
+export function useLocalVariables(endpoint: string): void {
+  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
+  Object.assign(process.env, localVariables(endpoint));
 }

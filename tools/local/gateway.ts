@@ -1,18 +1,14 @@
-import type { RequestListener } from 'node:http';
-import { optionalVariable } from '../../functions/environment.ts';
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { errorHeaders } from '../../functions/errors.ts';
-import { corsHeaders, isOrigin, preflightHeaders } from '../../infra/data/cors.ts';
+import { corsHeaders, isOrigin, preflightHeaders, requireOrigins } from '../../infra/data/cors.ts';
 import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../infra/data/gateway-responses.ts';
-import { docsPage } from './docs-page.ts';
-import { LoadError } from './load-error.ts';
+import { docsPage } from './docs.ts';
+import { contextOf, type Handler, LoadError, proxyEvent, proxyResponse, type RawResponse } from './event.ts';
 import { responseLine } from './log.ts';
-import type { GatewayRequest, RawResponse, RequestIds } from './proxy-event.ts';
-import { matchPath, newRequestIds, proxyEvent, proxyResponse } from './proxy-event.ts';
-import { invoke, type Route } from './routes.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-
 /** The response to a larger body, which nobody can change ("Amazon API Gateway important notes"). */
 const BODY_TOO_LARGE: RawResponse = {
   status: 413,
@@ -22,7 +18,6 @@ const BODY_TOO_LARGE: RawResponse = {
 
 /** "Lambda quotas", for a synchronous invocation. */
 const MAX_EVENT_BYTES = 6_291_556;
-
 /** The response if the event is larger, which nobody can change either. A body in base64 is a third larger. */
 const EVENT_TOO_LARGE: RawResponse = {
   status: 413,
@@ -34,57 +29,72 @@ const EVENT_TOO_LARGE: RawResponse = {
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
  *
  * @param log gets a line for each response, without those of the page
+ * @throws if ALLOW_ORIGINS has an origin that the stack's settings would not allow
  */
-export function createGateway(routes: Route[], log: (line: string) => void): RequestListener {
-  return async (message, response) => {
+export function createGateway(handler: Handler, log: (line: string) => void): RequestListener {
+  const { ALLOW_ORIGINS } = process.env;
+  const allowOrigins = ALLOW_ORIGINS ? ALLOW_ORIGINS.split(',') : [];
+  requireOrigins(allowOrigins);
+
+  return async (request, response) => {
     const start = performance.now();
-    const [path = '', ...query] = String(message.url).split('?');
-    const method = String(message.method);
-    const ids = newRequestIds();
+    const [path = ''] = String(request.url).split('?');
+    const isPlants = /^\/plants\/?$/.test(path);
+    const { method = '', headers } = request;
+    const extendedRequestId = randomBytes(11).toString('base64');
     const send = ({ status, headers, text }: RawResponse) => {
-      const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': ids.extendedRequestId };
+      const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': extendedRequestId };
       response.writeHead(status, { ...headers, ...own }).end(text);
     };
     const sendAndLog = (result: RawResponse) => {
       send(result);
       log(responseLine(`${method} ${path}`, result.status, result.text, performance.now() - start));
-      const hint = originHint(routes, method, path, message.headers.origin);
-      if (hint) log(hint);
-      else if (result.text === JSON.stringify(NOT_FOUND)) log(routesText(routes));
+      if (isPlants && method === 'OPTIONS') logOriginHint(headers.origin);
+      else if (result.text === JSON.stringify(NOT_FOUND)) log('The only path and method is POST /plants.');
     };
     try {
-      // In rawHeaders, names and values alternate.
-      const headers = message.rawHeaders.flatMap((name, index, all): [string, string][] =>
-        index % 2 === 0 ? [[name, String(all[index + 1])]] : [],
-      );
-      const body = await readBody(message);
-      const page = ['GET', 'HEAD'].includes(method) && docsPage(path, message.headers.accept);
+      const body = await readBody(request);
+      const page = ['GET', 'HEAD'].includes(method) && docsPage(path, headers.accept);
       if (page) send(page);
-      else sendAndLog(await respond(routes, { method, path, query: query.join('?'), headers, body }, ids));
+      else if (body.length > MAX_BODY_BYTES) sendAndLog(BODY_TOO_LARGE);
+      else if (isPlants && method === 'POST') sendAndLog(await invoke(request, body, extendedRequestId));
+      else if (isPlants && method === 'OPTIONS') sendAndLog(preflightResponse());
+      else sendAndLog(gatewayError(NOT_FOUND));
     } catch (thrown) {
       // The client has disconnected.
       if (response.destroyed) return;
-      // The terminal has already shown why the code cannot be loaded.
-      if (thrown instanceof LoadError) return sendAndLog(gatewayError(gatewayResponses.DEFAULT_5XX, thrown.message));
-      console.error(thrown);
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
-      sendAndLog(gatewayError(gatewayResponses.DEFAULT_5XX));
+      const { error, message } = gatewayResponses.DEFAULT_5XX;
+      const isLoadError = thrown instanceof LoadError;
+      console.error(isLoadError ? thrown.message : thrown);
+      sendAndLog(gatewayError({ error, message: isLoadError ? thrown.message : message }));
     }
   };
-}
 
-/** Returns a line with all routes, for the terminal. */
-export function routesText(routes: Route[]): string {
-  return `The routes are ${routes.map(({ method, path }) => `${method} ${path}`).join(', ')}.`;
-}
+  async function invoke(request: IncomingMessage, body: Buffer, extendedRequestId: string): Promise<RawResponse> {
+    const event = proxyEvent(request, body, extendedRequestId);
+    if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
+    return proxyResponse(await handler(event, contextOf(event)));
+  }
 
-/** Returns how to allow the origin of a preflight request that is not allowed. */
-function originHint(routes: Route[], method: string, path: string, origin = ''): string | undefined {
-  const isPreflight = method === 'OPTIONS' && routes.some((route) => matchPath(path, route.path));
-  const allowed = allowOrigins();
-  if (!isPreflight || !isOrigin(origin) || allowed.includes('*') || allowed.includes(origin)) return undefined;
-  const value = [...allowed, origin].join();
-  return `Pages of ${origin} cannot use the API. To allow it, set ALLOW_ORIGINS=${value} and start again.`;
+  function preflightResponse(): RawResponse {
+    const headers = preflightHeaders(allowOrigins);
+    if (!headers) return gatewayError(NOT_FOUND);
+    return { status: 200, headers: { ...headers, 'content-type': 'application/json' }, text: '' };
+  }
+
+  /** Returns an error response of API Gateway in the stack. */
+  function gatewayError(body: ErrorBody): RawResponse {
+    const headers = { ...corsHeaders(allowOrigins), ...errorHeaders[body.error], 'content-type': 'application/json' };
+    return { status: 400, headers, text: JSON.stringify(body) };
+  }
+
+  /** Says how to allow the origin of a preflight request that is not allowed. */
+  function logOriginHint(origin = ''): void {
+    if (!isOrigin(origin) || allowOrigins.includes('*') || allowOrigins.includes(origin)) return;
+    const value = [...allowOrigins, origin].join();
+    log(`Pages of ${origin} cannot use the API. To allow it, set ALLOW_ORIGINS=${value} and start again.`);
+  }
 }
 
 /**
@@ -99,40 +109,4 @@ export async function readBody(message: AsyncIterable<Buffer>): Promise<Buffer> 
     length += chunk.length;
   }
   return Buffer.concat(chunks);
-}
-
-/** Returns the response of the operation, or a gateway response if there is none or it fails. */
-async function respond(routes: Route[], request: Omit<GatewayRequest, 'resource'>, ids: RequestIds) {
-  const { method, path, body } = request;
-  if (body.length > MAX_BODY_BYTES) return BODY_TOO_LARGE;
-  // API Gateway chooses the path first. "{" comes after letters and digits, so a path without parameters comes first.
-  const sorted = routes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const resource = sorted.find((each) => matchPath(path, each.path))?.path;
-  const ofPath = routes.filter((each) => each.path === resource);
-  const route = ofPath.find((each) => each.method === method);
-  if (!route) return preflightResponse(method, ofPath) ?? gatewayError(NOT_FOUND);
-  const event = proxyEvent({ ...request, resource: route.path }, ids);
-  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
-  const { headers, ...response } = proxyResponse(await invoke(route, event));
-  // API Gateway renames the header ("Amazon API Gateway important notes").
-  const { 'www-authenticate': challenge, ...others } = headers;
-  const renamed = challenge === undefined ? {} : { 'x-amzn-remapped-www-authenticate': challenge };
-  return { ...response, headers: { 'content-type': 'application/json', ...others, ...renamed } };
-}
-
-const allowOrigins = () => optionalVariable('ALLOW_ORIGINS')?.split(',') ?? [];
-
-function preflightResponse(method: string, routes: Route[]): RawResponse | undefined {
-  const headers = method === 'OPTIONS' && routes.length > 0 && preflightHeaders(allowOrigins());
-  return headers ? { status: 200, headers: { ...headers, 'content-type': 'application/json' }, text: '' } : undefined;
-}
-
-/**
- * Returns an error response of API Gateway in the stack.
- *
- * @param reason replaces the message
- */
-function gatewayError({ error, message }: ErrorBody, reason = message): RawResponse {
-  const headers = { 'content-type': 'application/json', ...corsHeaders(allowOrigins()), ...errorHeaders[error] };
-  return { status: 400, headers, text: JSON.stringify({ error, message: reason }) };
 }

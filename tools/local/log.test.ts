@@ -1,25 +1,15 @@
 import { format } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { requestLine } from '../../test/support/log-lines.ts';
-import { hideRequestLines, responseLine } from './log.ts';
-
-/** Returns what `console.error` prints for these values; undefined for nothing. */
-function printed(...values: unknown[]): unknown[] | undefined {
-  const print = vi.spyOn(console, 'error').mockReturnValue();
-  for (const level of ['debug', 'log', 'info', 'warn'] as const) vi.spyOn(console, level);
-  onTestFinished(() => void vi.restoreAllMocks());
-  hideRequestLines();
-  console.error(...values);
-  return print.mock.lastCall;
-}
+import { escapeConsole, responseLine, withoutRequestLines } from './log.ts';
 
 test.each([undefined, 409] as const)('prints nothing for the log line of a request with error %s', async (error) => {
-  expect(printed((await requestLine(error)).message)).toBeUndefined();
+  expect(withoutRequestLines((await requestLine(error)).message)).toBeUndefined();
 });
 
 test('prints the stack of what a function has thrown and those of its causes, without the error for the client', async () => {
   const { message } = await requestLine(503);
-  const stacks = String(printed(message)).split('\n[cause]: ');
+  const stacks = String(withoutRequestLines(message)).split('\n[cause]: ');
   const stackOf = (title: string) => expect.stringMatching(new RegExp(`^${title}\n +at .*log-lines\\.ts:\\d+:\\d+`));
   expect(stacks).toEqual([stackOf('Error: outer'), stackOf('Error: inner')]);
 });
@@ -29,13 +19,26 @@ test.each([
   [{ name: 'PlantStoreError', stack: 'stack' }, 'stack'],
   [{ name: 'PlantStoreError', stack: 'stack', cause: 'thrown' }, 'thrown'],
 ])('prints the fault %j of a request as %s', (fault, text) => {
-  expect(printed({ operation: 'x', outcome: 'failed', durationMs: 1, fault })).toEqual([text]);
+  expect(withoutRequestLines({ operation: 'x', outcome: 'failed', durationMs: 1, fault })).toBe(text);
+});
+
+test.each([[['a', { b: 1 }]], [[{ operation: 'x' }]], [[null]]])('prints %j as Node.js does', (values) => {
+  expect(withoutRequestLines(...values)).toBe(format(...values));
 });
 
 test('escapes control characters, also in errors and objects', () => {
-  expect(printed('%s', '\u001b[2J', 7)).toEqual(['\\u001b[2J 7']);
-  expect(printed({ tag: '\u202e' })).toEqual(["{ tag: '\\u202e' }"]);
-  expect(printed([new Error('\u009b2J')])).toEqual([expect.stringMatching(/Error: \\u009b2J\n +at /)]);
+  const print = vi.spyOn(console, 'error').mockReturnValue();
+  for (const level of ['debug', 'log', 'info', 'warn'] as const) vi.spyOn(console, level);
+  onTestFinished(() => void vi.restoreAllMocks());
+  escapeConsole();
+  console.error('%s', '\u001b[2J\r\u0007\u007f\n\té 🌱', 7);
+  console.error({ tag: '\u202eabc\u2066\u200f' });
+  console.error([new Error('\u009b2J')]);
+  expect(print.mock.calls).toEqual([
+    ['\\u001b[2J\\u000d\\u0007\\u007f\n\té 🌱 7'],
+    ["{ tag: '\\u202eabc\\u2066\\u200f' }"],
+    [expect.stringMatching(/Error: \\u009b2J\n +at /)],
+  ]);
 });
 
 test('shows what the client got, with the first line of a message and escaped control characters', () => {
@@ -43,8 +46,5 @@ test('shows what the client got, with the first line of a message and escaped co
   const line = 'GET /\\u009b2J  400 (error 404)  There is no \\u202e.  6 ms';
   expect(responseLine('GET /\u009b2J', 400, body, 5.6)).toBe(line);
   expect(responseLine('GET /', 200, '{}', 5.6)).toBe('GET /  200  6 ms');
-});
-
-test.each([[['a', { b: 1 }]], [[{ operation: 'x' }]], [[null]]])('prints %j as Node.js does', (values) => {
-  expect(printed(...values)).toEqual([format(...values)]);
+  expect(responseLine('GET /', 400, 'not JSON', 5.6)).toBe('GET /  400  6 ms');
 });

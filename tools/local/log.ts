@@ -1,27 +1,34 @@
 import { format } from 'node:util';
 import { PlantStoreError } from '../../functions/errors.ts';
 import type { LoggedError, RequestLine } from '../../functions/middleware/request-log.ts';
-import { printable } from '../shared/printable.ts';
+import { printable } from '../printable.ts';
 
 /** Some fields of a RequestLine, by which it is recognized. */
 const FIELDS: (keyof RequestLine)[] = ['operation', 'outcome', 'durationMs'];
 
 /**
- * Makes `console` print only the causes of a RequestLine, because the gateway prints a line for each response. Escapes
- * control characters, because a text can quote what a client has sent.
+ * Makes `console` escape control characters, because a text can quote what a client has sent.
+ *
+ * @param show returns what is printed of a value; undefined for nothing
  */
-export function hideRequestLines(): void {
+export function escapeConsole(show = (...values: unknown[]): string | undefined => format(...values)): void {
   for (const level of ['debug', 'log', 'info', 'warn', 'error'] as const) {
-    const print = console[level];
+    const print = console[level].bind(console);
     console[level] = (...values: unknown[]) => {
-      const [value] = values;
-      if (!isRequestLine(value)) return print(printable(format(...values)));
-      // A PlantStoreError with a cause says only what the line of the response says.
-      const { name, cause } = Object(value.fault);
-      const thrown = name === PlantStoreError.name ? (cause ?? value.fault) : value.fault;
-      if (thrown) print(printable(stackOf(thrown)));
+      const text = show(...values);
+      if (text !== undefined) print(printable(text));
     };
   }
+}
+
+/** Returns only the causes of a RequestLine, because the gateway prints a line for each response. */
+export function withoutRequestLines(...values: unknown[]): string | undefined {
+  const [value] = values;
+  if (!isRequestLine(value)) return format(...values);
+  const { fault } = value;
+  // A PlantStoreError with a cause says only what the line of the response says.
+  if (typeof fault === 'object' && fault.name === PlantStoreError.name && fault.cause) return stackOf(fault.cause);
+  return fault && stackOf(fault);
 }
 
 function isRequestLine(value: unknown): value is RequestLine {
@@ -41,6 +48,7 @@ function stackOf(error: NonNullable<LoggedError>): string {
  * @param milliseconds until the response
  */
 export function responseLine(request: string, status: number, body: string, milliseconds: number): string {
+  // A body that is not the contract's Error must not be parsed: it can be any text.
   const [, error, message] = /^\{"error":(\d+),"message":("(?:[^"\\]|\\.)*")\}$/.exec(body) ?? [];
   // The message of a LoadError has several lines. The terminal has shown them already.
   const [firstLine] = message ? String(JSON.parse(message)).split('\n') : [];

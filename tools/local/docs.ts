@@ -1,20 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
-import { contractText } from '../../model/contract.ts';
 import { projectRoot } from '../project-root.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
-import type { RawResponse } from './proxy-event.ts';
+import type { RawResponse } from './event.ts';
 
-const SWAGGER_UI = join(projectRoot, 'node_modules/swagger-ui-dist');
-const read = (path: string) => readFileSync(path, 'utf8');
+const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
 
 /** The page's files: the media type and the text of each path. */
 const FILES: Record<string, [mediaType: string, text: () => string]> = {
-  '/docs': ['text/html', htmlWithToken],
+  '/docs': ['text/html', () => read('tools/local/docs.html').replace('DEVELOPMENT_TOKEN', DEVELOPMENT_TOKEN)],
   '/docs/openapi.yaml': ['application/yaml', contractOfThisServer],
-  '/docs/swagger-ui.css': ['text/css', () => read(join(SWAGGER_UI, 'swagger-ui.css'))],
-  '/docs/swagger-ui-bundle.js': ['text/javascript', () => read(join(SWAGGER_UI, 'swagger-ui-bundle.js'))],
+  '/docs/swagger-ui.css': ['text/css', () => read('node_modules/swagger-ui-dist/swagger-ui.css')],
+  '/docs/swagger-ui-bundle.js': ['text/javascript', () => read('node_modules/swagger-ui-dist/swagger-ui-bundle.js')],
 };
 
 /**
@@ -38,11 +36,7 @@ export function docsPage(path: string, accept = ''): RawResponse | undefined {
 /** Returns the contract with this server, because the port can differ. */
 function contractOfThisServer(): string {
   // Without intAsBigInt, ids beyond 2^53 in an example would be rounded.
-  const document = parseDocument(contractText(), { intAsBigInt: true });
+  const document = parseDocument(read('openapi.yaml'), { intAsBigInt: true });
   document.set('servers', [{ url: '/' }]);
   return document.toString();
-}
-
-function htmlWithToken(): string {
-  return read(join(import.meta.dirname, 'docs-page.html')).replace('DEVELOPMENT_TOKEN', DEVELOPMENT_TOKEN);
 }

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { runInProcess } from '../test/support/command.ts';
+import { command, UsageError } from './command.ts';
+import { projectRoot } from './project-root.ts';
+
+const usage = 'Usage: npm run command';
+const options = { stack: { type: 'string' }, expires: { type: 'string', default: '90d' } } as const;
+
+/** Runs a command with these arguments. Returns its exit status and output, and the arguments of its `run`. */
+async function runWith(argv: string[], body = async () => {}) {
+  const run = vi.fn(body);
+  const ended = await runInProcess(argv, () => command({ usage, options, arg: 'EVENT' }, run));
+  return { ...ended, received: run.mock.calls.at(0) };
+}
+
+test.each([
+  [['a'], { expires: '90d' }],
+  [['--stack', 'x', 'a', '--expires=1h'], { stack: 'x', expires: '1h' }],
+])('parses the arguments %j', async (args, values) => {
+  expect(await runWith(args)).toEqual({ code: 0, stdout: '', stderr: '', received: [values, 'a'] });
+});
+
+test.each([
+  [[], 'EVENT is missing.'],
+  [['a', 'b'], 'Unexpected argument "b".'],
+  [['--slow'], "Unknown option '--slow'."],
+  [['a', '--stack'], "Option '--stack <value>' argument missing"],
+])('rejects the arguments %j', async (args, message) => {
+  const { stderr, ...others } = await runWith(args);
+  expect(others).toEqual({ code: 1, stdout: '', received: undefined });
+  expect(stderr.startsWith(message)).toBe(true);
+  expect(stderr.endsWith(`\n\n${usage}\n`)).toBe(true);
+});
+
+test('rejects a command whose option npm kept', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('npm_config_stack', 'production');
+  const { code, stderr, received } = await runWith(['a']);
+  expect({ code, received }).toEqual({ code: 1, received: undefined });
+  expect(stderr).toMatch(/^npm did not pass on --stack; write "--" before it\.\n/);
+});
+
+test('prints only the usage for --help, even with invalid arguments', async () => {
+  const stdout = `${usage}\n`;
+  expect(await runWith(['--slow', '--help'])).toEqual({ code: 0, stdout, stderr: '', received: undefined });
+});
+
+test.each<[Error, unknown]>([
+  [new Error('The table \u202e\u009b2J is gone.'), 'The table \\u202e\\u009b2J is gone.\n'],
+  [new TypeError('x is undefined'), expect.stringMatching(/^TypeError: x is undefined\n {4}at /)],
+  [new AggregateError([new Error('refused')]), expect.stringContaining('Error: refused\n')],
+  [new UsageError('--table was "x".'), `--table was "x".\n\n${usage}\n`],
+])('if the command throws %s, prints what the person needs and sets exit status 1', async (error, stderr) => {
+  expect(await runWith(['a'], () => Promise.reject(error))).toMatchObject({ code: 1, stdout: '', stderr });
+});
+
+test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
+  ['stdout', 'stderr', ['--help']],
+  ['stderr', 'stdout', ['--unknown']],
+])('ends without a stack trace if its %s is closed', async (closed, other, args) => {
+  const child = spawn(process.execPath, ['tools/plants.ts', ...args], { cwd: projectRoot });
+  child[closed].destroy();
+  expect(await Promise.all([text(child[other]), once(child, 'exit')])).toEqual(['', [1, null]]);
+});
