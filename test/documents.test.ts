@@ -38,12 +38,6 @@ test('each relative link leads to an existing file and heading', () => {
   expect(dead).toEqual([]);
 });
 
-test('each link to AWS documentation is the address of a page', () => {
-  const links = inDocuments(/\]\((https:\/\/docs\.aws[^)]+)\)/g);
-  const page = /^https:\/\/docs\.aws\.amazon\.com(\/[\w-]+)+\.html$/;
-  expect(links.filter(([, link]) => !page.test(link))).toEqual([]);
-});
-
 test('no block that a person pastes has a comment, whose words zsh would pass to the command', () => {
   const blocks = inDocuments(/^ *```sh\n(.*?)^ *```$/gms);
   expect(blocks.filter(([, block]) => /(^|\s)#/m.test(block))).toEqual([]);
@@ -59,4 +53,9 @@ test('no line of a comment is wider than 120 columns', () => {
     captures(read(file), /^( *(?:\/?\*|\/\/|#).+)$/gm).some((line) => line.length > 120),
   );
   expect(wide).toEqual([]);
+});
+
+test('the newest version in CHANGELOG.md is that of the contract', () => {
+  const [newest] = captures(read('CHANGELOG.md'), /^## (\S+)/gm);
+  expect(captures(read('openapi.yaml'), /^ {2}version: (.+)$/gm)).toEqual([newest]);
 });
