@@ -1,55 +1,62 @@
 import { cpus } from 'node:os';
-import { BASELINE, type Handler } from './build.ts';
 import type { Run } from './measure.ts';
 
-/** A handler and its runs, one for each round. */
-export interface MeasuredHandler extends Handler {
+/** A handler's name, and its runs, one for each round. */
+export interface Measured {
+  name: string;
   runs: Run[];
 }
 
-/** Returns the chart and the table for docs/cost-and-performance.md. */
-export function markdown(handlers: MeasuredHandler[]): string {
-  const today = new Date().toISOString().slice(0, 10);
-  const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown CPU'}`;
-  const rounds = `${handlers[0]?.runs.length} interleaved rounds`;
-  const coldStarts = Object.fromEntries(handlers.map(({ name, runs }) => [name, median(runs, 'coldStartMs')]));
+const RESAMPLES = 1000;
+const both = ({ initMs, invocationMs }: Run) => initMs + invocationMs;
+const invocation = ({ invocationMs }: Run) => invocationMs;
+
+/** Returns the chart and the table for docs/decisions.md. The first handler is the floor. */
+export function markdown(handlers: Measured[]): string {
+  const floor = handlers[0]?.runs ?? [];
+  const rows = handlers.map(({ name, runs }) => ({
+    name,
+    init: median(runs.map(({ initMs }) => initMs)),
+    invocation: median(runs.map(invocation)),
+    ratios: [both, invocation].map((figure) => ratio(runs.map(figure), floor.map(figure))),
+  }));
+  const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown CPU'}, Node.js ${process.versions.node}`;
+  const totals = rows.map((row) => Math.round(row.init + row.invocation));
   return [
-    `Measured on ${today} (${machine}, Node.js ${process.versions.node}, ${rounds}, medians):`,
-    barChart('Cold start, ms', coldStarts),
-    table(
-      `handler | cold start, ms | / ${BASELINE} | warm, ms`,
-      handlers.map(({ name, runs }) => [
-        name,
-        Number(coldStarts[name]).toFixed(0),
-        (Number(coldStarts[name]) / Number(coldStarts[BASELINE])).toFixed(2),
-        median(runs, 'warmMs').toFixed(1),
-      ]),
+    `Measured on ${new Date().toISOString().slice(0, 10)} (${machine}). Medians of ${floor.length} interleaved rounds, and in brackets 95 % intervals.`,
+    '',
+    '```mermaid',
+    'xychart-beta horizontal',
+    '  title "Cold start, ms: init (front) and invocation (behind)"',
+    `  x-axis ${JSON.stringify(rows.map(({ name }) => name))}`,
+    `  y-axis 0 --> ${Math.max(...totals)}`,
+    // The second bar is drawn over the first one.
+    `  bar ${JSON.stringify(totals)}`,
+    `  bar ${JSON.stringify(rows.map(({ init }) => Math.round(init)))}`,
+    '```',
+    '',
+    '| handler | init, ms | invocation, ms | both / floor | invocation / floor |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows.map(
+      (row) => `| ${[row.name, row.init.toFixed(0), row.invocation.toFixed(1), ...row.ratios].join(' | ')} |`,
     ),
-  ].join('\n\n');
+  ].join('\n');
 }
 
-function median(runs: Run[], figure: keyof Run): number {
-  const sorted = runs.map((run) => run[figure]).toSorted((a, b) => a - b);
+/** Returns the ratio of two medians with its 95 % interval, from resampled rounds (bootstrap). */
+function ratio(figures: number[], floor: number[]): string {
+  const resampled = Array.from({ length: RESAMPLES }, () => {
+    const rounds = floor.map(() => Math.floor(Math.random() * floor.length));
+    const of = (all: number[]) => median(rounds.map((round) => all[round] ?? Number.NaN));
+    return of(figures) / of(floor);
+  }).toSorted((a, b) => a - b);
+  const [low, high] = [0.025, 0.975].map((part) => resampled[Math.floor(part * RESAMPLES)]?.toFixed(2));
+  return `${(median(figures) / median(floor)).toFixed(2)} [${low} ${high}]`;
+}
+
+function median(figures: number[]): number {
+  const sorted = figures.toSorted((a, b) => a - b);
   // The two figures in the middle. at() rounds down, so they are the same one if the number of figures is odd.
   const [low = Number.NaN, high = Number.NaN] = [sorted.at((sorted.length - 1) / 2), sorted.at(sorted.length / 2)];
   return (low + high) / 2;
-}
-
-function table(header: string, rows: string[][]): string {
-  const line = header.replaceAll(/[^|]+/g, ' --- ').trim();
-  return [header, line, ...rows.map((cells) => cells.join(' | '))].map((row) => `| ${row} |`).join('\n');
-}
-
-/** Returns a Mermaid chart. It is horizontal, because names side by side would overlap. */
-function barChart(title: string, bars: Record<string, number>): string {
-  const lengths = Object.values(bars).map(Math.round);
-  return [
-    '```mermaid',
-    'xychart-beta horizontal',
-    `  title "${title}"`,
-    `  x-axis ${JSON.stringify(Object.keys(bars))}`,
-    `  y-axis 0 --> ${Math.max(...lengths)}`,
-    `  bar ${JSON.stringify(lengths)}`,
-    '```',
-  ].join('\n');
 }
