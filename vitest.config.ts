@@ -4,10 +4,19 @@ import { defineConfig } from 'vitest/config';
 // Each worker loads the SDK and CDK; the cache saves compiling them again.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
 
+/** What the function does comes first, so that the first failure names the wrong behavior, not the bundle's size. */
+const project = (groupOrder: number, name: string, include: string[]) => ({
+  extends: true as const,
+  test: { name, include, sequence: { groupOrder } },
+});
+
 /** The fast tests. The slow ones have test/slow.config.ts. */
 export default defineConfig({
   test: {
-    include: ['{functions,infra,tools}/**/*.test.ts', 'test/*.test.ts'],
+    projects: [
+      project(1, 'functions', ['functions/**/*.test.ts']),
+      project(2, 'others', ['{infra,tools}/**/*.test.ts', 'test/*.test.ts']),
+    ],
     // Logs of tests that pass would hide the failures.
     silent: 'passed-only',
     // Only for tests that hang. The slowest test takes 20 s on a busy machine.
