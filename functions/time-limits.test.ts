@@ -10,7 +10,3 @@ test.each([
 ])('in %s, each limit is longer than what it contains: %j', (_, times) => {
   expect(times.filter((time, index) => time <= (times[index - 1] ?? 0))).toEqual([]);
 });
-
-test('the database must respond 4 s before the invocation ends', () => {
-  expect(limits.databaseTimeoutMs({ getRemainingTimeInMillis: () => 9000 })).toBe(5000);
-});

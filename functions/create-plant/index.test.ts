@@ -23,10 +23,16 @@ beforeEach(() => {
   return () => vi.restoreAllMocks();
 });
 
+async function responseTo(event: unknown) {
+  return contractBody(await handler(event, contextWith()));
+}
+const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
+
 test('a request without a token is error 401, and a line of the log, which the alarms count', async () => {
-  const response = await handler(eventWith({ headers: {} }), contextWith());
-  expect(response.statusCode).toBe(400);
-  expect(JSON.parse(response.body)).toMatchObject({ error: 401 });
+  expect(await responseTo(eventWith({ headers: {} }))).toEqual({
+    error: 401,
+    message: 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".',
+  });
   const lines = log.map((line) => JSON.parse(line));
   expect(lines).toMatchObject([{ operation: 'createPlant', outcome: 'rejected', error: 401, version: '7' }]);
   // If the log were not the first middleware, it would be null.
@@ -51,11 +57,6 @@ test('the priming event of init stores and logs nothing, even if the table has i
   expect(log).toEqual([]);
 });
 
-async function responseTo(event: unknown) {
-  return contractBody(await handler(event, contextWith()));
-}
-const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
-
 const MONSTERA = '{"id":400500,"name":"Monstera deliciosa","tag":"climber"}';
 
 // Four requests. The second and the third one need the plant of the first one.
@@ -76,19 +77,11 @@ test.each([
   expect(await responseToBody(body)).toEqual(response);
 });
 
-test('rejects a request without a token', async () => {
-  expect(await responseTo(eventWith({ body: MONSTERA, headers: {} }))).toEqual({
-    error: 401,
-    message: 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".',
-  });
-});
-
 /** An id outside of 400,000 to 500,000, which other tests use, and a JSON number with this value. */
 const writtenId = fc
   .oneof(
     int64.map((id) => ({ id, json: `${id}` })),
     fc.integer().map((id) => ({ id: BigInt(id), json: `${id}.0` })),
-    fc.nat({ max: 9 }).map((id) => ({ id: BigInt(id) * 1000n, json: `${id}e3` })),
   )
   .filter(({ id }) => id < 400_000n || id > 500_000n);
 /** A JSON string with each character escaped. */
@@ -121,18 +114,14 @@ test('responds to any token, media type and body with a success or a client erro
   );
   const body = fc.oneof(
     text,
-    fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) }),
     fc.json(),
     nearPlant.map((value) => JSON.stringify(value)),
     fc.constant(null),
   );
-  const valid = eventWith({}).headers;
-  const bearerToken = fc.base64String().map((token) => `Bearer ${token}`);
-  const usually = (value: string | undefined, ...others: fc.Arbitrary<string>[]) =>
-    fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, fc.string(), ...others);
+  const usually = (value: string) => fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, fc.string());
   const headers = fc.record({
-    Authorization: usually(valid['Authorization'], bearerToken),
-    'Content-Type': usually(valid['Content-Type']),
+    Authorization: fc.oneof(usually(DEVELOPMENT_TOKEN), fc.base64String()).map((token) => `Bearer ${token}`),
+    'Content-Type': usually('application/json'),
   });
   const event = fc.record({ body, headers, isBase64Encoded: fc.boolean() });
   await fc.assert(

@@ -1,6 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { type ClientRequest, createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -46,9 +45,9 @@ async function readFrom(listener: RequestListener, { silenceMs = LONG_MS, timeou
 }
 
 const respond =
-  (status: number, body: string, headers = {}): RequestListener =>
+  (status: number, body: string): RequestListener =>
   (_, response) =>
-    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0', ...headers }).end(body);
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
 
 const success = respond(200, '{"ConsumedCapacity":{}}');
 const failure = (status: number, name: string) =>
@@ -101,10 +100,8 @@ test('waits for a random time after throttling: here 20 % of 500 ms, and then of
   const random = vi.spyOn(Math, 'random').mockReturnValue(0.2);
   const start = performance.now();
   await readFrom(failure(400, 'ThrottlingException'));
-  const elapsed = performance.now() - start;
-  // A timer can be a millisecond early, and late on a busy machine.
-  expect(elapsed).toBeGreaterThan(100 + 200 - 10);
-  expect(elapsed).toBeLessThan(2500);
+  // A timer can be a millisecond early.
+  expect(performance.now() - start).toBeGreaterThan(100 + 200 - 10);
   expect(random).toHaveBeenCalledTimes(2);
 });
 
@@ -136,9 +133,7 @@ const HANGS: [string, RequestListener][] = [
 
 const FAILURES: [string, RequestListener][] = [
   ['responds with 500', failure(500, 'InternalServerError')],
-  ['responds with 503', failure(503, 'ServiceUnavailable')],
-  ['responds with 503 in HTML', respond(503, '<html>busy</html>', { 'content-type': 'text/html' })],
-  ['responds with 403 in HTML', respond(403, '<html></html>', { 'content-type': 'text/html' })],
+  ['responds with 403 in HTML', respond(403, '<html></html>')],
   ['responds with an empty 502', respond(502, '')],
   ['resets the connection', (request) => request.socket.destroy()],
   [
@@ -152,7 +147,6 @@ const FAILURES: [string, RequestListener][] = [
   ['responds with nothing', respond(200, '')],
   ['responds with an empty object', respond(200, '{}')],
   ['responds with null', respond(200, 'null')],
-  ['responds with HTML', respond(200, '<html></html>')],
   ['sends more than 16 MB', respond(200, 'x'.repeat(16_000_001))],
   ['names its error by 300,000 characters', respond(500, `{"__type":"${'x'.repeat(300_000)}"}`)],
 ];
@@ -202,11 +196,10 @@ test('reuses the connection for the next call, and leaves no timer that keeps th
   expect(timers(), 'timers').toBeLessThanOrEqual(before);
 });
 
-test.each(['AWS_REGION', 'AWS_ENDPOINT_URL_DYNAMODB'])('throws without the environment variable %s', (name) => {
-  vi.stubEnv(name, '');
+test('throws if an environment variable is missing or empty', () => {
+  vi.stubEnv('AWS_REGION', '');
   onTestFinished(() => void vi.unstubAllEnvs());
-  const message = `The environment variable ${name} is missing: it must be set by the stack.`;
-  expect(() => new DynamoDb()).toThrow(message);
+  expect(() => new DynamoDb()).toThrow('The environment variable AWS_REGION is missing: it must be set by the stack.');
 });
 
 describe.concurrent('when the time is up', () => {
@@ -233,25 +226,5 @@ describe.concurrent('when the time is up', () => {
     const cause = { name: 'ThrottlingException' };
     expect({ result, attempts }).toMatchObject({ result: { error: 504, cause }, attempts: 1 });
     expect(performance.now() - start, 'milliseconds').toBeLessThan(9000);
-  });
-
-  test('closes the connection, and makes no further attempt', async () => {
-    let attempts = 0;
-    const sockets: Socket[] = [];
-    const respondLate: RequestListener = async (request, response) => {
-      attempts += 1;
-      sockets.push(request.socket);
-      // Responds too late to cause another attempt.
-      await sleep(100);
-      failure(400, 'ThrottlingException')(request, response);
-    };
-    const { result } = await readFrom(respondLate, { timeoutMs: 50 });
-    expect(result).toMatchObject({ error: 504 });
-    await sleep(100);
-    expect(attempts, 'attempts').toBeLessThanOrEqual(1);
-    expect(
-      sockets.filter((socket) => !socket.destroyed),
-      'open sockets',
-    ).toEqual([]);
   });
 });

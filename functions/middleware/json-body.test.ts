@@ -2,7 +2,6 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { character, fc } from '../../test/support/property.ts';
 import { NumberText } from '../exact-id.ts';
 import { jsonBody } from './json-body.ts';
 
@@ -39,16 +38,13 @@ test.each([
   ['application/json, text/plain', '"application/json, text/plain"'],
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   ['x'.repeat(41), `"${'x'.repeat(40)}…"`],
+  // Half of a surrogate pair is replaced.
+  [`${'x'.repeat(39)}🌱`, `"${'x'.repeat(39)}\ufffd…"`],
 ])('returns 415 and quotes at most 40 characters of the Content-Type $0', async (contentType, quoted) => {
   await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
     error: 415,
     message: `The Content-Type was ${quoted}; it must be application/json.`,
   });
-});
-
-test('replaces half of a surrogate pair in the quoted Content-Type', async () => {
-  const headers = { 'content-type': `${'x'.repeat(39)}🌱` };
-  await expect(read({ headers })).rejects.toMatchObject({ message: expect.stringContaining('x\ufffd…"') });
 });
 
 test.each([JSON.parse('null'), {}])('returns 415 for the headers %j', async (headers) => {
@@ -71,22 +67,6 @@ test('returns 400 for bytes that are not UTF-8', async () => {
   await expect(read({ body, isBase64Encoded: true })).rejects.toMatchObject({ error: 400, message });
 });
 
-/** Replaces each NumberText by its number. */
-const withNumbers = (parsedBody: unknown) =>
-  JSON.parse(JSON.stringify(parsedBody, (_, value) => (value instanceof NumberText ? Number(value.source) : value)));
-
-test('parses any JSON, base64 or not', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.json({ stringUnit: character, maxDepth: 2 }), async (body) => {
-      fc.pre(!body.includes('__proto__'));
-      const value = JSON.parse(body);
-      if (typeof value === 'number' || body.includes('"id"')) return;
-      // A number beyond the largest double becomes null in JSON.
-      expect(withNumbers(await parsed(body))).toEqual(JSON.parse(JSON.stringify(value)));
-    }),
-  );
-});
-
 test.each([
   { body: '\ufeff{}', isBase64Encoded: false },
   { body: Buffer.from('\ufeff{}').toString('base64'), isBase64Encoded: true },
@@ -95,14 +75,15 @@ test.each([
 });
 
 const ofBytes = (bytes: number) => `["${'x'.repeat(bytes - 4)}"]`;
-const listOf = (items: number) => `[${Array(items).fill('0')}]`;
+const listOf = (items: number) => `[${Array(items).fill('""')}]`;
 
 test.each<[string, string]>([
   ['of 2,500,000 bytes', ofBytes(2_500_000)],
   ['of 1,000 items', listOf(1000)],
   ['with a string of separators', JSON.stringify(['[{,"\\'.repeat(1000)])],
+  ['with all kinds of values', '\n{"a":[true,null,{"b":""}],"constructor":"\\u00e9 🌱"}'],
 ])('parses a body %s, base64 or not', async (_, body) => {
-  expect(withNumbers(await parsed(body))).toEqual(JSON.parse(body));
+  expect(await parsed(body)).toEqual(JSON.parse(body));
 });
 
 const TOO_MANY = 'The body has too many values; it must have at most 1,000.';
@@ -131,12 +112,16 @@ test.each<[string, bigint]>([
   ['9007199254740991.0', 9007199254740991n],
   ['1.5e1', 15n],
   ['1500E-2', 15n],
+  ['0.015e+3', 15n],
 ])('parses the id %s as %s', async (text, id) => {
   expect(await idOf(text)).toEqual({ name: 'x', id });
 });
 
 test.each([
   '1.00000000000000001',
+  '15.05e1',
+  '150.5e-1',
+  '1.5e-1',
   '1e-400',
   '1e300',
   '9007199254740992.0',
@@ -144,23 +129,6 @@ test.each([
   '9'.repeat(1_000_000),
 ])('parses the id $0 as a NumberText, which the validator rejects', async (text) => {
   expect(await idOf(text)).toEqual({ name: 'x', id: new NumberText(text) });
-});
-
-test('accepts a fraction or an exponent if the number is a safe integer', async () => {
-  const digits = fc.stringMatching(/^(0|[1-9]\d{0,14})$/);
-  const decimal = fc.tuple(digits, fc.stringMatching(/^\d{1,20}$/), fc.integer({ min: -25, max: 25 }));
-  await fc.assert(
-    fc.asyncProperty(decimal, async ([whole, decimals, exponent]) => {
-      const scale = exponent - decimals.length;
-      const power = 10n ** BigInt(Math.abs(scale));
-      const all = BigInt(whole + decimals);
-      const exact = scale >= 0 ? all * power : all % power === 0n ? all / power : undefined;
-      const { id } = await idOf(`${whole}.${decimals}e${exponent}`);
-      if (exact !== undefined && exact <= Number.MAX_SAFE_INTEGER) expect(id).toBe(exact);
-      else expect(id).toBeInstanceOf(NumberText);
-    }),
-    { numRuns: 500 },
-  );
 });
 
 test.each([

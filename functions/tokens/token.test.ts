@@ -1,16 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { digestOf, fromTokenItem, newToken, TOKEN_PATTERN } from './token.ts';
-
-test('creates an item with the digest of the token instead of the token', () => {
-  const { token, item } = newToken('ci', 1, 2);
-  expect(item).toEqual({
-    digest: { S: digestOf(token) },
-    name: { S: 'ci' },
-    createdAt: { N: '1' },
-    expiresAt: { N: '2' },
-  });
-  expect(fromTokenItem(item)).toEqual({ digest: digestOf(token), name: 'ci', createdAt: 1, expiresAt: 2 });
-});
+import { newToken, TOKEN_PATTERN } from './token.ts';
 
 test('creates random tokens without repeats and with equally frequent characters', () => {
   const predictable = vi.spyOn(Math, 'random');
