@@ -1,9 +1,8 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { discovery, newKey, part, published, signed, startIssuer } from '../../test/support/issuer.ts';
-import { resetIssuer } from '../../test/support/reset-issuer.ts';
 import { JwtVerifier } from './jwt-verifier.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -14,7 +13,13 @@ const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
 const jwkOf = (key: KeyObject) => key.export({ format: 'jwk' });
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-resetIssuer(issuer, key, NOW);
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+  // On a busy machine, a fetch can take longer than its limit.
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+  issuer.publish(key);
+  return () => vi.useRealTimers();
+});
 
 const newVerifier = (settings: { audiences?: string[]; scope?: string } = {}) =>
   new JwtVerifier({ issuer: issuer.url, audiences: [AUDIENCE], scope: undefined, ...settings });
@@ -43,11 +48,8 @@ const PARTNER = '5b499b127442';
 const accepted = () => `${new URL(issuer.url).host}/${PARTNER}`;
 
 describe('accepts an access token', () => {
-  test('with the name HOST/DIGEST, from the issuer’s host and a digest of the subject', async () => {
+  test('with the name HOST/DIGEST, from the issuer’s host and a digest of the subject, or else of the client’s id', async () => {
     expect(await verifier.verify(token())).toBe(accepted());
-  });
-
-  test('with a digest of the client’s id if it has no subject', async () => {
     expect(await verifier.verify(token({ sub: undefined, client_id: 'a-partner' }))).toBe(accepted());
   });
 

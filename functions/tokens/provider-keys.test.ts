@@ -1,8 +1,7 @@
 import type { RequestListener } from 'node:http';
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { discovery, newKey, published, startIssuer } from '../../test/support/issuer.ts';
-import { resetIssuer } from '../../test/support/reset-issuer.ts';
 import { providerKeys } from './provider-keys.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -11,7 +10,20 @@ const METADATA = '/.well-known/openid-configuration';
 
 const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
-resetIssuer(issuer, key, NOW);
+/** Ends the time that a fetch may take. Otherwise it never ends, because a busy machine is slow. */
+let expire: () => void;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+  const time = new AbortController();
+  expire = () => time.abort(new Error('The time is up.'));
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+  issuer.publish(key);
+  issuer.requests.length = 0;
+  return () => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  };
+});
 
 /** Returns a function that looks up a key by its id. */
 function newKeys(url = issuer.url) {
@@ -110,7 +122,7 @@ test.each<[string, RequestListener, string, number]>([
   ['blocks the service', respond(403), 'responded with status 403', 1],
   ['limits the rate', respond(429), 'responded with status 429', 1],
   ['closes the connection', ({ socket }) => socket.destroy(), 'fetch failed', 1],
-  ['does not respond', () => {}, 'aborted due to timeout', 1],
+  ['does not respond', () => expire(), 'The time is up.', 1],
   ['names another, long issuer', metadata({ issuer: LONG }), 'The issuer was "🌱', 1],
   ['has a jwks_uri without TLS', metadata({ jwks_uri: issuer.url.replace('https', 'http') }), 'an https URL', 1],
   ['has a long jwks_uri', metadata({ jwks_uri: `https://${LONG}` }), 'at most 1,000 characters', 1],
@@ -119,18 +131,13 @@ test.each<[string, RequestListener, string, number]>([
   ['publishes no list of keys', keys(respond(200, '{"keys":7}')), 'JSON Web Key Set malformed', 2],
   ['sends long metadata', respond(200, ' '.repeat(50_001)), 'sent more than 50000 characters', 1],
   ['sends many keys', keys(respond(200, ' '.repeat(50_001))), 'sent more than 50000 characters', 2],
-  ['sends half of its keys', keys((_, response) => void response.write('{')), 'aborted due to timeout', 2],
+  ['sends half of its keys', keys((_, response) => response.write('{', expire)), 'The time is up.', 2],
 ])(
-  'fetches once, and throws 503 within 1.5 s, for 40 key ids if the provider %s',
+  'fetches once, with a limit of 1.5 s, and throws 503 for 40 key ids if the provider %s',
   async (_, listener, reason, requests) => {
-    vi.mocked(AbortSignal.timeout).mockRestore();
-    const timeout = vi.spyOn(AbortSignal, 'timeout');
     issuer.respondWith(listener);
-    const start = performance.now();
     const [error, ...others] = await findUnknown(newKeys());
-    expect(timeout).toHaveBeenCalledWith(1500);
-    // The rest is for a slow machine. jose's own limit would be 5 s.
-    expect(performance.now() - start).toBeLessThan(4500);
+    expect(AbortSignal.timeout).toHaveBeenCalledWith(1500);
     expect(others).toEqual([]);
     expect(error).toMatchObject({ ...UNAVAILABLE, cause: { message: expect.stringContaining(reason) } });
     expect(error.cause.message.length).toBeLessThan(300);
