@@ -44,12 +44,9 @@ test.each(Object.keys(stages))('for the stage %s, cdk-nag and CDK report no find
   expect(validate).toHaveBeenCalled();
 });
 
-test('prints the error and exits with status 1 for an unknown stage', async () => {
-  const message = expect.stringMatching(/^The stage "prod" is not in infra\/stages\.ts; it must be one of .*\.$/);
+test('prints the message of a wrong setting, or the stack of a programming error, and exits with status 1', async () => {
+  const message = expect.stringContaining('The stage "prod" is not in infra/stages.ts; ');
   expect(await run({ stage: 'prod' })).toMatchObject({ status: 1, stderr: [message] });
-});
-
-test('prints the stack of a programming error and exits with status 1', async () => {
   vi.spyOn(Validations, 'of').mockImplementationOnce(() => JSON.parse('{'));
   expect(await run({ stage: 'everything', '@aws-cdk/test:run': 'again' })).toMatchObject({
     status: 1,

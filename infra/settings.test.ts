@@ -51,26 +51,18 @@ test('accepts CDK’s own keys', () => {
   expect(read(own)).toEqual(read({}));
 });
 
-test.each([['a_b'], [''], ['1'], ['a'.repeat(32)]])(
-  'rejects the stage name "%s", a part of the stack’s name',
-  (stage) => {
-    expect(() => withDefaults(stage, {})).toThrow(
-      `The stage "${stage}" must begin with a letter, after which up to 30 `,
-    );
-  },
-);
-
-test('rejects an issuer without https', () => {
-  const identityProvider: Stage['identityProvider'] = { issuer: 'http://id.example.com', audiences: ['plants'] };
-  expect(() => withDefaults('staging', { identityProvider })).toThrow(
+const BAD_NAME = 'must begin with a letter, after which up to 30 letters, digits or hyphens may follow.';
+test.each<[string, Stage, string]>([
+  // The name is a part of the stack's name.
+  ...['a_b', '', '1', 'a'.repeat(32)].map((name): [string, Stage, string] => [name, {}, `"${name}" ${BAD_NAME}`]),
+  [
+    'staging',
+    { identityProvider: { issuer: 'http://id.example.com', audiences: ['plants'] } },
     'The issuer of the stage "staging" was "http://id.example.com"; it must be an https URL.',
-  );
-});
-
-test('rejects an origin that no browser sends', () => {
-  expect(() => withDefaults('staging', { allowOrigins: ['https://*.example.com'] })).toThrow(
-    'The allowed origin "https://*.example.com" must be one such as https://app.example.com, ',
-  );
+  ],
+  ['staging', { allowOrigins: ['https://*.example.com'] }, 'The allowed origin "https://*.example.com" must be one '],
+])('rejects the stage "%s" with the settings %j', (stage, settings, message) => {
+  expect(() => withDefaults(stage, settings)).toThrow(message);
 });
 
 test('the compiler rejects a setting that does not exist, and half of a domain', () => {
