@@ -20,9 +20,6 @@ const INVOCATION_MS = 16_000;
 const log: { extendedRequestId?: string }[] = [];
 for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation((line) => log.push(line));
 
-/** An expiry that no test reaches, in seconds since 1970. */
-const FAR_FUTURE = 2 ** 32;
-
 let started: Promise<unknown> = Promise.resolve();
 
 /** Starts services one after the other, because they read their environment when they are imported. */
@@ -39,7 +36,7 @@ async function startNow(initPlan?: Plan) {
   proxy.plan(initPlan);
   const handler = await importHandler(proxy.endpoint);
   const { token } = newToken('', 0, 0);
-  await engine.putToken(token, 'test', FAR_FUTURE);
+  await engine.putToken(token, 'test', 2 ** 32);
   return {
     /** Plans the failure of the next calls. Without a plan, no call fails. */
     plan: proxy.plan,

@@ -43,18 +43,6 @@ test('no block that a person pastes has a comment, whose words zsh would pass to
   expect(blocks.filter(([, block]) => /(^|\s)#/m.test(block))).toEqual([]);
 });
 
-test('no line of a comment is wider than 120 columns', () => {
-  const code = globSync('{functions,infra,tools,test,bench}/**/*.{ts,mjs,cjs}', {
-    cwd: projectRoot,
-    exclude: ['**/node_modules'],
-  });
-  expect(code).toContain('functions/create-plant/index.ts');
-  const wide = code.filter((file) =>
-    captures(read(file), /^( *(?:\/?\*|\/\/|#).+)$/gm).some((line) => line.length > 120),
-  );
-  expect(wide).toEqual([]);
-});
-
 test('the newest version in CHANGELOG.md is that of the contract', () => {
   const [newest] = captures(read('CHANGELOG.md'), /^## (\S+)/gm);
   expect(captures(read('openapi.yaml'), /^ {2}version: (.+)$/gm)).toEqual([newest]);

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { ERROR_NUMBERS, type ErrorNumber } from '../../functions/errors.ts';
 import { contract } from './contract.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(contract, 'contract');
-const operation = 'contract#/paths/~1plants/post/responses';
-const validators = new Map<number, ValidateFunction>();
+const validatorOf = (status: 200 | 400) => {
+  const $ref = `contract#/paths/~1plants/post/responses/${status}/content/application~1json/schema`;
+  return ajv.compile({ $ref, unevaluatedProperties: false });
+};
+const validators = { 200: validatorOf(200), 400: validatorOf(400) };
 
 interface ApiResponse {
   statusCode: number;
@@ -21,10 +24,7 @@ export function contractBody({ statusCode, headers, body }: ApiResponse) {
   assert.equal(headers?.['content-type'], 'application/json', body);
   const parsed: Record<string, unknown> = JSON.parse(body);
   assert(statusCode === 200 || statusCode === 400, `${statusCode} ${body}`);
-  const $ref = `${operation}/${statusCode}/content/application~1json/schema`;
-  const validate = validators.get(statusCode) ?? ajv.compile({ $ref, unevaluatedProperties: false });
-  validators.set(statusCode, validate);
-  assert(validate(parsed), body);
+  assert(validators[statusCode](parsed), body);
   if (statusCode === 400) assert(ERROR_NUMBERS.includes(parsed['error'] as ErrorNumber), body);
   return parsed;
 }

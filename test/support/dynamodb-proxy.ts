@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setInterval } from 'node:timers/promises';
-import type { AttributeValue, KeysAndAttributes } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type FakeResponse, forward, startFakeService, startServer } from './fake-service.ts';
 
 const headers = { 'content-type': 'application/x-amz-json-1.0' };
@@ -15,7 +15,6 @@ export interface Input {
   ConditionExpression?: string;
   ConsistentRead?: boolean;
   Limit?: number;
-  RequestItems?: Record<string, KeysAndAttributes>;
 }
 
 /** Handles a request to DynamoDB. `send` sends it, changed or not, to the engine. */

@@ -25,9 +25,6 @@ declare module 'vitest' {
 
 type StoredItem = Record<string, AttributeValue>;
 
-/** A stored plant. The id is in decimal digits. */
-type StoredPlant = Plant & { id: string };
-
 /**
  * Starts a DynamoDB engine for one test file, with the tables of the stack and the development token.
  * Sets the function's environment variables to use it.
@@ -66,11 +63,13 @@ export async function startEngine() {
       }
     },
 
-    /** Returns the stored plant with this id. */
-    async stored(id: bigint): Promise<StoredPlant | undefined> {
+    /** Returns the stored plant with this id, which is in decimal digits. */
+    async stored(id: bigint): Promise<(Plant & { id: string }) | undefined> {
       const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
-      const { Item: { id: key, ...members } = {} } = await client.send(new GetItemCommand(read));
-      return key && ({ id: key.N, ...valuesOf(members) } as StoredPlant);
+      const { Item } = await client.send(new GetItemCommand(read));
+      if (!Item) return undefined;
+      const values = Object.entries(Item).map(([name, { S, N }]) => [name, S ?? N]);
+      return Object.fromEntries(values);
     },
 
     /** Stores an access token. `expiresAt` is in seconds since 1970. */
@@ -83,15 +82,6 @@ export async function startEngine() {
       await close();
     },
   };
-}
-
-/** Converts an item to an object, independently of the functions' code. Numbers beyond 2^53 are rounded. */
-function valuesOf(item: StoredItem): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(item).map(([name, attribute]) => [name, valueOfAttribute(attribute)]));
-}
-
-function valueOfAttribute({ S, BOOL, N, L, M }: AttributeValue): unknown {
-  return S ?? BOOL ?? L?.map(valueOfAttribute) ?? (M ? valuesOf(M) : Number(N));
 }
 
 interface DynamoDbLocal {
