@@ -32,18 +32,9 @@ const EVENTS: Record<string, unknown> = {
   'create-plant-no-token': example('no-token'),
 };
 
-test.each(Object.entries(EVENTS))('the sample event %s gets the response in openapi.yaml', async (name, response) => {
-  expect(response).toBeDefined();
-  expect(await respond(sampleEvent(name))).toEqual(response);
-});
-
-test('each sample event has its expected response here', () => {
-  expect(sampleNames.toSorted()).toEqual(Object.keys(EVENTS));
-});
-
-test('a body in base64 gets the same response', async () => {
-  const body = Buffer.from(String(sampleEvent('create-plant').body)).toString('base64');
-  expect(await respond({ body, isBase64Encoded: true })).toEqual(created);
+test.each(sampleNames)('the sample event %s gets the response in openapi.yaml', async (name) => {
+  expect(EVENTS[name], 'a response for this event').toBeDefined();
+  expect(await respond(sampleEvent(name))).toEqual(EVENTS[name]);
 });
 
 test.each([
