@@ -18,7 +18,7 @@ async function respond(event: object) {
 }
 
 // Some requests fail because its id is in use.
-beforeAll(async () => void (await respond(sampleEvent('create-plant'))));
+beforeAll(async () => void (await handler(sampleEvent('create-plant'), contextWith())));
 
 const { responses } = contract['paths']['/plants'].post;
 const contentOf = (status: string) => responses[status].content['application/json'];
