@@ -8,13 +8,11 @@ import { contextWith, importHandler, sampleEvent } from './support/event.ts';
 
 /* Tests the function while its calls to the database fail. A repeated creation changes nothing. */
 
-/** An attempt may be silent for three times as long as in the product, because a busy machine is slow. */
+/** No attempt ends because it is silent, which would depend on the speed of the machine. */
 vi.mock('../functions/time-limits.ts', async (original) => {
   const limits = await original<typeof import('../functions/time-limits.ts')>();
-  return { ...limits, ATTEMPT_SILENCE_MS: 3 * limits.ATTEMPT_SILENCE_MS };
+  return { ...limits, ATTEMPT_SILENCE_MS: 60_000 };
 });
-/** Leaves 12 s for the database. */
-const INVOCATION_MS = 16_000;
 
 /** The lines of all requests. */
 const log: { extendedRequestId?: string }[] = [];
@@ -42,12 +40,12 @@ async function startNow(initPlan?: Plan) {
     plan: proxy.plan,
     plants: async () => (await engine.items(engine.plantsTable)).length,
     lines: () => log.filter(({ extendedRequestId }) => extendedRequestId === token).length,
-    /** Invokes the function with the sample event. Returns the body of the response. */
-    async send() {
+    /** Invokes the function with the sample event, by default with 56 s for the database. Returns the response's body. */
+    async send(remainingMs = 60_000) {
       const event = sampleEvent('create-plant');
       const requestContext = { ...event.requestContext, extendedRequestId: token };
       const headers = { ...event.headers, Authorization: `Bearer ${token}` };
-      const context = contextWith(INVOCATION_MS);
+      const context = contextWith(remainingMs);
       const response = await handler({ ...event, requestContext, headers }, context);
       expect(context.getRemainingTimeInMillis()).toBeGreaterThan(0);
       return contractBody(response);
@@ -62,10 +60,9 @@ const CALLS: Pick<Plan, 'call' | 'applied'>[] = [
   { call: 'PutItem PlantsTable', applied: true },
 ];
 
-/** Each failure, with the error number of the response if every attempt has it. The longest tests come first. */
+/** Each failure, with the error number of the response if every attempt has it. */
 const FAILURES: [Failure, number][] = [
-  ['sends a byte at a time', 504],
-  ['hangs', 503],
+  ['hangs', 504],
   ['throttles', 429],
   ['responds with 500', 503],
 ];
@@ -78,7 +75,8 @@ test.concurrent.for(rows)(
     const service = await startService();
     service.plan({ call, failure, applied, times: Number.POSITIVE_INFINITY });
     const message = expect.stringMatching(/ Try again( a little later)?\.$/);
-    expect(await service.send()).toMatchObject({ error, message });
+    // 3 s for the database, after which it hangs too long.
+    expect(await service.send(failure === 'hangs' ? 7000 : 60_000)).toMatchObject({ error, message });
     expect(await service.plants()).toBe(applied ? 1 : 0);
     expect(service.lines()).toBe(1);
     service.plan();
@@ -87,8 +85,8 @@ test.concurrent.for(rows)(
   },
 );
 
-// A database that sends a byte at a time leaves no time for another attempt.
-test.concurrent.for(rows.filter(({ failure }) => failure !== 'sends a byte at a time'))(
+// A database that hangs leaves no time for another attempt.
+test.concurrent.for(rows.filter(({ failure }) => failure !== 'hangs'))(
   'responds as without a failure if the database $failure for one $call (carried out: $applied)',
   async ({ call, applied, failure }) => {
     const service = await startService();

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { setInterval } from 'node:timers/promises';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type FakeResponse, forward, startFakeService, startServer } from './fake-service.ts';
 
@@ -41,7 +40,6 @@ const errorResponse = (status: number, name: string): FakeResponse => {
 /** The failures of the database, as the client sees them. */
 const failures = {
   hangs: () => new Promise<never>(() => {}),
-  'sends a byte at a time': () => ({ status: 200, headers: { 'content-length': '1000' }, body: setInterval(200, ' ') }),
   'responds with 500': () => errorResponse(500, 'InternalServerError'),
   throttles: () => errorResponse(400, 'ThrottlingException'),
 };

@@ -16,7 +16,7 @@ export interface ReceivedRequest {
 export interface FakeResponse {
   status: number;
   headers: IncomingMessage['headers'];
-  body: string | AsyncIterable<string>;
+  body: string;
 }
 
 /** Returns the response to a request, or undefined to close the connection without a response. */
@@ -39,12 +39,7 @@ export async function startServer(respond: Respond) {
     const bytes = await buffer(request);
     const fake = await respond({ method, path, headers, bytes, body: bytes.toString() });
     if (!fake) return void response.destroy();
-    response.writeHead(fake.status, fake.headers);
-    if (typeof fake.body === 'string') return void response.end(fake.body);
-    for await (const part of fake.body) {
-      if (response.destroyed) return;
-      response.write(part);
-    }
+    response.writeHead(fake.status, fake.headers).end(fake.body);
   });
   const close = () => {
     server.closeAllConnections();
