@@ -1,8 +1,7 @@
-import { expect, test, vi } from 'vitest';
-import { newToken } from '../functions/tokens/token.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { contractBody } from './support/contract-body.ts';
-import { type Failure, type Plan, startFailureProxy } from './support/dynamodb-proxy.ts';
+import { type Failure, startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, importHandler, sampleEvent } from './support/event.ts';
 
@@ -14,91 +13,74 @@ vi.mock('../functions/time-limits.ts', async (original) => {
   return { ...limits, ATTEMPT_SILENCE_MS: 60_000 };
 });
 
-/** The lines of all requests. */
-const log: { extendedRequestId?: string }[] = [];
+const engine = closedAtEnd(await startEngine());
+const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
+const READ = `GetItem ${engine.accessTokensTable}`;
+const WRITE = `PutItem ${engine.plantsTable}`;
+const ALWAYS = Number.POSITIVE_INFINITY;
+const countPlants = async () => (await engine.items(engine.plantsTable)).length;
+
+const log: unknown[] = [];
 for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation((line) => log.push(line));
+// Without a wait between two attempts.
+vi.spyOn(Math, 'random').mockReturnValue(0);
 
-let started: Promise<unknown> = Promise.resolve();
-
-/** Starts services one after the other, because they read their environment when they are imported. */
-function startService(initPlan?: Plan) {
-  const service = started.then(() => startNow(initPlan));
-  started = service.catch(() => {});
-  return service;
-}
-
-/** Imports the function with its own database. Calls fail as planned during init. */
-async function startNow(initPlan?: Plan) {
-  const engine = closedAtEnd(await startEngine());
-  const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
-  proxy.plan(initPlan);
+/** Invokes the function with the sample event. Returns the response's body. */
+let send: (remainingMs?: number) => Promise<Record<string, unknown>>;
+async function startFunction() {
   const handler = await importHandler(proxy.endpoint);
-  const { token } = newToken('', 0, 0);
-  await engine.putToken(token, 'test', 2 ** 32);
-  return {
-    /** Plans the failure of the next calls. Without a plan, no call fails. */
-    plan: proxy.plan,
-    plants: async () => (await engine.items(engine.plantsTable)).length,
-    lines: () => log.filter(({ extendedRequestId }) => extendedRequestId === token).length,
-    /** Invokes the function with the sample event, by default with 56 s for the database. Returns the response's body. */
-    async send(remainingMs = 60_000) {
-      const event = sampleEvent('create-plant');
-      const requestContext = { ...event.requestContext, extendedRequestId: token };
-      const headers = { ...event.headers, Authorization: `Bearer ${token}` };
-      const context = contextWith(remainingMs);
-      const response = await handler({ ...event, requestContext, headers }, context);
-      expect(context.getRemainingTimeInMillis()).toBeGreaterThan(0);
-      return contractBody(response);
-    },
+  send = async (remainingMs = 60_000) => {
+    const context = contextWith(remainingMs);
+    const response = await handler(sampleEvent('create-plant'), context);
+    expect(context.getRemainingTimeInMillis()).toBeGreaterThan(0);
+    return contractBody(response);
   };
 }
+beforeEach(async () => {
+  proxy.plan();
+  await engine.clear(engine.plantsTable);
+  await startFunction();
+  log.length = 0;
+});
 
-/** The calls that can fail. A write can fail before or after DynamoDB has carried it out. */
-const CALLS: Pick<Plan, 'call' | 'applied'>[] = [
-  { call: 'GetItem AccessTokensTable', applied: false },
-  { call: 'PutItem PlantsTable', applied: false },
-  { call: 'PutItem PlantsTable', applied: true },
-];
-
-/** Each failure, with the error number of the response if every attempt has it. */
-const FAILURES: [Failure, number][] = [
-  ['hangs', 504],
-  ['throttles', 429],
-  ['responds with 500', 503],
-];
-
-const rows = FAILURES.flatMap(([failure, error]) => CALLS.map((call) => ({ ...call, failure, error })));
-
-test.concurrent.for(rows)(
-  'returns error $error if the database $failure for each $call (carried out: $applied), and then serves a repetition',
-  async ({ call, applied, failure, error }) => {
-    const service = await startService();
-    service.plan({ call, failure, applied, times: Number.POSITIVE_INFINITY });
+// A write can fail before or after DynamoDB has carried it out.
+test.each<[string, Failure, boolean, number]>([
+  [READ, 'hangs', false, 504],
+  [READ, 'throttles', false, 429],
+  [READ, 'responds with 500', false, 503],
+  [WRITE, 'hangs', true, 504],
+  [WRITE, 'throttles', false, 429],
+  [WRITE, 'responds with 500', false, 503],
+  [WRITE, 'responds with 500', true, 503],
+])(
+  'if each %s %s (carried out: %s), the response is error %i, and a repetition succeeds',
+  async (call, failure, applied, error) => {
+    proxy.plan({ call, failure, applied, times: ALWAYS });
     const message = expect.stringMatching(/ Try again( a little later)?\.$/);
-    // 3 s for the database, after which it hangs too long.
-    expect(await service.send(failure === 'hangs' ? 7000 : 60_000)).toMatchObject({ error, message });
-    expect(await service.plants()).toBe(applied ? 1 : 0);
-    expect(service.lines()).toBe(1);
-    service.plan();
-    expect(await service.send()).not.toHaveProperty('error');
-    expect(await service.plants()).toBe(1);
+    // While the database hangs, it has 3 s.
+    expect(await send(failure === 'hangs' ? 7000 : 60_000)).toMatchObject({ error, message });
+    expect(await countPlants()).toBe(applied ? 1 : 0);
+    expect(log).toMatchObject([{ error }]);
+    proxy.plan();
+    expect(await send()).not.toHaveProperty('error');
+    expect(await countPlants()).toBe(1);
   },
 );
 
-// A database that hangs leaves no time for another attempt.
-test.concurrent.for(rows.filter(({ failure }) => failure !== 'hangs'))(
-  'responds as without a failure if the database $failure for one $call (carried out: $applied)',
-  async ({ call, applied, failure }) => {
-    const service = await startService();
-    service.plan({ call, failure, applied, times: 1 });
-    expect(await service.send()).not.toHaveProperty('error');
-    expect(await service.plants()).toBe(1);
-  },
-);
+test.each<[string, Failure, boolean]>([
+  [READ, 'throttles', false],
+  [READ, 'responds with 500', false],
+  [WRITE, 'throttles', false],
+  [WRITE, 'responds with 500', true],
+])('if one %s %s (carried out: %s), the response is that of a success', async (call, failure, applied) => {
+  proxy.plan({ call, failure, applied, times: 1 });
+  expect(await send()).not.toHaveProperty('error');
+  expect(await countPlants()).toBe(1);
+});
 
-test.concurrent.for(FAILURES)('starts although the database $0 during init', async ([failure]) => {
-  const call = 'GetItem AccessTokensTable';
-  const service = await startService({ call, failure, times: Number.POSITIVE_INFINITY, applied: false });
-  service.plan();
-  expect(await service.send()).not.toHaveProperty('error');
+test.each<Failure>(['hangs', 'throttles', 'responds with 500'])('starts although the database %s', async (failure) => {
+  proxy.plan({ call: READ, failure, applied: false, times: ALWAYS });
+  await startFunction();
+  proxy.plan();
+  expect(await send()).not.toHaveProperty('error');
 });

@@ -133,6 +133,7 @@ const HANGS: [string, RequestListener][] = [
 
 const FAILURES: [string, RequestListener][] = [
   ['responds with 500', failure(500, 'InternalServerError')],
+  ['responds with 500 and a capacity', respond(500, '{"ConsumedCapacity":{}}')],
   ['responds with 403 in HTML', respond(403, '<html></html>')],
   ['responds with an empty 502', respond(502, '')],
   ['resets the connection', (request) => request.socket.destroy()],
