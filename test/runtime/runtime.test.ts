@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StackSettings } from '../../infra/settings.ts';
@@ -10,7 +11,6 @@ import { startEngine } from '../support/engine.ts';
 import { eventWith } from '../support/event.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
-import { copyProject } from '../support/project-copy.ts';
 import { bundleWith } from '../support/stack.ts';
 import { type Runtime, startRuntime } from './runtime-api.ts';
 
@@ -47,27 +47,22 @@ test('responds to events one after the other, and logs one JSON line for each, w
   ]);
 });
 
-test('accepts tokens of an identity provider in the bundle and at the local run; returns 503 if its certificate is not trusted', async () => {
+test('accepts a token of an identity provider, and returns 503 if its certificate is not trusted', async () => {
   const issuer = await startIssuer();
+  onTestFinished(issuer.close);
   const key = newKey();
   issuer.publish(key);
   const claims = { iss: issuer.url, aud: 'plants', scope: 'plants/write', sub: 'a-partner', exp: 2 ** 33 };
-  const token = signed(key, claims, { typ: 'at+jwt' });
-  const project = copyProject();
-  onTestFinished(async () => {
-    project.close();
-    await issuer.close();
-  });
-  const certificate = join(project.directory, 'issuer.pem');
+  const authorization = `Bearer ${signed(key, claims, { typ: 'at+jwt' })}`;
+  const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
+  const certificate = join(mkdtempSync(join(tmpdir(), 'plant-store-')), 'issuer.pem');
   writeFileSync(certificate, issuer.certificate);
-  const trusting = { NODE_EXTRA_CA_CERTS: certificate };
   const settings: Partial<StackSettings> = {
     identityProvider: { issuer: issuer.url, audiences: ['plants'], scope: 'plants/write' },
   };
   const variables = { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants', TOKEN_SCOPE: 'plants/write' };
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
 
-  const trustingRuntime = await startBundle(settings, { ...variables, ...trusting });
+  const trustingRuntime = await startBundle(settings, { ...variables, NODE_EXTRA_CA_CERTS: certificate });
   await trustingRuntime.ready();
   expect(issuer.requests).toHaveLength(2);
   for (const _ of [1, 2]) expect(await respond(eventWith({ headers }), trustingRuntime)).toHaveProperty('name');
@@ -81,8 +76,4 @@ test('accepts tokens of an identity provider in the bundle and at the local run;
   expect(await respond(eventWith({ headers }), untrusting)).toMatchObject({ error: 503 });
   expect(untrusting.log()).toContain('self-signed certificate');
   await untrusting.close();
-
-  const { url } = await project.start('npm start', { ...variables, ...trusting });
-  const smokeVariables = { PLANT_STORE_URL: new URL(url).origin, PLANT_STORE_TOKEN: token };
-  expect(await project.run('npm run --silent smoke', smokeVariables)).toMatchObject({ code: 0 });
 });
