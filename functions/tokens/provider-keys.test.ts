@@ -119,8 +119,6 @@ function keys(listener: RequestListener): RequestListener {
 const LONG = '🌱'.repeat(10_000);
 test.each<[string, RequestListener, string, number]>([
   ['fails', respond(500), 'responded with status 500', 1],
-  ['blocks the service', respond(403), 'responded with status 403', 1],
-  ['limits the rate', respond(429), 'responded with status 429', 1],
   ['closes the connection', ({ socket }) => socket.destroy(), 'fetch failed', 1],
   ['does not respond', () => expire(), 'The time is up.', 1],
   ['names another, long issuer', metadata({ issuer: LONG }), 'The issuer was "🌱', 1],
