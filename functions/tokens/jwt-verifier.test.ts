@@ -63,7 +63,7 @@ describe('accepts an access token', () => {
     // Clocks may differ by less than a minute.
     [{ exp: NOW_S - 59 }, {}],
     [{ nbf: NOW_S + 60 }, {}],
-  ])('with the claims %j and the header %j', async (changes, header) => {
+  ])('with the claims %o and the header %o', async (changes, header) => {
     expect(await verifier.verify(token(changes, header))).toBe(accepted());
   });
 
@@ -146,7 +146,7 @@ describe('rejects a token', () => {
     [{ sub: 7 }, NO_SUBJECT],
     [{ sub: undefined }, NO_SUBJECT],
     [{ sub: undefined, client_id: 7 }, NO_SUBJECT],
-  ])('with the claims %j', async (changes, reason) => {
+  ])('with the claims %o', async (changes, reason) => {
     await expect(verifier.verify(token(changes))).rejects.toMatchObject(rejected(reason));
   });
 
