@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { functionPermissions } from '../test/support/permissions.ts';
 import { EVERYTHING, onlyOf, propertiesOf, templateWith, textOf } from '../test/support/stack.ts';
 
 const template = templateWith();
@@ -21,17 +20,6 @@ test('it has a JSON log of its own, which is kept for one month', () => {
   expect(createPlant.LoggingConfig).toEqual({ LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } });
   const logGroup = propertiesOf(template, 'AWS::Logs::LogGroup')[createPlant.LoggingConfig.LogGroup.Ref];
   expect(logGroup).toEqual({ RetentionInDays: 30 });
-});
-
-test.each([{}, EVERYTHING])('its role may only write a plant, read a token and write to its log', (settings) => {
-  const stack = templateWith(settings);
-  const log = onlyOf(stack, 'AWS::Lambda::Function').LoggingConfig.LogGroup.Ref;
-  expect(functionPermissions(stack)).toEqual([
-    'dynamodb:GetItem AccessTokensTable.Arn',
-    'dynamodb:PutItem PlantsTable.Arn',
-    `logs:CreateLogStream ${log}.Arn`,
-    `logs:PutLogEvents ${log}.Arn`,
-  ]);
 });
 
 test('without settings, its variables are the tables and the DynamoDB of its region, in each partition', () => {

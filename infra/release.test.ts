@@ -2,7 +2,6 @@ import { type Stack, Tags } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, test } from 'vitest';
-import { permissionsOf } from '../test/support/permissions.ts';
 import { onlyIdOf, onlyOf, propertiesOf, stackWith, templateWith, textOf } from '../test/support/stack.ts';
 import type { StackSettings } from './settings.ts';
 
@@ -32,7 +31,8 @@ test('counts the version’s errors from the first request of the canary on', ()
 
 test('gives CodeDeploy only what it needs to move an alias', () => {
   const policy = 'arn:AWS::Partition:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited';
-  expect(permissionsOf(template, group.ServiceRoleArn['Fn::GetAtt'][0])).toEqual([policy]);
+  const { ManagedPolicyArns } = propertiesOf(template, 'AWS::IAM::Role')[group.ServiceRoleArn['Fn::GetAtt'][0]];
+  expect(ManagedPolicyArns.map(textOf)).toEqual([policy]);
 });
 
 test('rolls back if the deployment fails, if a person stops it, or if an alarm is raised', () => {

@@ -1,23 +1,39 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { closedAtEnd } from './support/closed-at-end.ts';
 import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, importHandler, sampleEvent, sampleNames } from './support/event.ts';
-import { functionPermissions } from './support/permissions.ts';
+import { EVERYTHING, onlyOf, propertiesOf, templateWith } from './support/stack.ts';
 
 const engine = closedAtEnd(await startEngine());
-let proxy: Awaited<ReturnType<typeof startFailureProxy>>;
-beforeEach(async () => {
-  vi.spyOn(console, 'info').mockReturnValue();
-  proxy = await startFailureProxy(engine.endpoint);
-  return () => proxy.close();
-});
+const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
+vi.spyOn(console, 'info').mockReturnValue();
 
 test('the function reads once at init, and makes exactly the calls that its role allows', async () => {
   const handler = await importHandler(proxy.endpoint);
   // The warm-up at init.
-  expect(proxy.calls).toEqual([`GetItem ${engine.accessTokensTable}`]);
+  expect(proxy.calls).toEqual(['GetItem AccessTokensTable']);
   for (const name of sampleNames) await handler(sampleEvent(name), contextWith());
-  const allowed = functionPermissions().flatMap((permission) => /^dynamodb:(.*)\.Arn$/.exec(permission)?.[1] ?? []);
-  expect([...new Set(proxy.calls)].toSorted()).toEqual(allowed);
+  const calls = [...new Set(proxy.calls)].map((call) => call.split(' '));
+  const allow = (Action: string | string[], id: string) => {
+    return { Effect: 'Allow', Action, Resource: { 'Fn::GetAtt': [id, 'Arn'] } };
+  };
+  for (const settings of [{}, EVERYTHING]) {
+    const template = templateWith(settings);
+    const { Role, LoggingConfig } = onlyOf(template, 'AWS::Lambda::Function');
+    const [role] = Role['Fn::GetAtt'];
+    // Neither managed policies nor inline policies.
+    expect(propertiesOf(template, 'AWS::IAM::Role')[role]).toEqual({ AssumeRolePolicyDocument: expect.anything() });
+    const policies = Object.values(propertiesOf(template, 'AWS::IAM::Policy')).filter(({ Roles }) =>
+      Roles.some(({ Ref }: { Ref: string }) => Ref === role),
+    );
+    const statements = policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+    expect(statements).toHaveLength(1 + calls.length);
+    expect(statements).toEqual(
+      expect.arrayContaining([
+        allow(['logs:CreateLogStream', 'logs:PutLogEvents'], LoggingConfig.LogGroup.Ref),
+        ...calls.map(([action, table = '']) => allow(`dynamodb:${action}`, table)),
+      ]),
+    );
+  }
 });

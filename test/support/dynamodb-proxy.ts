@@ -17,7 +17,7 @@ export interface Input {
 }
 
 /** Handles a request to DynamoDB. `send` sends it, changed or not, to the engine. */
-export type Handle = (
+type Handle = (
   action: string,
   input: Input,
   send: (input: Input) => ReturnType<typeof forward>,
@@ -46,7 +46,7 @@ const failures = {
 export type Failure = keyof typeof failures;
 
 /** Makes the next calls of one kind fail. */
-export interface Plan {
+interface Plan {
   /** ACTION TABLE, as in `PutItem PlantsTable`. */
   call: string;
   failure: Failure;

@@ -14,7 +14,7 @@ export function newKey() {
   return { kid: `key-${keyCount}`, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) };
 }
 
-export type SigningKey = ReturnType<typeof newKey>;
+type SigningKey = ReturnType<typeof newKey>;
 
 /** This process trusts it. Its name is random: of several certificates with one name, only the first is trusted. */
 const ownCertificate = (async () => {
@@ -57,8 +57,6 @@ export async function startIssuer() {
     },
   };
 }
-
-export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
 /** Returns a listener for an issuer's metadata (OpenID Connect Discovery 1.0, 4), and for its keys at /keys. */
 export function discovery(issuer: string, keys: object[]): RequestListener {
