@@ -25,7 +25,7 @@ const ALOE = { name: 'Aloe', tag: 'succulent' };
 test.each([
   [ALOE, '{"name":"Aloe","tag":"succulent"}', [{ ...ALOE, name: 'Fern' }, { ...ALOE, tag: 'x' }, { name: 'Aloe' }]],
   [{ name: 'Aloe' }, '{"name":"Aloe"}', [{ name: 'Fern' }, { name: 'Aloe', tag: '' }]],
-  [{ name: '', tag: '' }, '{"name":"","tag":""}', [{ name: '' }]],
+  [{ name: 'é 🌱', tag: '' }, '{"name":"é 🌱","tag":""}', [{ name: 'é 🌱' }]],
 ])(
   'stores the plant %j, responds in the same way again, and rejects another with its id',
   async (plant, body, others) => {
