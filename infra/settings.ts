@@ -34,7 +34,7 @@ export interface Stage {
   };
   /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
   requestsPerSecond?: number;
-  /** Limits the rate of each address with AWS WAF, which costs money (docs/security.md). @default false */
+  /** Limits the rate of each address with AWS WAF, which costs money (docs/deploying.md). @default false */
   webAcl?: boolean;
 }
 
