@@ -67,6 +67,18 @@ test('rejects an issuer without https', () => {
   );
 });
 
+test.each([
+  [{ audiences: ['a,b'] }, 'a,b'],
+  [{ audiences: [''] }, ''],
+  [{ audiences: ['plants'], scope: '' }, ''],
+  [{ audiences: ['plants'], scope: 'read write' }, 'read write'],
+])('rejects %j, with which the function would accept more tokens', (changes, value) => {
+  const identityProvider = { issuer: 'https://id.example.com', ...changes } as Stage['identityProvider'] & object;
+  expect(() => withDefaults('staging', { identityProvider })).toThrow(
+    `An audience or the scope of the stage "staging" was "${value}"; it must be a text without spaces and commas.`,
+  );
+});
+
 test('rejects an origin that no browser sends', () => {
   expect(() => withDefaults('staging', { allowOrigins: ['https://*.example.com'] })).toThrow(
     'The allowed origin "https://*.example.com" must be one such as https://app.example.com, ',

@@ -4,7 +4,7 @@ import { errorHeaders } from '../../functions/errors.ts';
 import { corsHeaders, preflightHeaders, requireOrigins } from '../../infra/data/cors.ts';
 import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../infra/data/gateway-responses.ts';
 import { docsPage } from './docs.ts';
-import { contextOf, type Handler, httpResponse, LoadError, proxyEvent, type RawResponse } from './event.ts';
+import { type Handler, httpResponse, LoadError, localContext, proxyEvent, type RawResponse } from './event.ts';
 import { responseLine } from './log.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
@@ -74,7 +74,7 @@ export function createGateway(handler: Handler, log: (line: string) => void): Re
   async function invoke(request: IncomingMessage, body: Buffer, extendedRequestId: string): Promise<RawResponse> {
     const event = proxyEvent(request, body, extendedRequestId);
     if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
-    return httpResponse(await handler(event, contextOf(event)));
+    return httpResponse(await handler(event, localContext));
   }
 
   function preflightResponse(): RawResponse {
