@@ -48,8 +48,8 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
 }
 
 /**
- * Throws if npm took an option, as it does without "--" before it. Without --stack, a command for production would change
- * the local run.
+ * Throws if npm took an option, as it does without "--" before it. Without --stack, a command for production would
+ * change the local run.
  */
 function rejectOptionsTakenByNpm(names: string[]): void {
   const isPassed = (name: string) => process.argv.some((argument) => argument.startsWith(`--${name}`));
