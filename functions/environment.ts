@@ -1,4 +1,4 @@
-/** The environment variables of the function. The local run sets all but the session token. */
+/** The environment variables of the function. */
 type Variable =
   // The stack sets these.
   | 'PLANTS_TABLE_NAME'

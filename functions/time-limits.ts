@@ -1,8 +1,8 @@
 import type { Context } from 'aws-lambda';
 
 /*
- * Each limit is longer than what it contains. All attempts to reach the database end RESPONSE_RESERVE_MS before the
- * function does: 6 s after the invocation began. API Gateway waits for 29 s.
+ * From the shortest to the longest: an attempt, all attempts (6 s, so that RESPONSE_RESERVE_MS remain), the function
+ * (10 s), and API Gateway (29 s). Otherwise a client would get no response of the function.
  */
 
 /** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */
@@ -13,7 +13,7 @@ export const PRIMING_MS = 1000;
 export const PROVIDER_KEYS_MS = 1500;
 /** Reserved at the end of the invocation to respond and log. A busy CPU ends a timer late. */
 export const RESPONSE_RESERVE_MS = 4000;
-/** A correct service responds within this time: 6 s for the database, 2 s for init. Tests wait for it. */
+/** The smoke test waits for this time: 6 s for the database and 2 s for init. */
 export const RESPONSE_MS = 8000;
 export const FUNCTION_TIMEOUT_MS = 10_000;
 

@@ -22,7 +22,6 @@ import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import { errorHeaders } from '../functions/errors.ts';
-import { API_STAGE } from './data/api-stage.ts';
 import { corsHeaders, preflightHeaders } from './data/cors.ts';
 import { type ErrorBody, gatewayResponses, NOT_FOUND } from './data/gateway-responses.ts';
 import type { StackSettings } from './settings.ts';
@@ -36,6 +35,9 @@ interface ApiProps
   /** The function or alias that API Gateway invokes for `POST /plants`. */
   createPlant: IFunction;
 }
+
+/** API Gateway's stage, the first part of the path of each URL. */
+const API_STAGE = 'v1';
 
 /**
  * TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). A change

@@ -65,6 +65,18 @@ test.each<[string, Stage, string]>([
   expect(() => withDefaults(stage, settings)).toThrow(message);
 });
 
+test.each([
+  [{ audiences: ['a,b'] }, 'a,b'],
+  [{ audiences: [''] }, ''],
+  [{ audiences: ['plants'], scope: '' }, ''],
+  [{ audiences: ['plants'], scope: 'read write' }, 'read write'],
+])('rejects %j, with which the function would accept more tokens', (changes, value) => {
+  const identityProvider = { issuer: 'https://id.example.com', ...changes } as Stage['identityProvider'] & object;
+  expect(() => withDefaults('staging', { identityProvider })).toThrow(
+    `An audience or the scope of the stage "staging" was "${value}"; it must be a text without spaces and commas.`,
+  );
+});
+
 test('the compiler rejects a setting that does not exist, and half of a domain', () => {
   // @ts-expect-error
   const mistyped: Stage = { alarmMail: 'ops@example.com' };

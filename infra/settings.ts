@@ -34,7 +34,7 @@ export interface Stage {
   };
   /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
   requestsPerSecond?: number;
-  /** Limits the rate of each address with AWS WAF, which costs money (docs/security.md). @default false */
+  /** Limits the rate of each address with AWS WAF, which costs money (docs/deploying.md). @default false */
   webAcl?: boolean;
 }
 
@@ -86,6 +86,13 @@ export function withDefaults(stage: string, settings: Stage, withoutCanary = fal
   }
   if (identityProvider && !identityProvider.issuer.startsWith('https://')) {
     throw new Error(`The issuer of the stage "${stage}" was "${identityProvider.issuer}"; it must be an https URL.`);
+  }
+  // The function reads an empty scope as none, and a comma as the end of an audience. It would accept more tokens.
+  for (const value of [...(identityProvider?.audiences ?? []), identityProvider?.scope ?? 'none']) {
+    if (/^[^\s,]+$/.test(value)) continue;
+    throw new Error(
+      `An audience or the scope of the stage "${stage}" was "${value}"; it must be a text without spaces and commas.`,
+    );
   }
   requireOrigins(allowOrigins);
   return {

@@ -4,7 +4,7 @@ import { corsHeaders } from './data/cors.ts';
 import { gatewayResponses } from './data/gateway-responses.ts';
 
 const WINDOW_S = 60;
-/** Requests that an address can send in WINDOW_S. AWS WAF counts them again and again, so it blocks up to 30 s late. */
+/** Requests that an address can send in WINDOW_S. AWS WAF counts at intervals, so it blocks up to 30 s late. */
 const MAX_REQUESTS = 3000;
 
 /**

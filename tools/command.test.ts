@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runInProcess } from '../test/support/command.ts';
 import { command, UsageError } from './command.ts';
-import { projectRoot } from './project-root.ts';
 
 const usage = 'Usage: npm run command';
 const options = { stack: { type: 'string' }, expires: { type: 'string', default: '90d' } } as const;
@@ -61,7 +60,7 @@ test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
   ['stdout', 'stderr', ['--help']],
   ['stderr', 'stdout', ['--unknown']],
 ])('ends without a stack trace if its %s is closed', async (closed, other, args) => {
-  const child = spawn(process.execPath, ['tools/plants.ts', ...args], { cwd: projectRoot });
+  const child = spawn(process.execPath, ['tools/plants.ts', ...args]);
   child[closed].destroy();
   expect(await Promise.all([text(child[other]), once(child, 'exit')])).toEqual(['', [1, null]]);
 });

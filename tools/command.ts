@@ -35,7 +35,7 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1));
   try {
     if (process.argv.includes('--help')) return console.log(usage);
-    rejectKeptOptions(Object.keys(options ?? {}));
+    rejectOptionsTakenByNpm(Object.keys(options ?? {}));
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     if (arg && positionals.length === 0) throw new UsageError(`${arg} is missing.`);
     const unexpected = positionals.at(arg ? 1 : 0);
@@ -47,8 +47,11 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Throws if npm kept an option. Without "--" before it, a command for production would change the local run. */
-function rejectKeptOptions(names: string[]): void {
+/**
+ * Throws if npm took an option, as it does without "--" before it. Without --stack, a command for production would
+ * change the local run.
+ */
+function rejectOptionsTakenByNpm(names: string[]): void {
   const isPassed = (name: string) => process.argv.some((argument) => argument.startsWith(`--${name}`));
   const kept = names.find((name) => process.env[`npm_config_${name}`] && !isPassed(name));
   if (kept) throw new UsageError(`npm did not pass on --${kept}; write "--" before it.`);

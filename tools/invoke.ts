@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { command } from './command.ts';
 import { createTables, findLocalRun, openDynamoDb, useLocalVariables } from './local/dynamodb.ts';
-import { contextOf } from './local/event.ts';
+import { localContext } from './local/event.ts';
 import { escapeConsole } from './local/log.ts';
 import { printable } from './printable.ts';
 
@@ -31,7 +31,7 @@ await command({ usage: USAGE, arg: 'EVENT' }, async (_, file) => {
     useLocalVariables(endpoint);
     await createTables(endpoint);
     const { handler } = await import('../functions/create-plant/index.ts');
-    const response = await handler(event, contextOf(event));
+    const response = await handler(event, localContext);
     process.stdout.write(printable(`${JSON.stringify(response, null, 2)}\n`));
     if (response.statusCode !== 200) process.exitCode = 1;
   } finally {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import inspector from 'node:inspector';
-import { join } from 'node:path';
 import { command } from './command.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
 import { createTables, openDynamoDb, useLocalVariables } from './local/dynamodb.ts';
@@ -9,7 +8,6 @@ import { loadFunction } from './local/function.ts';
 import { createGateway } from './local/gateway.ts';
 import { listen } from './local/listen.ts';
 import { escapeConsole, withoutRequestLines } from './local/log.ts';
-import { projectRoot } from './project-root.ts';
 
 const USAGE = `Usage: npm start [-- --inspect]
 
@@ -27,7 +25,7 @@ Environment variables, which the file .env can set too:
 
 await command({ usage: USAGE, options: { inspect: { type: 'boolean' } } }, async ({ inspect }) => {
   if (existsSync('.env')) process.loadEnvFile();
-  const { endpoint } = await openDynamoDb(join(projectRoot, '.local/dynamodb'));
+  const { endpoint } = await openDynamoDb('.local/dynamodb');
   useLocalVariables(endpoint);
   await createTables(endpoint);
   if (inspect) inspector.open();

@@ -12,7 +12,6 @@ import { fromItem, type NewPlant, toItem } from './plant.ts';
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
   return async ({ body }: { body: NewPlant }, context: Context): Promise<APIGatewayProxyResult> => {
-    const { id, name, tag } = body;
     const item = toItem(body);
     const put = {
       TableName: tableName,
@@ -23,10 +22,11 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
     await dynamoDb.call('PutItem', put, databaseTimeoutMs(context)).catch((thrown) => {
       if (!(thrown instanceof ConditionFailedError)) throw thrown;
       if (thrown.item && isSamePlant(thrown.item, item)) return;
-      throw new PlantStoreError(409, `The id ${id} is in use by a different plant; use another id.`);
+      throw new PlantStoreError(409, `The id ${body.id} is in use by a different plant; use another id.`);
     });
-    const headers = { 'content-type': 'application/json' };
-    return { statusCode: 200, headers, body: JSON.stringify({ name, tag }) };
+    // A Plant has all members of a NewPlant but the id.
+    const { id: _, ...plant } = fromItem(item);
+    return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(plant) };
   };
 }
 

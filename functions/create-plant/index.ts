@@ -32,9 +32,9 @@ export const handler = middy<{ body: NewPlant }, APIGatewayProxyResult>()
   .use(validator(validateEvent))
   .handler<unknown, APIGatewayProxyResult>(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
 
-// Priming ("Maximize Lambda SnapStart performance"): in init, which has a whole CPU, the connection is opened and the
-// code runs for the first time, so that the first client does not wait for it. Nobody has this token, and there is no
-// plant.
+// Priming ("Maximize Lambda SnapStart performance"): init, which has a whole CPU, opens the connection and runs the
+// code for the first time, so that the first client does not wait for this. Nobody has this token, and the event has
+// no plant.
 const primingEvent = { headers: { Authorization: `Bearer ${UNKNOWN_TOKEN}` }, body: null };
 // Of the context, only this method is called.
 const primingContext = { getRemainingTimeInMillis: () => RESPONSE_RESERVE_MS + PRIMING_MS } as Context;

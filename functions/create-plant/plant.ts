@@ -17,7 +17,7 @@ export function toItem({ id, name, tag }: NewPlant) {
   return { id: { N: String(id) }, name: { S: name }, ...(tag !== undefined && { tag: { S: tag } }) };
 }
 
-/** Returns the members of a stored plant, the id in decimal digits. One that is not stored is undefined. */
+/** Returns the members of a stored plant, the id in decimal digits. A missing member is undefined. */
 export function fromItem({ id, name, tag }: StoredItem) {
   return { id: id?.N, name: name?.S, tag: tag?.S };
 }

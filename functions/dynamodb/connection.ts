@@ -52,7 +52,7 @@ export class Connection {
         request.destroy();
       };
       let awaited = 'headers';
-      // An idle timeout of the socket would never end headers that arrive byte by byte.
+      // A timeout of the socket starts again with each byte, so headers that arrive slowly would never time out.
       const timer = setTimeout(() => fail(`No ${awaited} arrived for ${this.#silenceMs} ms.`), this.#silenceMs);
       request.on('response', (response) => {
         awaited = 'data';

@@ -21,7 +21,7 @@ interface TokenVerifiers {
 /**
  * Requires an Authorization header with a valid access token: an opaque token of the service, or a JWT of the identity
  * provider. Stores the token's name for the log. Comes before the body is parsed, so that a request without a token
- * costs little, and learns nothing about the contract.
+ * costs little.
  *
  * @throws 401 with a WWW-Authenticate header (RFC 6750, 3) if there is no valid token; 503 if the provider's keys are
  * not available; the errors of `DynamoDb.call`.

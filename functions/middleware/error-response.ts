@@ -65,7 +65,7 @@ function requirement(member: string): string {
   return 'a whole number from -9223372036854775808 to 9223372036854775807';
 }
 
-/** Describes a value of the body. Quotes only numbers, because a text can be long, or secret. */
+/** Describes a value of the body. Quotes only numbers, because a text can be long. */
 function describe(value: unknown): string {
   if (value instanceof NumberText) return truncate(value.source);
   if (value === null) return 'null';

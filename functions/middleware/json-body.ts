@@ -1,7 +1,7 @@
 /*
- * Middy's parser rejects what is not JSON, and members that would change a prototype. The rest is done here, because
- * that parser rejects some valid media types, replaces bytes that are not UTF-8, and rounds an int64. So the text is
- * parsed once more.
+ * Middy's parser rejects what is not JSON, and members that would change a prototype. It also rejects some valid media
+ * types, replaces bytes that are not UTF-8, and rounds an int64. So these are handled here, and the text is parsed once
+ * more.
  */
 
 import httpJsonBodyParser from '@middy/http-json-body-parser';
@@ -39,7 +39,7 @@ export function jsonBody(): Middleware {
       Object.assign(event, { body: text, isBase64Encoded: false });
       parser.before?.(request);
       event.body = parseWithExactId(text);
-      // The validator takes a NumberText for an object.
+      // The validator would accept a NumberText as an object.
       if (event.body instanceof NumberText) {
         throw new PlantStoreError(400, `The body was ${truncate(event.body.source)}; it must be a JSON object.`);
       }

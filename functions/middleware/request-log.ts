@@ -39,6 +39,8 @@ export function requestLog(): Middleware {
       log(request, { outcome: 'succeeded' });
     },
     onError: (request) => {
+      // The priming event (create-plant/index.ts) is no request. Only that one has no requestContext.
+      if (!request.event.requestContext) return;
       // errorResponse has replaced what was thrown.
       const thrown = request.error as PlantStoreError;
       const { error, cause } = thrown;
@@ -54,12 +56,10 @@ export function requestLog(): Middleware {
 }
 
 function log({ event, context, internal }: Request, result: Pick<RequestLine, 'outcome' | 'error' | 'fault'>): void {
-  // The priming event of init is no request. Only that event has no context.
-  if (!event.requestContext) return;
   const line: RequestLine = {
     operation: 'createPlant',
     version: context.functionVersion,
-    extendedRequestId: event.requestContext.extendedRequestId,
+    extendedRequestId: event.requestContext?.extendedRequestId,
     tokenName: internal.tokenName,
     durationMs: Math.round((performance.now() - (internal.startedAt ?? Number.NaN)) * 100) / 100,
     ...result,

@@ -36,7 +36,7 @@ export class JwtVerifier {
 
   /** Fetches the keys in init. If the provider fails, the first requests with a JWT get error 503. Never throws. */
   async fetchKeys(): Promise<void> {
-    // Without a header, it fetches the keys, and then throws because it looks for no key.
+    // Without the header of a JWT, it fetches the keys, and then throws because it has no key to find.
     await this.#findKey().catch(() => {});
   }
 

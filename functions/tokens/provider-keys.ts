@@ -60,7 +60,7 @@ export function providerKeys(issuer: string) {
   };
 }
 
-/** Fetches JSON over HTTPS. jose's options limit the time; with them, a redirect is a response with status 302. */
+/** Fetches JSON over HTTPS. jose's options limit the time. With them, `fetch` does not follow redirects. */
 async function fetchJson(url: unknown, options: RequestInit): Promise<Record<string, unknown>> {
   if (typeof url !== 'string' || !/^https:\/\/\S{1,1000}$/.test(url)) {
     throw new Error(`The URL was ${quote(url)}; it must be an https URL of at most 1,000 characters.`);

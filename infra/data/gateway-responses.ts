@@ -29,7 +29,7 @@ export const gatewayResponses = {
   WAF_FILTERED: THROTTLED,
   MISSING_AUTHENTICATION_TOKEN: NOT_FOUND,
   RESOURCE_NOT_FOUND: NOT_FOUND,
-  // API Gateway may send it for an unknown path if it takes the bearer token for an AWS signature.
+  // API Gateway may send it if it takes the bearer token for an AWS signature.
   INVALID_SIGNATURE: NOT_FOUND,
   // The function checks the Content-Type. API Gateway checks it only for unknown paths and methods.
   UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,

@@ -1,18 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { vi } from 'vitest';
-import { projectRoot } from '../../tools/project-root.ts';
 
 /** The files of the sample events, by their names without the ending. */
-const files = Object.fromEntries(
-  globSync('events/*.json', { cwd: projectRoot }).map((file) => [basename(file, '.json'), file]),
-);
+const files = Object.fromEntries(globSync('events/*.json').map((file) => [basename(file, '.json'), file]));
 
 export const sampleNames = Object.keys(files);
 
 export const sampleEvent = (name: string): APIGatewayProxyEvent =>
-  JSON.parse(readFileSync(join(projectRoot, files[name] ?? name), 'utf8'));
+  JSON.parse(readFileSync(files[name] ?? name, 'utf8'));
 
 /** The sample event `create-plant` with these changes. */
 export function eventWith(changes: Partial<APIGatewayProxyEvent> = {}): APIGatewayProxyEvent {

@@ -1,17 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { projectRoot } from '../../tools/project-root.ts';
+import { basename, join, resolve } from 'node:path';
 
 const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git', '.env'];
 
 /** Copies the project without its data, to run commands as a user does. */
 export function copyProject() {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  cpSync(projectRoot, directory, { recursive: true, filter: (source) => !NOT_COPIED.includes(basename(source)) });
+  cpSync('.', directory, { recursive: true, filter: (source) => !NOT_COPIED.includes(basename(source)) });
   for (const folder of ['node_modules', 'test/node_modules']) {
-    symlinkSync(join(projectRoot, folder), join(directory, folder));
+    symlinkSync(resolve(folder), join(directory, folder));
   }
   const started: ChildProcess[] = [];
   // Nothing listens on port 1. At the default ports, a developer's own local run can listen.

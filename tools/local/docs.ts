@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseDocument } from 'yaml';
-import { projectRoot } from '../project-root.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import type { RawResponse } from './event.ts';
 
-const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
+const read = (path: string) => readFileSync(path, 'utf8');
 
 /** The page's files: the media type and the text of each path. */
 const FILES: Record<string, [mediaType: string, text: () => string]> = {

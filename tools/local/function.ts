@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { createServer, createServerModuleRunner } from 'vite';
-import { projectRoot } from '../project-root.ts';
 import { type Handler, LoadError } from './event.ts';
 
 const ENTRY = '/functions/create-plant/index.ts';
@@ -20,7 +19,6 @@ export async function loadFunction(): Promise<Handler> {
   const loaded = new Map<string, number>();
   const { NODE_ENV } = process.env;
   const { environments } = await createServer({
-    root: projectRoot,
     configFile: false,
     envDir: false,
     publicDir: false,

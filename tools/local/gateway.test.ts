@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
-import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { listen } from '../../test/support/listen.ts';
@@ -15,8 +15,10 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockReset().mockReturnValue();
 });
 
+type Respond = () => APIGatewayProxyResult | Promise<never>;
+
 /** Serves a function that returns this. Returns a function that sends a request. */
-async function serve(respond: () => unknown = () => ({ statusCode: 200, body: '{"name":"x"}' })) {
+async function serve(respond: Respond = () => ({ statusCode: 200, body: '{"name":"x"}' })) {
   const handler = async (event: APIGatewayProxyEvent) => {
     events.push(event);
     return respond();
@@ -32,20 +34,18 @@ async function serve(respond: () => unknown = () => ({ statusCode: 200, body: '{
 
 const post = (body: string | Buffer<ArrayBuffer>) => ({ method: 'POST', body });
 
-test('invokes the function with an event that has the path, the query, the headers and the body of the request', async () => {
+test('invokes the function with an event that has the headers and the body of the request', async () => {
   const send = await serve();
-  const response = await send('/plants/?a=b%20c&a=%C3%A9', { ...post('{"id":1}'), headers: { 'X-Own': 'x' } });
+  const response = await send('/plants/?a=b', { ...post('{"id":1}'), headers: { 'X-Own': 'x' } });
   expect(response).toMatchObject({ statusCode: 200, body: '{"name":"x"}' });
   const [event] = events;
   expect(event).toMatchObject({
     resource: '/plants',
-    path: '/plants/',
     headers: { 'X-Own': 'x' },
     httpMethod: 'POST',
-    multiValueQueryStringParameters: { a: ['b c', 'é'] },
     body: Buffer.from('{"id":1}').toString('base64'),
     isBase64Encoded: true,
-    requestContext: { path: '/v1/plants/', extendedRequestId: response.headers['x-amz-apigw-id'] },
+    requestContext: { extendedRequestId: response.headers['x-amz-apigw-id'] },
   });
 });
 
@@ -59,9 +59,9 @@ test.each([
   expect(events).toEqual([]);
 });
 
-test.each<[string, () => unknown]>([
+test.each<[string, Respond]>([
   ['that throws', () => Promise.reject(new Error('inside'))],
-  ['that returns no proxy response', () => ({ body: 'inside' })],
+  ['that returns no status', () => ({ statusCode: Number.NaN, body: 'inside' })],
   ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' }, body: '' })],
 ])('returns error 500 for a function %s, and prints why', async (_, respond) => {
   const response = contractBody(await (await serve(respond))('/plants', post('x')));
@@ -78,7 +78,7 @@ test('returns error 500 with the reason for a function that cannot be loaded', a
 });
 
 test('renames the header WWW-Authenticate', async () => {
-  const send = await serve(() => ({ statusCode: 400, headers: { 'WWW-Authenticate': 'Bearer' } }));
+  const send = await serve(() => ({ statusCode: 400, headers: { 'WWW-Authenticate': 'Bearer' }, body: '' }));
   const { headers } = await send('/plants', post('x'));
   expect(headers).toMatchObject({ 'x-amzn-remapped-www-authenticate': 'Bearer', 'content-type': 'application/json' });
   expect(headers).not.toHaveProperty('www-authenticate');
@@ -125,19 +125,7 @@ test('prints a line for each response, and the only path and method for an unkno
   expect(lines).toEqual([
     expect.stringMatching(/^POST \/plants {2}400 \(error 409\) {2}It is "in use"\. {2}\d+ ms$/),
     expect.stringMatching(/^GET \/none {2}400 \(error 404\) {2}There is no such path or method\. {2}\d+ ms$/),
-    'The only path and method is POST /plants.',
-  ]);
-});
-
-test.each([
-  [undefined, 'https://b.example', 'https://b.example'],
-  ['https://a.example', 'http://localhost:5173', 'https://a.example,http://localhost:5173'],
-])('with ALLOW_ORIGINS %j, prints how to allow the origin %s', async (allowed, origin, value) => {
-  vi.stubEnv('ALLOW_ORIGINS', allowed);
-  await (await serve())('/plants', { method: 'OPTIONS', headers: { origin } });
-  expect(lines).toEqual([
-    expect.stringMatching(/^OPTIONS \/plants {2}/),
-    `Pages of ${origin} cannot use the API. To allow it, set ALLOW_ORIGINS=${value} and start again.`,
+    'The only path and method is POST /plants. For pages of other origins, set ALLOW_ORIGINS.',
   ]);
 });
 

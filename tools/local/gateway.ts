@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { errorHeaders } from '../../functions/errors.ts';
-import { corsHeaders, isOrigin, preflightHeaders, requireOrigins } from '../../infra/data/cors.ts';
+import { corsHeaders, preflightHeaders, requireOrigins } from '../../infra/data/cors.ts';
 import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../infra/data/gateway-responses.ts';
 import { docsPage } from './docs.ts';
-import { contextOf, type Handler, LoadError, proxyEvent, proxyResponse, type RawResponse } from './event.ts';
+import { type Handler, httpResponse, LoadError, localContext, proxyEvent, type RawResponse } from './event.ts';
 import { responseLine } from './log.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
@@ -49,8 +49,8 @@ export function createGateway(handler: Handler, log: (line: string) => void): Re
     const sendAndLog = (result: RawResponse) => {
       send(result);
       log(responseLine(`${method} ${path}`, result.status, result.text, performance.now() - start));
-      if (isPlants && method === 'OPTIONS') logOriginHint(headers.origin);
-      else if (result.text === JSON.stringify(NOT_FOUND)) log('The only path and method is POST /plants.');
+      if (result.text === JSON.stringify(NOT_FOUND))
+        log('The only path and method is POST /plants. For pages of other origins, set ALLOW_ORIGINS.');
     };
     try {
       const body = await readBody(request);
@@ -74,7 +74,7 @@ export function createGateway(handler: Handler, log: (line: string) => void): Re
   async function invoke(request: IncomingMessage, body: Buffer, extendedRequestId: string): Promise<RawResponse> {
     const event = proxyEvent(request, body, extendedRequestId);
     if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
-    return proxyResponse(await handler(event, contextOf(event)));
+    return httpResponse(await handler(event, localContext));
   }
 
   function preflightResponse(): RawResponse {
@@ -87,13 +87,6 @@ export function createGateway(handler: Handler, log: (line: string) => void): Re
   function gatewayError(body: ErrorBody): RawResponse {
     const headers = { ...corsHeaders(allowOrigins), ...errorHeaders[body.error], 'content-type': 'application/json' };
     return { status: 400, headers, text: JSON.stringify(body) };
-  }
-
-  /** Says how to allow the origin of a preflight request that is not allowed. */
-  function logOriginHint(origin = ''): void {
-    if (!isOrigin(origin) || allowOrigins.includes('*') || allowOrigins.includes(origin)) return;
-    const value = [...allowOrigins, origin].join();
-    log(`Pages of ${origin} cannot use the API. To allow it, set ALLOW_ORIGINS=${value} and start again.`);
   }
 }
 

@@ -19,7 +19,7 @@ test.each([
   [{ name: 'PlantStoreError', stack: 'stack' }, 'stack'],
   [{ name: 'PlantStoreError', stack: 'stack', cause: 'thrown' }, 'thrown'],
 ])('prints the fault %j of a request as %s', (fault, text) => {
-  expect(withoutRequestLines({ operation: 'x', outcome: 'failed', durationMs: 1, fault })).toBe(text);
+  expect(withoutRequestLines({ operation: 'createPlant', outcome: 'failed', durationMs: 1, fault })).toBe(text);
 });
 
 test.each([[['a', { b: 1 }]], [[{ operation: 'x' }]], [[null]]])('prints %j as Node.js does', (values) => {

@@ -3,9 +3,6 @@ import { PlantStoreError } from '../../functions/errors.ts';
 import type { LoggedError, RequestLine } from '../../functions/middleware/request-log.ts';
 import { printable } from '../printable.ts';
 
-/** Some fields of a RequestLine, by which it is recognized. */
-const FIELDS: (keyof RequestLine)[] = ['operation', 'outcome', 'durationMs'];
-
 /**
  * Makes `console` escape control characters, because a text can quote what a client has sent.
  *
@@ -32,7 +29,7 @@ export function withoutRequestLines(...values: unknown[]): string | undefined {
 }
 
 function isRequestLine(value: unknown): value is RequestLine {
-  return value instanceof Object && FIELDS.every((field) => field in value);
+  return Object(value).operation === 'createPlant';
 }
 
 /** Returns an error's stack, then that of its cause, as Node.js prints them. */
