@@ -1,3 +1,4 @@
+import type { CfnResource } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { EVERYTHING, onlyIdOf, onlyOf, propertiesOf, stackWith, templateWith, textOf } from '../test/support/stack.ts';
@@ -163,12 +164,21 @@ describe.each([
   });
 });
 
-test('a new deployment of the API follows a change of CORS or of a message, but not of the request limit', () => {
+test('a change of CORS, of a message or of the RestApi makes a new deployment of the API, and new code does not', () => {
   const deploymentOf = (stack: Template) => onlyIdOf(stack, 'AWS::ApiGateway::Deployment');
   const before = deploymentOf(template);
   // The limit belongs to the stage.
   expect(deploymentOf(templateWith({ requestsPerSecond: 7 }))).toBe(before);
   expect(deploymentOf(templateWith({ allowOrigins: [A] }))).not.toBe(before);
+  /** The deployment after this property of a resource has changed. */
+  const deploymentAfter = (path: string, property: string, value: string) => {
+    const stack = stackWith();
+    const resource = stack.node.findAll().find((each) => each.node.path === `PlantStore/${path}/Resource`);
+    (resource as CfnResource).addPropertyOverride(property, value);
+    return deploymentOf(Template.fromStack(stack));
+  };
+  expect(deploymentAfter('CreatePlant/Function', 'Code.S3Key', 'other.zip')).toBe(before);
+  expect(deploymentAfter('Api/RestApi', 'SecurityPolicy', 'TLS_1_2')).not.toBe(before);
   const { THROTTLED } = gatewayResponses;
   for (const body of [THROTTLED, NOT_FOUND]) {
     const { message } = body;

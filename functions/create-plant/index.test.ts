@@ -57,6 +57,12 @@ test('the priming event of init stores and logs nothing, even if the table has i
   expect(log).toEqual([]);
 });
 
+test('logs a creation by somebody who invokes the function without API Gateway', async () => {
+  const { headers, body } = eventWith();
+  await responseTo({ headers, body });
+  expect(log.map((line) => JSON.parse(line))).toMatchObject([{ outcome: 'succeeded', tokenName: 'development' }]);
+});
+
 const MONSTERA = '{"id":400500,"name":"Monstera deliciosa","tag":"climber"}';
 
 // Some requests need the plant of the first one.
