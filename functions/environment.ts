@@ -24,7 +24,7 @@ export type Variables = Partial<Record<Variable, string>>;
  */
 export function environmentVariable(name: Variable): string {
   const value = process.env[name];
-  if (!value) throw new Error(`The environment variable ${name} is missing: it must be set by the stack.`);
+  if (!value) throw new Error(`The environment variable ${name} is missing or empty; the stack or Lambda must set it.`);
   return value;
 }
 

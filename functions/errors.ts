@@ -35,7 +35,7 @@ export class PlantStoreError extends Error {
    * @param options `headers` replace the default headers of the error number
    */
   constructor(error: ErrorNumber, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
-    // It can quote a SyntaxError, whose message can have half of a surrogate pair.
+    // The message can quote a SyntaxError, which can contain half of a surrogate pair.
     super(message.toWellFormed(), options);
     this.error = error;
     this.headers = options.headers ?? errorHeaders[error] ?? {};

@@ -12,7 +12,7 @@ type Reviver = (key: string, value: unknown, context: { source: string }) => unk
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 /**
- * Parses JSON. A member `id` that is a whole number becomes a bigint, and each other number a NumberText.
+ * Parses JSON. A member `id` that is an exact whole number becomes a bigint, and each other number a NumberText.
  *
  * @throws SyntaxError if the text is not JSON
  */
@@ -27,8 +27,8 @@ export function parseWithExactId(text: string): unknown {
 const PLAIN_DIGITS = /^-?\d{1,19}$/;
 
 /**
- * Returns a whole number. 7.0 and 1.5e1 are whole numbers too. Beyond 2^53, such a form could be rounded, so only plain
- * digits are accepted. The result can be outside int64.
+ * Returns a whole number, also for 7.0 and 1.5e1. Beyond 2^53, such a form could be rounded, so only plain digits are
+ * accepted. The result can be outside int64.
  */
 function toBigInt(source: string): bigint | undefined {
   if (PLAIN_DIGITS.test(source)) return BigInt(source);

@@ -8,8 +8,8 @@ export const dynamoDb = new DynamoDb();
 
 export const tokenVerifiers = {
   opaque: new OpaqueTokenVerifier(dynamoDb, environmentVariable('ACCESS_TOKENS_TABLE_NAME')),
-  // Without a provider, infra/function.ts replaces this expression in the bundle by undefined, and esbuild omits the
-  // code.
+  // Without a provider, infra/function.ts tells esbuild that this expression is undefined. esbuild then omits the code
+  // for JWTs.
   jwt: process.env['TOKEN_ISSUER']
     ? new (await import('./tokens/jwt-verifier.ts')).JwtVerifier({
         issuer: environmentVariable('TOKEN_ISSUER'),

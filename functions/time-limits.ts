@@ -1,8 +1,9 @@
 import type { Context } from 'aws-lambda';
 
 /*
- * From the shortest to the longest: an attempt, all attempts (6 s, so that RESPONSE_RESERVE_MS remain), the function
- * (10 s), and API Gateway (29 s). Otherwise a client would get no response of the function.
+ * Each limit is shorter than the next: an attempt, all attempts (6 s, so that RESPONSE_RESERVE_MS remain), the function
+ * (10 s), and API Gateway (29 s). Otherwise the outer limit would end the request, and the client would get no response
+ * of the function.
  */
 
 /** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */
@@ -13,8 +14,6 @@ export const PRIMING_MS = 1000;
 export const PROVIDER_KEYS_MS = 1500;
 /** Reserved at the end of the invocation to respond and log. A busy CPU ends a timer late. */
 export const RESPONSE_RESERVE_MS = 4000;
-/** The smoke test waits for this time: 6 s for the database and 2 s for init. */
-export const RESPONSE_MS = 8000;
 export const FUNCTION_TIMEOUT_MS = 10_000;
 
 /** Returns the milliseconds that the database may take in an invocation. They can be less than 0. */

@@ -32,8 +32,8 @@ interface ApiProps
     StackSettings,
     'allowOrigins' | 'cloudWatchRole' | 'domain' | 'ephemeral' | 'requestsPerSecond' | 'webAcl'
   > {
-  /** The function or alias that API Gateway invokes for `POST /plants`. */
-  createPlant: IFunction;
+  /** The alias that API Gateway invokes for `POST /plants`. */
+  liveAlias: IFunction;
 }
 
 /** API Gateway's stage, the first part of the path of each URL. */
@@ -83,7 +83,7 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { createPlant, allowOrigins, domain, ephemeral, requestsPerSecond, webAcl } = props;
+    const { liveAlias, allowOrigins, domain, ephemeral, requestsPerSecond, webAcl } = props;
     const { cloudWatchRole = !ephemeral } = props;
     const { stackName, region, urlSuffix } = Stack.of(this);
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
@@ -109,7 +109,7 @@ export class Api extends Construct {
     this.restApi.node.tryRemoveChild('Endpoint');
     this.url = `https://${domain?.name ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${API_STAGE}`}`;
 
-    this.#addMethods(createPlant, allowOrigins);
+    this.#addMethods(liveAlias, allowOrigins);
     this.#addGatewayResponses(corsHeaders(allowOrigins));
     if (domain) this.#addDomain(domain);
     if (webAcl) addWebAcl(this, this.restApi.deploymentStage.stageArn, allowOrigins);
@@ -139,14 +139,14 @@ export class Api extends Construct {
    * Without the ANY methods, API Gateway reads a bearer token as an AWS signature. AWS does not document which gateway
    * response it then sends.
    */
-  #addMethods(createPlant: IFunction, allowOrigins: string[]): void {
+  #addMethods(liveAlias: IFunction, allowOrigins: string[]): void {
     const headers = corsHeaders(allowOrigins);
     const { root } = this.restApi;
     const plants = root.addResource('plants');
     // With allowTestInvoke, a second permission would let the console invoke the function.
-    plants.addMethod('POST', new LambdaIntegration(createPlant, { allowTestInvoke: false }));
-    // OPTIONS exists also without origins: CloudFormation deletes a method after it has made the new deployment of the
-    // API, so a removed preflight would stay live. The status is 200, because the contract has no status 204.
+    plants.addMethod('POST', new LambdaIntegration(liveAlias, { allowTestInvoke: false }));
+    // OPTIONS exists also without origins. CloudFormation deploys the API before it deletes a method, so a deleted
+    // preflight would stay live. The status is 200, because the contract has no status 204.
     const preflight = preflightHeaders(allowOrigins);
     if (preflight) addMock(plants, 'OPTIONS', 200, preflight);
     else addMock(plants, 'OPTIONS', 400, {}, NOT_FOUND);

@@ -56,9 +56,9 @@ export class CreatePlantFunction extends Construct {
       } satisfies Variables,
       bundling: {
         format: OutputFormat.ESM,
-        // Prefers ES modules: CommonJS files in an ESM bundle fail at import.
+        // Prefers ES modules. With the default of esbuild, the bundle fails at import.
         mainFields: ['module', 'main'],
-        // CDK excludes the SDK by default. Loading the runtime's SDK, file by file, is slower than bundling it.
+        // By default, CDK excludes @smithy, which the function imports. Loading the runtime's copy is slower.
         externalModules: [],
         logLevel: LogLevel.WARNING,
         // Without an identity provider, esbuild omits its code (functions/init.ts).

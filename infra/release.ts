@@ -43,7 +43,7 @@ export class Release extends Construct {
     // The filter must exist before the alias moves, so that it counts the canary's first request.
     this.live.node.addDependency(internalErrors);
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions"). The alias's own
-    // metric also counts the old version: its errors would stop the release that repairs it.
+    // metric also counts errors of the old version, which would stop the release that repairs them.
     const crashes = lambda.metricErrors({
       dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
       period: MINUTE,

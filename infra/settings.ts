@@ -87,7 +87,7 @@ export function withDefaults(stage: string, settings: Stage, withoutCanary = fal
   if (identityProvider && !identityProvider.issuer.startsWith('https://')) {
     throw new Error(`The issuer of the stage "${stage}" was "${identityProvider.issuer}"; it must be an https URL.`);
   }
-  // The function reads an empty scope as none, and a comma as the end of an audience. It would accept more tokens.
+  // The function reads an empty scope as none, and splits audiences at commas. Such values would accept more tokens.
   for (const value of [...(identityProvider?.audiences ?? []), identityProvider?.scope ?? 'none']) {
     if (/^[^\s,]+$/.test(value)) continue;
     throw new Error(

@@ -25,7 +25,7 @@ export class PlantStoreStack extends Stack {
     const createPlant = new CreatePlantFunction(this, 'CreatePlant', { ...settings, tables });
     const release = new Release(this, 'Release', { ...settings, createPlant });
     // The cast is needed because CDK's class and interface have different types of `role`.
-    const api = new Api(this, 'Api', { ...settings, createPlant: release.live as IFunction });
+    const api = new Api(this, 'Api', { ...settings, liveAlias: release.live as IFunction });
 
     const resources = { tables, createPlant, release, api };
     addStackMetrics(resources);
@@ -45,14 +45,14 @@ export class PlantStoreStack extends Stack {
 
   /**
    * Keeps tables, logs and the key after the stack is deleted, and old versions after an update. An ephemeral stack
-   * keeps nothing.
+   * keeps only the account's role for logs, if it has created one.
    */
   #setRemovalPolicies(ephemeral: boolean): void {
     const set = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>
       RemovalPolicies.of(this).apply(ephemeral ? RemovalPolicy.DESTROY : policy, { applyToResourceTypes });
     // The tables stay even if creating the stack fails: CloudFormation cannot delete a protected table.
     set(RemovalPolicy.RETAIN, 'AWS::DynamoDB::Table');
-    // Deleted if creating the stack fails: a leftover key costs money, and a leftover version blocks the next attempt.
+    // A failed creation deletes these. A leftover key costs money, and a leftover version blocks the next attempt.
     set(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE, 'AWS::Logs::LogGroup', 'AWS::Lambda::Version', 'AWS::KMS::Key');
   }
 }

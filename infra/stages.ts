@@ -1,7 +1,7 @@
 import type { Stage } from './settings.ts';
 
 /**
- * The stages and their settings. `npx cdk deploy` deploys production, `npx cdk deploy -c stage=staging` another one.
+ * The stages and their settings. `npx cdk deploy` deploys production, `npx cdk deploy -c stage=trial` another one.
  * The editor explains each setting, and so does docs/deploying.md.
  *
  * @example

@@ -11,7 +11,7 @@ vi.spyOn(console, 'info').mockReturnValue();
 
 test('the function reads once at init, and makes exactly the calls that its role allows', async () => {
   const handler = await importHandler(proxy.endpoint);
-  // The warm-up at init.
+  // The read of priming.
   expect(proxy.calls).toEqual(['GetItem AccessTokensTable']);
   for (const name of sampleNames) await handler(sampleEvent(name), contextWith());
   const calls = [...new Set(proxy.calls)].map((call) => call.split(' '));

@@ -43,12 +43,12 @@ export function readNewPlant(contract: string) {
     allOf.forEach(add);
     required.push(...names);
     for (const [name, member] of Object.entries(members)) {
-      if (properties[name]) throw new Error(`NewPlant has the member ${name} twice.`);
+      if (Object.hasOwn(properties, name)) throw new Error(`NewPlant has the member ${name} twice.`);
       properties[name] = memberSchema(name, member);
     }
   }
   add({ $ref: '#/components/schemas/NewPlant' });
-  const undeclared = required.find((name) => !properties[name]);
+  const undeclared = required.find((name) => !Object.hasOwn(properties, name));
   if (undeclared !== undefined) throw new Error(`NewPlant requires ${undeclared}, which is not among its properties.`);
   return { type: 'object', required, properties };
 }

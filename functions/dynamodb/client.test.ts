@@ -200,7 +200,9 @@ test('reuses the connection for the next call, and leaves no timer that keeps th
 test('throws if an environment variable is missing or empty', () => {
   vi.stubEnv('AWS_REGION', '');
   onTestFinished(() => void vi.unstubAllEnvs());
-  expect(() => new DynamoDb()).toThrow('The environment variable AWS_REGION is missing: it must be set by the stack.');
+  expect(() => new DynamoDb()).toThrow(
+    'The environment variable AWS_REGION is missing or empty; the stack or Lambda must set it.',
+  );
 });
 
 test.each([50, 0, -100])('throws 504 if the time is %i ms and the database does not respond', async (timeoutMs) => {

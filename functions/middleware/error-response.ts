@@ -8,7 +8,7 @@ export function errorResponse(): Middleware {
   return {
     onError: (request) => {
       const thrown = toPlantStoreError(request.error);
-      // An error passes from bottom to top, so requestLog comes later and logs the same error.
+      // requestLog comes later, and logs this error.
       request.error = thrown;
       // Middy's CORS, which comes next, would throw for an event that is null.
       request.event ??= {} as ApiEvent;
@@ -74,7 +74,7 @@ function describe(value: unknown): string {
   return typeof value === 'object' ? 'an object' : String(value);
 }
 
-/** Returns true for an int64 that is no bigint because it is beyond 2^53, where only plain digits are exact. */
+/** Returns true for a number from 2^53 to 2^63 that is no bigint, because there only plain digits are exact. */
 function isBeyondExactIntegers(value: unknown): boolean {
   const magnitude = value instanceof NumberText ? Math.abs(Number(value.source)) : 0;
   return magnitude >= 2 ** 53 && magnitude <= 2 ** 63;

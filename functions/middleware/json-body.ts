@@ -26,7 +26,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * the member `__proto__` or `constructor.prototype`.
  */
 export function jsonBody(): Middleware {
-  // TypeScript rejects the parser here, because the body of its event is a text. It reads only the body.
+  // TypeScript rejects Middy's parser, because the body of its event is a text. The parser uses only the body.
   const parser = httpJsonBodyParser({ disableContentTypeCheck: true }) as Middleware;
   return {
     before: (request) => {

@@ -27,9 +27,9 @@ export type LoggedError =
   | undefined;
 
 /** Maximum length of an error's name, message or stack in the log, in characters. A database can send long ones. */
-const MAX_QUOTED_LENGTH = 10_000;
+const MAX_LOGGED_LENGTH = 10_000;
 
-/** Logs a RequestLine for each request. It never contains a token, a digest or a body. */
+/** Logs a RequestLine for each request. It never contains a token, the digest of a token, or a body. */
 export function requestLog(): Middleware {
   return {
     before: ({ internal }) => {
@@ -39,8 +39,8 @@ export function requestLog(): Middleware {
       log(request, { outcome: 'succeeded' });
     },
     onError: (request) => {
-      // The priming event (create-plant/index.ts) is no request. Only that one has no requestContext.
-      if (!request.event.requestContext) return;
+      // The priming event (create-plant/index.ts) is no request. Only its context has no version.
+      if (request.context.functionVersion === undefined) return;
       // errorResponse has replaced what was thrown.
       const thrown = request.error as PlantStoreError;
       const { error, cause } = thrown;
@@ -72,7 +72,7 @@ function log({ event, context, internal }: Request, result: Pick<RequestLine, 'o
 function toLoggedError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : undefined;
   const [name = '', message = '', stack] = [thrown.name, thrown.message, thrown.stack].map((text) =>
-    text?.slice(0, MAX_QUOTED_LENGTH),
+    text?.slice(0, MAX_LOGGED_LENGTH),
   );
   // The depth is limited because a chain of causes can be circular.
   return { name, message, stack, cause: depth < 4 ? toLoggedError(thrown.cause, depth + 1) : undefined };

@@ -9,8 +9,8 @@ const MAX_AGE_MS = 3_600_000;
 /** After a failure, the provider gets no request for this time, or up to twice as long. */
 const MIN_PAUSE_MS = 5000;
 /**
- * Maximum length of a document in characters. For each token, jose compares the `key_ops` of a key with each other: a
- * key of 549,000 characters would cost seconds of CPU for any client's JWT.
+ * Maximum length of a document in characters. For each token, jose compares each entry of a key's `key_ops` with each
+ * other one: a key of 549,000 characters would cost seconds of CPU for any client's JWT.
  */
 const MAX_LENGTH = 50_000;
 
@@ -54,7 +54,7 @@ export function providerKeys(issuer: string) {
     },
   });
   return async (...jwt: Parameters<typeof keySet>) => {
-    // If this fails, `keySet` uses the old keys, or throws the same error if it has none.
+    // If the reload fails, `keySet` uses the old keys. Without old keys, it throws the same error.
     if (Date.now() >= refreshAt) await keySet.reload().catch(() => {});
     return keySet(...jwt);
   };
@@ -62,7 +62,7 @@ export function providerKeys(issuer: string) {
 
 /** Fetches JSON over HTTPS. jose's options limit the time. With them, `fetch` does not follow redirects. */
 async function fetchJson(url: unknown, options: RequestInit): Promise<Record<string, unknown>> {
-  if (typeof url !== 'string' || !/^https:\/\/\S{1,1000}$/.test(url)) {
+  if (typeof url !== 'string' || !/^https:\/\/\S{1,992}$/.test(url)) {
     throw new Error(`The URL was ${quote(url)}; it must be an https URL of at most 1,000 characters.`);
   }
   const { status, body } = await fetch(url, options);

@@ -31,7 +31,7 @@ export const gatewayResponses = {
   RESOURCE_NOT_FOUND: NOT_FOUND,
   // API Gateway may send it if it takes the bearer token for an AWS signature.
   INVALID_SIGNATURE: NOT_FOUND,
-  // The function checks the Content-Type. API Gateway checks it only for unknown paths and methods.
+  // The function checks the Content-Type. API Gateway checks it only for OPTIONS, and for unknown paths and methods.
   UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
   // No authorizer or policy of this API sends these three. Without them, they would be error 400 as DEFAULT_4XX.
   ACCESS_DENIED: NOT_ALLOWED,

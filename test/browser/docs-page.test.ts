@@ -54,15 +54,11 @@ test('shows the contract, and sends an int64 exactly with the development token'
   expect(await engine.stored(LARGEST)).toEqual({ id: String(LARGEST), ...plantWith() });
 });
 
-test('is dark in dark mode, and shows an int64 of a response exactly', async () => {
+test('is dark in dark mode', async () => {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
   await page.reload();
   await page.waitForSelector('.opblock-body');
   expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe('rgb(28, 32, 34)');
-  await page.setRequestInterception(true);
-  page.once('request', (request) => request.respond({ contentType: 'application/json', body: `{"id":${LARGEST}}` }));
-  expect(await execute()).toContain(`"id": ${LARGEST}`);
-  await page.setRequestInterception(false);
 });
 
 test('fits 320 pixels', async () => {

@@ -67,7 +67,7 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
     ready: () => Promise.race([next.promise, ended]),
 
     /** Returns the response to an event as JSON. Throws the function's error. */
-    async invoke(event: unknown, timeoutMs = FUNCTION_TIMEOUT_MS): Promise<string> {
+    async invoke(event: unknown): Promise<string> {
       const response = await Promise.race([next.promise, ended]);
       next = Promise.withResolvers();
       result = Promise.withResolvers();
@@ -76,7 +76,7 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
         .writeHead(200, {
           'content-type': 'application/json',
           'lambda-runtime-aws-request-id': String(eventCount),
-          'lambda-runtime-deadline-ms': String(Date.now() + timeoutMs),
+          'lambda-runtime-deadline-ms': String(Date.now() + FUNCTION_TIMEOUT_MS),
           'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:local',
         })
         .end(JSON.stringify(event));

@@ -116,7 +116,7 @@ test('fails if the service accepts an unknown token', async () => {
   expect(await smoke(await startLocalRun(endpoint))).toMatchObject({ code: 1, failed });
 });
 
-test('fails over HTTPS if the service accepts the public token', async () => {
+test('fails over HTTPS if the service accepts the development token', async () => {
   const issuer = await startIssuer();
   onTestFinished(issuer.close);
   issuer.respondWith((sent, response) => {
@@ -130,7 +130,7 @@ test('fails over HTTPS if the service accepts the public token', async () => {
   const certificate = join(copy.directory, 'certificate.pem');
   writeFileSync(certificate, issuer.certificate);
   const result = await smoke(issuer.url, { NODE_EXTRA_CA_CERTS: certificate });
-  expect(result).toMatchObject({ code: 1, failed: ['rejects the public token'] });
+  expect(result).toMatchObject({ code: 1, failed: ['rejects the development token'] });
 });
 
 test.each([

@@ -40,7 +40,6 @@ export async function startEngine() {
 
   return {
     endpoint,
-    client,
     plantsTable,
     accessTokensTable,
 

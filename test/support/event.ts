@@ -20,7 +20,6 @@ export function eventWith(changes: Partial<APIGatewayProxyEvent> = {}): APIGatew
 export function contextWith(remainingMs = 60_000): Context {
   const end = Date.now() + remainingMs;
   return {
-    awsRequestId: 'the-request-id',
     functionVersion: '7',
     getRemainingTimeInMillis: () => end - Date.now(),
   } as Context;

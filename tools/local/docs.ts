@@ -33,8 +33,7 @@ export function docsPage(path: string, accept = ''): RawResponse | undefined {
 
 /** Returns the contract with this server, because the port can differ. */
 function contractOfThisServer(): string {
-  // Without intAsBigInt, ids beyond 2^53 in an example would be rounded.
-  const document = parseDocument(read('openapi.yaml'), { intAsBigInt: true });
+  const document = parseDocument(read('openapi.yaml'));
   document.set('servers', [{ url: '/' }]);
   return document.toString();
 }

@@ -66,7 +66,7 @@ function createDynalite(path?: string): RequestListener {
   const db: { checkConditional: (put: object, stored?: object) => { body: object } | null } = require('dynalite/db');
   const putItem: { types: Record<string, object> } = require('dynalite/validations/putItem');
 
-  // dynalite rejects this parameter. With it, the error of a failed condition must contain the stored item.
+  // dynalite rejects this parameter. In DynamoDB, the error of a failed condition then contains the stored item.
   putItem.types['ReturnValuesOnConditionCheckFailure'] = { type: 'String', enum: ['ALL_OLD'] };
   const { checkConditional } = db;
   db.checkConditional = (put, stored) => {

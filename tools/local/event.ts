@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
@@ -33,7 +32,7 @@ export function proxyEvent(request: IncomingMessage, body: Buffer, extendedReque
     ...sampleEvent,
     headers: Object.fromEntries(headers),
     multiValueHeaders: request.headersDistinct,
-    requestContext: { ...sampleEvent.requestContext, extendedRequestId, requestId: randomUUID() },
+    requestContext: { ...sampleEvent.requestContext, extendedRequestId },
     // API Gateway encodes every body, because the API's binary media types are `*/*`.
     body: body.length > 0 ? body.toString('base64') : null,
     isBase64Encoded: body.length > 0,

@@ -51,7 +51,7 @@ export async function loadFunction(): Promise<Handler> {
     try {
       return (await runner.import<{ handler: Handler }>(ENTRY)).handler;
     } catch (thrown) {
-      // Otherwise a module that threw would stay cached, and the correction can be in a file that was not loaded.
+      // A module that threw stays cached. The correction can be in a file that was not loaded, so all are invalidated.
       moduleGraph.invalidateAll();
       throw new LoadError(loadErrorText(thrown));
     }

@@ -42,6 +42,7 @@ test('says what to do if the port is in use', async () => {
 });
 
 test('uses the ports 3000 and 8000 by default', () => {
+  for (const variable of ['PORT', 'DYNAMODB_PORT']) vi.stubEnv(variable, undefined);
   expect([portOf('PORT'), portOf('DYNAMODB_PORT')]).toEqual([3000, 8000]);
 });
 

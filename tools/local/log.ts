@@ -18,7 +18,7 @@ export function escapeConsole(show = (...values: unknown[]): string | undefined 
   }
 }
 
-/** Returns only the causes of a RequestLine, because the gateway prints a line for each response. */
+/** Returns only the fault of a RequestLine, because the gateway prints a line for each response. */
 export function withoutRequestLines(...values: unknown[]): string | undefined {
   const [value] = values;
   if (!isRequestLine(value)) return format(...values);
