@@ -197,6 +197,20 @@ test('reuses the connection for the next call, and leaves no timer that keeps th
   expect(timers(), 'timers').toBeLessThanOrEqual(before);
 });
 
+test('waits for a response that arrives slowly, as long as it is not silent', async () => {
+  const { attempts, result } = await readFrom(
+    async (_, response) => {
+      for (const part of '{"ConsumedCapacity":{}}'.match(/.{1,2}/g) ?? []) {
+        response.write(part);
+        await sleep(100);
+      }
+      response.end();
+    },
+    { silenceMs: 1000 },
+  );
+  expect({ attempts, result }).toEqual({ attempts: 1, result: {} });
+});
+
 test('throws if an environment variable is missing or empty', () => {
   vi.stubEnv('AWS_REGION', '');
   onTestFinished(() => void vi.unstubAllEnvs());
