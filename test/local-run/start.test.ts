@@ -1,7 +1,5 @@
 import { exec } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
@@ -32,11 +30,10 @@ test('prints a curl command that creates a plant, a line for its response, and t
   expect(JSON.parse(stdout)).toEqual({ id: 1, ...plantWith() });
 });
 
-test('listens only on 127.0.0.1, under no other host name', async () => {
+test('rejects requests for another host name, on both ports', async () => {
   const ports = run.output().match(/(?<=http:\/\/127\.0\.0\.1:)\d+$/gm) ?? [];
   expect(ports).toHaveLength(1);
   for (const port of [new URL(run.url).port, ...ports]) {
-    await expect(once(connect(Number(port), '::1'), 'connect')).rejects.toThrow('::1');
     const { stdout } = await project.run(`curl -s -H Host:a.example http://127.0.0.1:${port}`);
     expect(stdout).toContain('The Host was "a.example"; ');
   }

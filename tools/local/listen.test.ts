@@ -22,6 +22,12 @@ async function send(host: string): Promise<string> {
   });
 }
 
+test('listens only on 127.0.0.1', async () => {
+  const { server } = await listen(() => {});
+  onTestFinished(() => void server.close());
+  expect(server.address()).toMatchObject({ address: '127.0.0.1' });
+});
+
 test.each(['127.0.0.1', '127.0.0.1:3000', 'LOCALHOST:8000', '[::1]:1'])('accepts the Host %s', async (host) => {
   expect(await send(host)).toBe('200 accepted');
 });
