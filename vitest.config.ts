@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 // Each worker loads the SDK and CDK; the cache saves compiling them again.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
 
-/** What the function does comes first, so that the first failure names the wrong behavior, not the bundle's size. */
+/** The tests of the function come first, so that the first failure says what it does wrong, not how large it is. */
 const project = (groupOrder: number, name: string, include: string[]) => ({
   extends: true as const,
   test: { name, include, sequence: { groupOrder } },

@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import type { Run } from './measure.ts';
 
 /** A handler's name, and its runs, one for each round. */
-export interface Measured {
+interface Measured {
   name: string;
   runs: Run[];
 }

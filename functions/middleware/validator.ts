@@ -6,7 +6,7 @@ import type { Middleware } from './middleware.ts';
  * Middy's validator: validates the event.
  *
  * @param validate the compiled schema, which `npm run generate` writes
- * @throws an error of Middy, of which `errorResponse` makes error 400
+ * @throws an error of Middy; `errorResponse` turns it into error 400
  */
 export function validator(validate: ValidateFunction): Middleware {
   // Middy's type is that of a compiler of schemas, but its code needs the compiled one.

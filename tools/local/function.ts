@@ -15,7 +15,7 @@ const FRAMES = /\n +at .*(node:|\/node_modules\/vite\/).*?(?=( \{)?$)/gm;
  * that is running finishes with the old code. Vite opens no port here, and serves nothing.
  */
 export async function loadFunction(): Promise<Handler> {
-  /** When each loaded file was changed. A watcher would miss a change that follows another within some 70 ms. */
+  /** When each loaded file was changed. A watcher would miss a change that follows another within about 70 ms. */
   const loaded = new Map<string, number>();
   const { NODE_ENV } = process.env;
   const { environments } = await createServer({

@@ -22,7 +22,7 @@ export function portOf(variable: PortVariable): number {
  * Starts a server on 127.0.0.1 that rejects requests for other hosts. Otherwise a web page could send requests to it
  * without an Origin, if the DNS server of the page's host name returned 127.0.0.1 (DNS rebinding).
  *
- * @param variable sets the port. Default: any free port
+ * @param variable the environment variable with the port; without it, any free port is used
  * @throws if the port is in use
  */
 export async function listen(listener: RequestListener, variable?: PortVariable) {

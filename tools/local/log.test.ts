@@ -19,7 +19,7 @@ test('prints nothing for the log line of a request without a fault', () => {
 test.each([
   [{ name: 'Error', stack: 'stack', cause: { stack: 'inner' } }, 'stack\n[cause]: inner'],
   [{ name: 'PlantStoreError', stack: 'stack' }, 'stack'],
-  // What the client got is in the line of the response.
+  // The line of the response already has the message for the client.
   [{ name: 'PlantStoreError', stack: 'stack', cause: 'thrown' }, 'thrown'],
 ])('prints the fault %j of a request as %s', (fault, text) => {
   expect(withoutRequestLines({ ...LINE, fault })).toBe(text);
