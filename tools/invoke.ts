@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { command } from './command.ts';
 import { createTables, findLocalRun, openDynamoDb, useLocalVariables } from './local/dynamodb.ts';
-import { localContext } from './local/event.ts';
 import { escapeConsole } from './local/log.ts';
+import { localContext } from './local/proxy-event.ts';
 import { printable } from './printable.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT

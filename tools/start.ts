@@ -3,11 +3,11 @@ import inspector from 'node:inspector';
 import { command } from './command.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
 import { createTables, openDynamoDb, useLocalVariables } from './local/dynamodb.ts';
-import { sampleEvent } from './local/event.ts';
-import { loadFunction } from './local/function.ts';
 import { createGateway } from './local/gateway.ts';
 import { listen } from './local/listen.ts';
+import { loadFunction } from './local/load-function.ts';
 import { escapeConsole, withoutRequestLines } from './local/log.ts';
+import { sampleEvent } from './local/proxy-event.ts';
 
 const USAGE = `Usage: npm start [-- --inspect]
 

@@ -23,7 +23,7 @@ declare module 'vitest' {
   }
 }
 
-type StoredItem = Record<string, AttributeValue>;
+type Item = Record<string, AttributeValue>;
 
 /**
  * Starts a DynamoDB engine for one test file, with the tables of the stack and the development token.
@@ -44,13 +44,13 @@ export async function startEngine() {
     accessTokensTable,
 
     /** Returns all items of a table. */
-    async items(TableName: string): Promise<StoredItem[]> {
+    async items(TableName: string): Promise<Item[]> {
       const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
       return Items;
     },
 
     /** Stores an item. */
-    async put(TableName: string, item: StoredItem): Promise<void> {
+    async put(TableName: string, item: Item): Promise<void> {
       await client.send(new PutItemCommand({ TableName, Item: item }));
     },
 

@@ -1,5 +1,4 @@
-import type { RequestListener, Server } from 'node:http';
-import { createRequire } from 'node:module';
+import type { RequestListener } from 'node:http';
 import {
   CreateTableCommand,
   DescribeTableCommand,
@@ -27,6 +26,8 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 export async function openDynamoDb(folder?: string) {
   const configured = configuredEndpoint();
   if (configured) return { endpoint: configured, close: () => {} };
+  // Other commands do not need dynalite, whose code takes a while to load.
+  const { createDynalite } = await import('./dynalite.ts');
   const dynalite = createDynalite(folder);
   const guarded: RequestListener = (request, response) => {
     // dynalite allows all origins, so any web page could read and delete the data.
@@ -56,31 +57,6 @@ function configuredEndpoint(): string | undefined {
   throw new Error(
     `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http or https URL of this machine (127.0.0.1, localhost or [::1]).`,
   );
-}
-
-/** Opens dynalite. Its own server never listens, because it checks no Host and no Origin. */
-function createDynalite(path?: string): RequestListener {
-  // dynalite has no types.
-  const require = createRequire(import.meta.url);
-  const create: (options: object) => Server = require('dynalite');
-  const db: { checkConditional: (put: object, stored?: object) => { body: object } | null } = require('dynalite/db');
-  const putItem: { types: Record<string, object> } = require('dynalite/validations/putItem');
-
-  // dynalite rejects this parameter. In DynamoDB, the error of a failed condition then contains the stored item.
-  putItem.types['ReturnValuesOnConditionCheckFailure'] = { type: 'String', enum: ['ALL_OLD'] };
-  const { checkConditional } = db;
-  db.checkConditional = (put, stored) => {
-    const failure = checkConditional(put, stored);
-    if (failure && stored && 'ReturnValuesOnConditionCheckFailure' in put)
-      Object.assign(failure.body, { Item: stored });
-    return failure;
-  };
-  const server = create({ ...(path !== undefined && { path }), createTableMs: 0 });
-  return (request, response) => {
-    server.emit('request', request, response);
-    // dynalite throws this error, so a client that disconnects while it sends its body would end the local run.
-    request.removeAllListeners('error').on('error', () => {});
-  };
 }
 
 /** Throws if dynalite cannot open its data. It responds to no request then, and throws outside of any request. */

@@ -4,8 +4,8 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { listen } from '../../test/support/listen.ts';
-import { LoadError } from './event.ts';
 import { createGateway, readBody } from './gateway.ts';
+import { LoadError } from './proxy-event.ts';
 
 let events: APIGatewayProxyEvent[];
 let lines: string[];

@@ -4,16 +4,16 @@ import { errorHeaders } from '../../functions/errors.ts';
 import { corsHeaders, preflightHeaders, requireOrigins } from '../../infra/data/cors.ts';
 import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../infra/data/gateway-responses.ts';
 import { docsPage } from './docs.ts';
-import { type Handler, httpResponse, LoadError, localContext, proxyEvent, type RawResponse } from './event.ts';
 import { responseLine } from './log.ts';
+import { type ApiHandler, httpResponse, LoadError, localContext, proxyEvent, type RawResponse } from './proxy-event.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
-const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
 /** The response to a larger body, which nobody can change ("Amazon API Gateway important notes"). */
 const BODY_TOO_LARGE: RawResponse = {
   status: 413,
   headers: { 'content-type': 'text/plain' },
-  text: `HTTP content length exceeded ${MAX_BODY_BYTES} bytes.`,
+  text: `HTTP content length exceeded ${MAX_PAYLOAD_BYTES} bytes.`,
 };
 
 /** "Lambda quotas", for a synchronous invocation. */
@@ -31,7 +31,7 @@ const EVENT_TOO_LARGE: RawResponse = {
  * @param log gets a line for each response, without those of the page
  * @throws if ALLOW_ORIGINS has an origin that the stack's settings would not allow
  */
-export function createGateway(handler: Handler, log: (line: string) => void): RequestListener {
+export function createGateway(handler: ApiHandler, log: (line: string) => void): RequestListener {
   const { ALLOW_ORIGINS } = process.env;
   const allowOrigins = ALLOW_ORIGINS ? ALLOW_ORIGINS.split(',') : [];
   requireOrigins(allowOrigins);
@@ -56,7 +56,7 @@ export function createGateway(handler: Handler, log: (line: string) => void): Re
       const body = await readBody(request);
       const page = ['GET', 'HEAD'].includes(method) && docsPage(path, headers.accept);
       if (page) send(page);
-      else if (body.length > MAX_BODY_BYTES) sendAndLog(BODY_TOO_LARGE);
+      else if (body.length > MAX_PAYLOAD_BYTES) sendAndLog(BODY_TOO_LARGE);
       else if (isPlants && method === 'POST') sendAndLog(await invoke(request, body, extendedRequestId));
       else if (isPlants && method === 'OPTIONS') sendAndLog(preflightResponse());
       else sendAndLog(gatewayError(NOT_FOUND));
@@ -98,7 +98,7 @@ export async function readBody(message: AsyncIterable<Buffer>): Promise<Buffer> 
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of message) {
-    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+    if (length <= MAX_PAYLOAD_BYTES) chunks.push(chunk);
     length += chunk.length;
   }
   return Buffer.concat(chunks);

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { createServer, createServerModuleRunner } from 'vite';
-import { type Handler, LoadError } from './event.ts';
+import { type ApiHandler, LoadError } from './proxy-event.ts';
 
 const ENTRY = '/functions/create-plant/index.ts';
 /** Milliseconds between a change and the next load. An editor or git can change a file several times when it saves. */
@@ -14,7 +14,7 @@ const FRAMES = /\n +at .*(node:|\/node_modules\/vite\/).*?(?=( \{)?$)/gm;
  * Loads the function with Vite. Returns a handler that first loads what has changed, and what imports it. An invocation
  * that is running finishes with the old code. Vite opens no port here, and serves nothing.
  */
-export async function loadFunction(): Promise<Handler> {
+export async function loadFunction(): Promise<ApiHandler> {
   /** When each loaded file was changed. A watcher would miss a change that follows another within about 70 ms. */
   const loaded = new Map<string, number>();
   const { NODE_ENV } = process.env;
@@ -45,11 +45,11 @@ export async function loadFunction(): Promise<Handler> {
     settling = undefined;
   }
 
-  async function load(): Promise<Handler> {
+  async function load(): Promise<ApiHandler> {
     if (changedFiles().length > 0) settling ??= settle();
     await settling;
     try {
-      return (await runner.import<{ handler: Handler }>(ENTRY)).handler;
+      return (await runner.import<{ handler: ApiHandler }>(ENTRY)).handler;
     } catch (thrown) {
       // A module that threw stays cached. The correction can be in a file that was not loaded, so all are invalidated.
       moduleGraph.invalidateAll();

@@ -6,7 +6,7 @@ import { FUNCTION_TIMEOUT_MS } from '../../functions/time-limits.ts';
 export const sampleEvent: APIGatewayProxyEvent = JSON.parse(readFileSync('events/create-plant.json', 'utf8'));
 
 /** The handler of the function. */
-export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+export type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /** A handler throws this if the function cannot be loaded. The message says why. */
 export class LoadError extends Error {}
