@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { errorHeaders } from '../../functions/errors.ts';
+import { type ErrorNumber, errorHeaders } from '../../functions/errors.ts';
 import { corsHeaders, preflightHeaders, requireOrigins } from '../../infra/data/cors.ts';
 import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../infra/data/gateway-responses.ts';
 import { docsPage } from './docs.ts';
@@ -9,21 +9,15 @@ import { type ApiHandler, httpResponse, LoadError, localContext, proxyEvent, typ
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
-/** The response to a larger body, which nobody can change ("Amazon API Gateway important notes"). */
-const BODY_TOO_LARGE: RawResponse = {
-  status: 413,
-  headers: { 'content-type': 'text/plain' },
-  text: `HTTP content length exceeded ${MAX_PAYLOAD_BYTES} bytes.`,
-};
-
-/** "Lambda quotas", for a synchronous invocation. */
+/** "Lambda quotas", for a synchronous invocation. A body in base64 is a third larger. */
 const MAX_EVENT_BYTES = 6_291_556;
-/** The response if the event is larger, which nobody can change either. A body in base64 is a third larger. */
-const EVENT_TOO_LARGE: RawResponse = {
-  status: 413,
-  headers: { 'content-type': 'application/json' },
-  text: '{"message":"Request Too Long"}',
-};
+/** Both responses to what is larger, which nobody can change ("Amazon API Gateway important notes"). */
+const tooLarge = (mediaType: string, text: string) => ({ status: 413, headers: { 'content-type': mediaType }, text });
+const PAYLOAD_TOO_LARGE = tooLarge('text/plain', `HTTP content length exceeded ${MAX_PAYLOAD_BYTES} bytes.`);
+const EVENT_TOO_LARGE = tooLarge('application/json', '{"message":"Request Too Long"}');
+
+/** The errors after which clients repeat a request. To try that, they ask for one, as in `Prefer: error=503`. */
+const REPEATED_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
 
 /**
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
@@ -39,8 +33,10 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
   return async (request, response) => {
     const start = performance.now();
     const [path = ''] = String(request.url).split('?');
+    // API Gateway ignores a slash at the end. No page of AWS says so; users of Powertools for AWS Lambda measured it.
     const isPlants = /^\/plants\/?$/.test(path);
     const { method = '', headers } = request;
+    const preferred = REPEATED_ERRORS.find((error) => headers['prefer'] === `error=${error}`);
     const extendedRequestId = randomBytes(11).toString('base64');
     const send = ({ status, headers, text }: RawResponse) => {
       const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': extendedRequestId };
@@ -49,14 +45,19 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
     const sendAndLog = (result: RawResponse) => {
       send(result);
       log(responseLine(`${method} ${path}`, result.status, result.text, performance.now() - start));
-      if (result.text === JSON.stringify(NOT_FOUND))
-        log('The only path and method is POST /plants. For pages of other origins, set ALLOW_ORIGINS.');
+      if (result.text !== JSON.stringify(NOT_FOUND)) return;
+      log('The only path and method is POST /plants.');
+      if (headers.accept?.includes('text/html')) log('To try the API in a browser, open /docs.');
+      const isOfPage = method === 'OPTIONS' || headers.origin !== undefined;
+      if (isOfPage && allowOrigins.length === 0) log('For pages of other origins, set ALLOW_ORIGINS.');
     };
     try {
       const body = await readBody(request);
       const page = ['GET', 'HEAD'].includes(method) && docsPage(path, headers.accept);
       if (page) send(page);
-      else if (body.length > MAX_PAYLOAD_BYTES) sendAndLog(BODY_TOO_LARGE);
+      else if (body.length > MAX_PAYLOAD_BYTES) sendAndLog(PAYLOAD_TOO_LARGE);
+      else if (preferred)
+        sendAndLog(gatewayError({ error: preferred, message: 'The header Prefer asks for this error.' }));
       else if (isPlants && method === 'POST') sendAndLog(await invoke(request, body, extendedRequestId));
       else if (isPlants && method === 'OPTIONS') sendAndLog(preflightResponse());
       else sendAndLog(gatewayError(NOT_FOUND));
@@ -64,10 +65,9 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
       // The client has disconnected.
       if (response.destroyed) return;
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
-      const { error, message } = gatewayResponses.DEFAULT_5XX;
-      const isLoadError = thrown instanceof LoadError;
-      console.error(isLoadError ? thrown.message : thrown);
-      sendAndLog(gatewayError({ error, message: isLoadError ? thrown.message : message }));
+      const loadError = thrown instanceof LoadError && { message: thrown.message };
+      console.error(loadError ? loadError.message : thrown);
+      sendAndLog(gatewayError({ ...gatewayResponses.DEFAULT_5XX, ...loadError }));
     }
   };
 

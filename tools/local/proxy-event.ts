@@ -26,12 +26,12 @@ export interface RawResponse {
  */
 export function proxyEvent(request: IncomingMessage, body: Buffer, extendedRequestId: string): APIGatewayProxyEvent {
   // Names and values alternate. The names have the client's casing, as on API Gateway.
-  const { rawHeaders } = request;
-  const headers = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1]]] : []));
+  const names = request.rawHeaders.filter((_, index) => index % 2 === 0);
+  const headers = names.map((name) => [name, request.headersDistinct[name.toLowerCase()] ?? []] as const);
   return {
     ...sampleEvent,
-    headers: Object.fromEntries(headers),
-    multiValueHeaders: request.headersDistinct,
+    headers: Object.fromEntries(headers.map(([name, values]) => [name, values.at(-1)])),
+    multiValueHeaders: Object.fromEntries(headers),
     requestContext: { ...sampleEvent.requestContext, extendedRequestId },
     // API Gateway encodes every body, because the API's binary media types are `*/*`.
     body: body.length > 0 ? body.toString('base64') : null,
