@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { closedAtEnd } from '../support/closed-at-end.ts';
@@ -13,12 +13,13 @@ const POLL = { timeout: 60_000, interval: 20 };
 const FUNCTION = 'functions/create-plant/create-plant.ts';
 
 const project = closedAtEnd(copyProject());
-const path = (file: string) => join(project.directory, file);
-const write = (text: string) => writeFileSync(path(FUNCTION), text);
+const path = (name: string) => join(project.directory, name);
+const file = path(FUNCTION);
+const write = (text: string) => writeFileSync(file, text);
 const git = async (args: string) => expect(await project.run(`git ${args}`)).toMatchObject({ code: 0 });
 const commit = () => git('-c user.name=x -c user.email=x@example.com commit --quiet --all --message x');
 
-const code = readFileSync(path(FUNCTION), 'utf8');
+const code = readFileSync(file, 'utf8');
 /** The code of a function that runs statements and responds with a name, because a slow machine's database can fail. */
 const codeWith = (name: string, statements = '') =>
   code.replace(
@@ -30,6 +31,8 @@ const codeWith = (name: string, statements = '') =>
 let run: LocalRun;
 /** Creates a plant with a new id. Returns the response's body. */
 const create = () => post(run.url, bodyOf(Date.now(), plantWith({ name: 'x' })));
+const expectError = () =>
+  expect.poll(create, POLL).toMatchObject({ message: expect.stringContaining('create-plant.ts') });
 const expectName = (name: string) => expect.poll(async () => (await create())['name'], POLL).toBe(name);
 
 beforeAll(async () => {
@@ -81,12 +84,13 @@ test('a request that is running finishes with the old code', async () => {
 });
 
 test.each<[string, (text: string) => unknown]>([
+  ['vim saves', (text) => [renameSync(file, `${file}~`), write(text), rmSync(`${file}~`)]],
+  ['mv replaces', (text) => [writeFileSync(path('new'), text), renameSync(path('new'), file)]],
   [
-    'vim saves',
-    (text) => [renameSync(path(FUNCTION), path(`${FUNCTION}~`)), write(text), rmSync(path(`${FUNCTION}~`))],
+    'is a link to itself for a moment',
+    async (text) => [rmSync(file), symlinkSync(file, file), await expectError(), rmSync(file), write(text)],
   ],
-  ['mv replaces', (text) => [writeFileSync(path('new'), text), renameSync(path('new'), path(FUNCTION))]],
-  ['is deleted and written', async (text) => [rmSync(path(FUNCTION)), await project.run('sleep 0.3'), write(text)]],
+  ['is deleted and written', async (text) => [rmSync(file), await project.run('sleep 0.3'), write(text)]],
   [
     'git checks out',
     async (text) => {
@@ -120,11 +124,11 @@ test.each([
   await expectName('x');
 });
 
-test('prints an error after the response, and still responds', async () => {
-  const late = "setTimeout(() => { throw new Error('thrown late'); }); void Promise.reject(new Error('not awaited'));";
+test('prints an error after the response with escaped control characters, and still responds', async () => {
+  const late = "setTimeout(() => { throw new Error('late\\u001b'); }); void Promise.reject(new Error('not awaited'));";
   write(codeWith('late', late));
   await expectName('late');
   await expect.poll(run.output, POLL).toContain('Error: not awaited\n    at ');
-  await expect.poll(run.output, POLL).toContain('Error: thrown late\n    at ');
+  await expect.poll(run.output, POLL).toContain('Error: late\\u001b\n    at ');
   expect(await create()).toEqual({ name: 'late' });
 });

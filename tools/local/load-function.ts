@@ -38,11 +38,12 @@ export async function loadFunction(): Promise<ApiHandler> {
   let settling: Promise<void> | undefined;
   async function settle(): Promise<void> {
     await sleep(SETTLE_MS);
+    // Cleared before the rest, because a promise that stays rejected would end each later request.
+    settling = undefined;
     for (const file of changedFiles()) {
       loaded.delete(file);
       moduleGraph.onFileChange(file);
     }
-    settling = undefined;
   }
 
   async function load(): Promise<ApiHandler> {
@@ -61,9 +62,13 @@ export async function loadFunction(): Promise<ApiHandler> {
   return async (event, context) => (await load())(event, context);
 }
 
-/** Returns when a file was written, or replaced by another. Returns 0 for a file that does not exist. */
+/** Returns when a file was written, or replaced by another. Returns 0 for a file that cannot be found. */
 function changedAt(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.ctimeMs ?? 0;
+  try {
+    return statSync(file).ctimeMs;
+  } catch {
+    return 0;
+  }
 }
 
 /** Returns why an import failed, without the stack frames of Node.js and Vite. */
