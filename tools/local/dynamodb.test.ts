@@ -22,26 +22,22 @@ test.each(['https://localhost:8000', 'http://127.1', 'http://[::1]:8000'])('uses
   expect(await openDynamoDb()).toMatchObject({ endpoint });
 });
 
-test.each([
-  'https://dynamodb.us-east-1.amazonaws.com',
-  'http://localhost.example.com',
-  'http://127.0.0.1.example.com',
-  'http://localhost@example.com',
-  'http://0.0.0.0:8000',
-  'localhost:8000',
-  'ftp://localhost',
-])('rejects the endpoint %j, because it is not on this machine', async (endpoint) => {
-  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
-  const message = `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http or `;
-  await expect(openDynamoDb()).rejects.toThrow(message);
-  await expect(findLocalRun()).rejects.toThrow(message);
-});
+const OTHER_MACHINES = ['https://dynamodb.us-east-1.amazonaws.com', 'http://127.0.0.1.example.com', 'http://0.0.0.0'];
+const MALFORMED = ['http://localhost@example.com', 'localhost:8000', 'ftp://localhost', 'http://::1'];
+test.each([...OTHER_MACHINES, ...MALFORMED])(
+  'rejects the endpoint %j, because it is not on this machine',
+  async (endpoint) => {
+    vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+    const message = `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http or `;
+    await expect(openDynamoDb()).rejects.toThrow(message);
+    await expect(findLocalRun()).rejects.toThrow(message);
+  },
+);
 
 test('fails immediately if nothing listens at the endpoint', async () => {
   // No program listens on port 1.
-  await expect(createTables('http://127.0.0.1:1')).rejects.toThrow(
-    'The DynamoDB at http://127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1',
-  );
+  const message = 'The DynamoDB at http://127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1';
+  await expect(createTables('http://127.0.0.1:1')).rejects.toThrow(message);
 });
 
 test('a write whose condition fails gets the stored item if it asks for it, also 300 at once', async () => {
@@ -57,18 +53,14 @@ test('a write whose condition fails gets the stored item if it asks for it, also
   expect(await itemOfFailure(put)).toBe('{}');
 });
 
-test('keeps running if 200 clients disconnect while they send a body', async () => {
+test('the embedded DynamoDB keeps running if a client disconnects while it sends a body', async () => {
   const { endpoint, client } = await openInMemory();
   const { hostname, port } = new URL(endpoint);
-  const disconnect = async () => {
-    const socket = connect(Number(port), hostname);
-    socket.write('POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{');
-    // The server has the request.
-    await once(socket, 'data');
-    socket.resetAndDestroy();
-    await once(socket, 'close');
-  };
-  await Promise.all(Array.from({ length: 200 }, disconnect));
+  const socket = connect(Number(port), hostname);
+  socket.write('POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n{');
+  // The server has the request.
+  await once(socket, 'data');
+  socket.resetAndDestroy();
   await client.send(new ListTablesCommand());
 });
 
@@ -80,10 +72,17 @@ test.each(['OPTIONS', 'POST'])('responds with 403 to %s of a web page', async (m
   expect(response.headers.has('access-control-allow-origin')).toBe(false);
 });
 
+test.each([
+  [{ TOKEN_ISSUER: 'foo' }, 'TOKEN_ISSUER was "foo"; it must be an https URL.'],
+  [{ TOKEN_ISSUER: 'https://a.example' }, 'TOKEN_AUDIENCE was ""; it must be the audiences of the JWTs, '],
+])('rejects the identity provider %j', (variables, message) => {
+  Object.assign(process.env, variables);
+  expect(() => useLocalVariables('http://127.0.0.1:9')).toThrow(message);
+});
+
 test('replaces everything of the person’s AWS account, and keeps other variables', () => {
-  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
   const person = { AWS_PROFILE: 'production', AWS_SESSION_TOKEN: 'x', AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL: 'x' };
-  Object.assign(process.env, person, { TOKEN_ISSUER: 'https://b.example' });
+  Object.assign(process.env, person, { TOKEN_ISSUER: 'https://b.example', TOKEN_AUDIENCE: 'plants' });
   useLocalVariables('http://127.0.0.1:9');
   expect(Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('AWS_')))).toEqual({
     AWS_ACCESS_KEY_ID: 'local',

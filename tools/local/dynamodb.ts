@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { ACCESS_TOKENS_KEY, ACCESS_TOKENS_TABLE, PLANTS_KEY, PLANTS_TABLE } from '../../infra/data/tables.ts';
+import { checked } from '../command.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { forbid, listen, portOf } from './listen.ts';
 
@@ -51,12 +52,9 @@ export async function openDynamoDb(folder?: string) {
  */
 function configuredEndpoint(): string | undefined {
   const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
-  if (!value) return undefined;
-  const { protocol = '', hostname = '' } = URL.parse(value) ?? {};
-  if (/^https?:$/.test(protocol) && /^(127\.[\d.]+|localhost|\[::1\])$/.test(hostname)) return value;
-  throw new Error(
-    `AWS_ENDPOINT_URL_DYNAMODB was "${value}"; it must be an http or https URL of this machine (127.0.0.1, localhost or [::1]).`,
-  );
+  const expected = 'an http or https URL of this machine (127.0.0.1, localhost or [::1])';
+  const pattern = /^https?:\/\/(127\.[\d.]+|localhost|\[::1\])(:\d+)?\/?$/i;
+  return value ? checked('AWS_ENDPOINT_URL_DYNAMODB', value, pattern, expected) : undefined;
 }
 
 /** Throws if dynalite cannot open its data. It responds to no request then, and throws outside of any request. */
@@ -127,8 +125,17 @@ export function localVariables(endpoint: string): Record<string, string> {
   };
 }
 
-/** Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the function. */
+/**
+ * Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the function.
+ *
+ * @throws UsageError for those of an identity provider that the function rejects: its error is about the stack
+ */
 export function useLocalVariables(endpoint: string): void {
+  const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audiences = '' } = process.env;
+  if (issuer) {
+    checked('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/\S*)?$/, 'an https URL');
+    checked('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');
+  }
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
   Object.assign(process.env, localVariables(endpoint));
 }
