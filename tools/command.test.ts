@@ -28,18 +28,15 @@ test.each([
   [['--slow'], "Unknown option '--slow'."],
   [['a', '--stack'], "Option '--stack <value>' argument missing"],
 ])('rejects the arguments %j', async (args, message) => {
-  const { stderr, ...others } = await runWith(args);
-  expect(others).toEqual({ code: 1, stdout: '', received: undefined });
-  expect(stderr.startsWith(message)).toBe(true);
-  expect(stderr.endsWith(`\n\n${usage}\n`)).toBe(true);
+  const stderr = `${message}\n\n${usage}\n`;
+  expect(await runWith(args)).toEqual({ code: 1, stdout: '', stderr, received: undefined });
 });
 
 test('rejects a command whose option npm kept', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv('npm_config_stack', 'production');
-  const { code, stderr, received } = await runWith(['a']);
-  expect({ code, received }).toEqual({ code: 1, received: undefined });
-  expect(stderr).toMatch(/^npm did not pass on --stack; write "--" before it\.\n/);
+  const stderr = `npm did not pass on --stack; write "--" before it.\n\n${usage}\n`;
+  expect(await runWith(['a'])).toEqual({ code: 1, stdout: '', stderr, received: undefined });
 });
 
 test('prints only the usage for --help, even with invalid arguments', async () => {

@@ -60,7 +60,8 @@ function rejectOptionsTakenByNpm(names: string[]): void {
 function errorText(thrown: unknown, usage: string): string {
   const { message, code } = Object(thrown);
   const isUsageError = thrown instanceof UsageError || String(code).startsWith('ERR_PARSE_ARGS_');
-  if (isUsageError) return `${message}\n\n${usage}`;
+  // After its first sentence, Node.js explains how to pass an argument that begins with a dash. Nothing here takes one.
+  if (isUsageError) return `${message.replace(/ To specify a positional argument .*/s, '')}\n\n${usage}`;
   const isMistake = MISTAKES.some((type) => thrown instanceof type);
   return isMistake || !message ? inspect(thrown) : message;
 }

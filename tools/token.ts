@@ -12,7 +12,10 @@ const USAGE = `Usage:
   npm run token -- revoke --name NAME [--stack STACK]
 
 Creates, lists and revokes access tokens. --expires is the token's lifetime in minutes, hours or days (30m, 12h, 90d),
-by default 90d, at most 3650d. Without --stack, the tokens are those of the local run.`;
+by default 90d, at most 3650d. Without --stack, the tokens are those of the local run.
+
+Prints only the new token to stdout. To capture it, use --silent, or npm adds lines of its own:
+  TOKEN=$(npm run --silent token -- create --name NAME)`;
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -82,5 +85,8 @@ function printTokens(tokens: StoredToken[]): void {
 }
 
 function isoTime(secondsSince1970: number): string {
-  return new Date(secondsSince1970 * 1000).toISOString().replace('.000', '');
+  const date = new Date(secondsSince1970 * 1000);
+  // Another program can have stored a time that no Date has, and `toISOString` would throw.
+  if (Number.isNaN(date.getTime())) return `${secondsSince1970} s`;
+  return date.toISOString().replace('.000', '');
 }
