@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import inspector from 'node:inspector';
 import { command } from './command.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
@@ -21,26 +22,32 @@ Environment variables, which the file .env can set too:
                  another DynamoDB on this machine, in place of the embedded one
   ALLOW_ORIGINS  the web origins for CORS, separated by commas
   TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_SCOPE
-                 an identity provider`;
+                 an identity provider
+
+To a request with the header "Prefer: error=503", it responds with that error; with 429, 500 and 504 too.`;
 
 await command({ usage: USAGE, options: { inspect: { type: 'boolean' } } }, async ({ inspect }) => {
+  const ports = ['PORT', 'DYNAMODB_PORT'].filter((name) => process.env[name]);
   if (existsSync('.env')) process.loadEnvFile();
+  // Opened first. Otherwise a second npm start would report the data, which the first one uses, instead of the port.
+  const gateway = Promise.withResolvers<RequestListener>();
+  const { url } = await listen(async (...exchange) => (await gateway.promise)(...exchange), 'PORT');
   const { endpoint } = await openDynamoDb('.local/dynamodb');
   useLocalVariables(endpoint);
   await createTables(endpoint);
   if (inspect) inspector.open();
-  const handler = await loadFunction();
-  const { url } = await listen(createGateway(handler, console.log), 'PORT');
+  gateway.resolve(createGateway(await loadFunction(), console.log));
   escapeConsole(withoutRequestLines);
   // An error after the response, for example because of a forgotten `await`, does not end the service.
   for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (thrown) => console.error(thrown));
-  console.log(instructions(url, endpoint));
+  console.log(instructions(url, endpoint, ports));
 });
 // After a failed start, open handles would keep the process running.
 if (process.exitCode) process.exit();
 
-function instructions(url: string, endpoint: string): string {
+function instructions(url: string, endpoint: string, ports: string[]): string {
   const plantsUrl = `${url}/plants`;
+  const hint = `\nSo that the commands find this local run, put ${ports.join(' and ')} into the file .env.`;
   return `Read and try the API in a browser: ${url}/docs
 The plant store is ready at ${plantsUrl}
 
@@ -48,6 +55,6 @@ Create a plant:
   curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '${sampleEvent.body}'
 
 DynamoDB: ${endpoint}
-List what is stored: npm run plants
+List what is stored: npm run plants${ports.length > 0 ? hint : ''}
 `;
 }

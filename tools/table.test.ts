@@ -1,5 +1,8 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startEngine } from '../test/support/engine.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
@@ -44,17 +47,22 @@ test('says to set AWS_REGION if no region is known', async () => {
   );
 });
 
-test('without a stack, finds the table in the DynamoDB of the local run, at AWS_ENDPOINT_URL_DYNAMODB or DYNAMODB_PORT', async () => {
-  for (const variables of [{}, { AWS_ENDPOINT_URL_DYNAMODB: '', DYNAMODB_PORT: new URL(engine.endpoint).port }]) {
-    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-    const { tableName, client } = await findTable('PlantsTable', undefined);
-    expect(tableName).toBe('PlantsTable');
-    expect((await client.send(new ListTablesCommand())).TableNames).toContain('PlantsTable');
-  }
+test('reads .env to find the tables of the local run, but not for a stack', async () => {
+  await useCloudFormation({ PlantsTableName: 'first' });
+  for (const name of ['AWS_ENDPOINT_URL_DYNAMODB', 'DYNAMODB_PORT']) vi.stubEnv(name, undefined);
+  const before = process.cwd();
+  onTestFinished(() => process.chdir(before));
+  process.chdir(mkdtempSync(join(tmpdir(), 'env-')));
+  writeFileSync('.env', `DYNAMODB_PORT=${new URL(engine.endpoint).port}`);
+  await findTable('PlantsTable', 'plants');
+  expect(process.env['DYNAMODB_PORT'], 'what .env sets').toBeUndefined();
+  const { tableName, client } = await findTable('PlantsTable', undefined);
+  expect((await client.send(new ListTablesCommand())).TableNames).toContain(tableName);
 });
 
 test('without a stack and a local run, says what to do', async () => {
-  const message = 'There is no local run. Start npm start first, or name a deployed stack with --stack.';
+  const message =
+    'There is no local run. Run npm start first. If it uses other ports, put them into the file .env. For a deployed stack, add --stack STACK.';
   const otherDatabase = await startFakeService(() => ({ status: 400, headers: {}, body: '{}' }));
   for (const endpoint of ['http://127.0.0.1:1', otherDatabase]) {
     vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);

@@ -24,7 +24,8 @@ export async function findTable(
   if (existsSync('.env')) process.loadEnvFile();
   const endpoint = await findLocalRun();
   if (endpoint) return { client: localClient(endpoint), tableName: table };
-  throw new Error('There is no local run. Start npm start first, or name a deployed stack with --stack.');
+  const advice = 'If it uses other ports, put them into the file .env. For a deployed stack, add --stack STACK.';
+  throw new Error(`There is no local run. Run npm start first. ${advice}`);
 }
 
 async function readOutput(stack: string, output: string): Promise<string> {

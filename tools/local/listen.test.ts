@@ -1,31 +1,28 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { listen, portOf } from './listen.ts';
 
 beforeEach(() => void vi.unstubAllEnvs());
 
-async function startServer(variable?: 'PORT'): Promise<string> {
-  const { url, server } = await listen((_, response) => response.end('accepted'), variable);
-  onTestFinished(() => void server.close());
-  return url;
-}
-
 /** Sends a request with this Host. Returns the status and the body. */
 async function send(host: string): Promise<string> {
-  const url = await startServer();
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { headers: { connection: 'close', host } }, async (response) =>
-      resolve(`${response.statusCode} ${await text(response)}`),
-    );
-    sent.on('error', reject).end();
-  });
+  const { url, server } = await listen((_, response) => response.end('accepted'));
+  onTestFinished(() => void server.close());
+  const [response] = await once(request(url, { headers: { connection: 'close', host } }).end(), 'response');
+  return `${response.statusCode} ${await text(response)}`;
 }
 
-test('listens only on 127.0.0.1', async () => {
+test('listens only on 127.0.0.1, and says what to do if the port is in use', async () => {
   const { server } = await listen(() => {});
   onTestFinished(() => void server.close());
-  expect(server.address()).toMatchObject({ address: '127.0.0.1' });
+  const { address, port } = server.address() as AddressInfo;
+  expect(address).toBe('127.0.0.1');
+  vi.stubEnv('PORT', String(port));
+  const message = `Port ${port} is in use, perhaps by another npm start. End it, or put another PORT into the file .env.`;
+  await expect(listen(() => {}, 'PORT')).rejects.toThrow(message);
 });
 
 test.each(['127.0.0.1', '127.0.0.1:3000', 'LOCALHOST:8000', '[::1]:1'])('accepts the Host %s', async (host) => {
@@ -38,14 +35,6 @@ test.each(['a.example:3000', 'localhost.example', '127.0.0.1.example', '192.168.
     expect(await send(host)).toBe(`403 The Host was "${host}"; it must be 127.0.0.1, localhost or [::1].\n`);
   },
 );
-
-test('says what to do if the port is in use', async () => {
-  const { port } = new URL(await startServer());
-  vi.stubEnv('PORT', port);
-  await expect(startServer('PORT')).rejects.toThrow(
-    `Port ${port} is in use, perhaps by another npm start. End it, or set PORT to another port.`,
-  );
-});
 
 test('uses the ports 3000 and 8000 by default', () => {
   for (const variable of ['PORT', 'DYNAMODB_PORT']) vi.stubEnv(variable, undefined);

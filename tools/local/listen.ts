@@ -34,9 +34,8 @@ export async function listen(listener: RequestListener, variable?: PortVariable)
   const port = variable === undefined ? 0 : portOf(variable);
   await once(server.listen(port, '127.0.0.1'), 'listening').catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code !== 'EADDRINUSE') throw thrown;
-    throw new Error(
-      `Port ${port} is in use, perhaps by another npm start. End it, or set ${variable} to another port.`,
-    );
+    const advice = `End it, or put another ${variable} into the file .env.`;
+    throw new Error(`Port ${port} is in use, perhaps by another npm start. ${advice}`);
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
