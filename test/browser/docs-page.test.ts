@@ -46,7 +46,7 @@ async function execute(): Promise<string> {
   return (await response?.evaluate(({ textContent }) => textContent)) ?? '';
 }
 
-test('shows the contract, and sends an int64 exactly with the development token', async () => {
+test('the page shows the contract, and sends an int64 exactly with the development token', async () => {
   expect(await page.title()).toBe('Plant Store API');
   expect(await page.$eval('.info .title', ({ textContent }) => textContent)).toContain('Plant Store');
   await page.locator('.body-param__text').fill(bodyOf(LARGEST));
@@ -54,19 +54,12 @@ test('shows the contract, and sends an int64 exactly with the development token'
   expect(await engine.stored(LARGEST)).toEqual({ id: String(LARGEST), ...plantWith() });
 });
 
-test('is dark in dark mode', async () => {
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
-  await page.reload();
-  await page.waitForSelector('.opblock-body');
-  expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe('rgb(28, 32, 34)');
-});
-
-test('fits 320 pixels', async () => {
+test('the page fits into 320 pixels', async () => {
   await page.setViewport({ width: 320, height: 844 });
   await expect.poll(() => page.evaluate(TOO_WIDE), { timeout: 20_000 }).toEqual([]);
 });
 
-test('loads nothing from elsewhere, and the browser has nothing to report', () => {
+test('the page loads nothing from elsewhere, and the browser has nothing to report', () => {
   expect(requestedUrls).toContain(`${url}/docs/swagger-ui-bundle.js`);
   expect(requestedUrls.filter((each) => !each.startsWith(url) && !each.startsWith('data:'))).toEqual([]);
   expect(warnings).toEqual([]);
