@@ -61,8 +61,7 @@ test('reads .env to find the tables of the local run, but not for a stack', asyn
 });
 
 test('without a stack and a local run, says what to do', async () => {
-  const message =
-    'There is no local run. Run npm start first. If it uses other ports, put them into the file .env. For a deployed stack, add --stack STACK.';
+  const message = 'There is no local run. Run npm start first. If it uses other ports, put them into the file .env. ';
   const otherDatabase = await startFakeService(() => ({ status: 400, headers: {}, body: '{}' }));
   for (const endpoint of ['http://127.0.0.1:1', otherDatabase]) {
     vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);

@@ -21,7 +21,8 @@ test('listens only on 127.0.0.1, and says what to do if the port is in use', asy
   const { address, port } = server.address() as AddressInfo;
   expect(address).toBe('127.0.0.1');
   vi.stubEnv('PORT', String(port));
-  const message = `Port ${port} is in use, perhaps by another npm start. End it, or put another PORT into the file .env.`;
+  const advice = 'End it, or put another PORT into the file .env.';
+  const message = `Port ${port} is in use, perhaps by another npm start. ${advice}`;
   await expect(listen(() => {}, 'PORT')).rejects.toThrow(message);
 });
 

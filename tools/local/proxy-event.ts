@@ -39,7 +39,7 @@ export function proxyEvent(request: IncomingMessage, body: Buffer, extendedReque
   };
 }
 
-/** The members of Lambda's context that the function uses. The remaining time stays the same, so that a debugger can wait. */
+/** The members of Lambda's context that the function uses. Its time stays the same, so that a debugger can wait. */
 export const localContext = {
   functionVersion: '$LATEST',
   getRemainingTimeInMillis: () => FUNCTION_TIMEOUT_MS,
