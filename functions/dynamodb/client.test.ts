@@ -3,7 +3,7 @@ import { type ClientRequest, createServer, type IncomingHttpHeaders, type Reques
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { listen } from '../../test/support/listen.ts';
+import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 
@@ -30,7 +30,7 @@ const LONG_MS = 20 * ATTEMPT_SILENCE_MS;
 
 /** Starts a fake DynamoDB, which ends with this file's process. Returns its host and a client for it. */
 async function startDatabase(listener: RequestListener, silenceMs = LONG_MS) {
-  const host = await listen(createServer(listener));
+  const host = await listenOnFreePort(createServer(listener));
   process.env['AWS_ENDPOINT_URL_DYNAMODB'] = `http://${host}`;
   return { host, dynamoDb: new DynamoDb(silenceMs) };
 }

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { FUNCTION_TIMEOUT_MS } from '../../functions/time-limits.ts';
-import { listen } from '../support/listen.ts';
+import { listenOnFreePort } from '../support/listen-on-free-port.ts';
 
 const CLIENT = join(import.meta.dirname, '../node_modules/aws-lambda-ric/index.mjs');
 const RAPID_CLIENT = join(import.meta.dirname, 'rapid-client.cjs');
@@ -30,7 +30,7 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
     else result.reject(new Error(`The function failed: ${body}\n${log}`));
     response.writeHead(202).end('{}');
   });
-  const api = await listen(server);
+  const api = await listenOnFreePort(server);
 
   const spawned = performance.now();
   const child = spawn(process.execPath, isMeasured ? [CLIENT] : ['--require', RAPID_CLIENT, CLIENT], {

@@ -9,7 +9,7 @@ import { closedAtEnd } from '../support/closed-at-end.ts';
 import { type Input, startDynamoDbProxy } from '../support/dynamodb-proxy.ts';
 import { type FakeResponse, forward, type ReceivedRequest, startFakeService } from '../support/fake-service.ts';
 import { startIssuer } from '../support/issuer.ts';
-import { listen } from '../support/listen.ts';
+import { listenOnFreePort } from '../support/listen-on-free-port.ts';
 import { copyProject } from '../support/project-copy.ts';
 import { startServiceWithEngine } from '../support/service.ts';
 
@@ -183,7 +183,7 @@ test.each<[string, (token: string) => string]>([
     });
   });
   onTestFinished(() => void server.close());
-  const { code, stdout, stderr, failed } = await smoke(`http://${await listen(server)}`);
+  const { code, stdout, stderr, failed } = await smoke(`http://${await listenOnFreePort(server)}`);
   expect({ code, first: failed[0] }).toEqual({ code: 1, first: 'creates a plant' });
   expect(stdout + stderr).not.toMatch(/plantstore_|Bearer/);
 });

@@ -15,7 +15,7 @@ import type { Plant } from '../../functions/create-plant/plant.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../../infra/data/tables.ts';
 import { createTables, localClient, localVariables, openDynamoDb } from '../../tools/local/dynamodb.ts';
-import { listen } from './listen.ts';
+import { listenOnFreePort } from './listen-on-free-port.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -90,7 +90,7 @@ interface DynamoDbLocal {
 /** Starts AWS's DynamoDB Local, in memory, on a free port. Needs Java 17. */
 async function startDynamoDbLocal() {
   const server = createServer();
-  const endpoint = `http://${await listen(server)}`;
+  const endpoint = `http://${await listenOnFreePort(server)}`;
   server.close();
   process.env['DDB_LOCAL_TELEMETRY'] = '0';
   // It runs for seconds only: without the optimizing compiler and the parallel collector it needs half of the CPU time.

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { listen } from './listen.ts';
+import { listenOnFreePort } from './listen-on-free-port.ts';
 
 /** A request that the fake service has received. */
 export interface ReceivedRequest {
@@ -45,7 +45,7 @@ export async function startServer(respond: Respond) {
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://${await listen(server)}`, close };
+  return { url: `http://${await listenOnFreePort(server)}`, close };
 }
 
 /** Starts an HTTP server for the duration of the test. Returns its base URL. */

@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { generate } from 'selfsigned';
-import { listen } from './listen.ts';
+import { listenOnFreePort } from './listen-on-free-port.ts';
 
 let keyCount = 0;
 
@@ -35,7 +35,7 @@ export async function startIssuer() {
     requests.push(String(request.url));
     listener(request, response);
   });
-  const url = `https://${await listen(server)}`;
+  const url = `https://${await listenOnFreePort(server)}`;
   const respondWith = (next: RequestListener) => {
     listener = next;
   };

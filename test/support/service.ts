@@ -5,7 +5,7 @@ import { createGateway } from '../../tools/local/gateway.ts';
 import { closedAtEnd } from './closed-at-end.ts';
 import { contractBody } from './contract-body.ts';
 import { startEngine } from './engine.ts';
-import { listen } from './listen.ts';
+import { listenOnFreePort } from './listen-on-free-port.ts';
 
 /** Serves the function over HTTP with an engine, as the local run does, for the tests of a file. */
 export async function startServiceWithEngine() {
@@ -15,7 +15,7 @@ export async function startServiceWithEngine() {
   const server = createServer(createGateway(handler, () => {}));
   // By default, it closes an idle connection after 5 s, perhaps while a slow machine sends the next request.
   server.keepAliveTimeout = 0;
-  const url = `http://${await listen(server)}`;
+  const url = `http://${await listenOnFreePort(server)}`;
   closedAtEnd({
     close: () => {
       server.closeAllConnections();

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type ErrorNumber, errorHeaders, INTERNAL_ERROR_MESSAGE } from '../../functions/errors.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
-import { listen } from '../../test/support/listen.ts';
+import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { createGateway, readBody } from './gateway.ts';
 import { LoadError } from './proxy-event.ts';
 
@@ -26,7 +26,7 @@ async function serve(respond: Respond = () => ({ statusCode: 200, body: '{"name"
   };
   const server = createServer(createGateway(handler, (line) => lines.push(line)));
   onTestFinished(() => void server.close());
-  const url = `http://${await listen(server)}`;
+  const url = `http://${await listenOnFreePort(server)}`;
   return async (path: string, init: RequestInit = {}) => {
     const response = await fetch(url + path, { ...init, headers: { connection: 'close', ...init.headers } });
     return { statusCode: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
