@@ -1,9 +1,10 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { type ClientRequest, createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { type ClientRequest, createServer, type RequestListener } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
+import { signatureFault } from '../../test/support/signature.ts';
 import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 
@@ -58,10 +59,12 @@ const stallInBody: RequestListener = (_, response) => void response.writeHead(20
 test('sends a signed request, and signs each attempt', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
   onTestFinished(() => void vi.useRealTimers());
-  const requests: { method: unknown; url: unknown; headers: IncomingHttpHeaders; body: unknown }[] = [];
+  const requests: object[] = [];
   const { dynamoDb } = await startDatabase(async (request, response) => {
-    const { method, url, headers } = request;
-    requests.push({ method, url, headers, body: JSON.parse(await text(request)) });
+    const { method = '', url: path = '', headers } = request;
+    const bytes = await buffer(request);
+    const fault = signatureFault({ method, path, headers, bytes });
+    requests.push({ method, path, headers, fault, body: JSON.parse(String(bytes)) });
     // Lambda can freeze the environment between two attempts.
     vi.setSystemTime(new Date('2026-01-02T00:00:00Z'));
     (requests.length === 1 ? failure(500, 'InternalServerError') : success)(request, response);
@@ -69,16 +72,13 @@ test('sends a signed request, and signs each attempt', async () => {
   await dynamoDb.call('GetItem', READ, LONG_MS);
   const sentOn = (day: string) => ({
     method: 'POST',
-    url: '/',
+    path: '/',
+    fault: undefined,
     headers: {
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-date': `${day}T000000Z`,
       'x-amz-security-token': 'the-session',
       'x-amz-target': 'DynamoDB_20120810.GetItem',
-      authorization: expect.stringContaining(
-        `AWS4-HMAC-SHA256 Credential=the-id/${day}/eu-west-1/dynamodb/aws4_request, ` +
-          'SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token;x-amz-target, ',
-      ),
     },
     body: { ...READ, ReturnConsumedCapacity: 'TOTAL' },
   });

@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { type FakeResponse, forward, startFakeService, startServer } from './fake-service.ts';
-
-const headers = { 'content-type': 'application/x-amz-json-1.0' };
+import { databaseError, type FakeResponse, forward, startFakeService, startServer } from './fake-service.ts';
 
 /** The action of a request to DynamoDB, as in `PutItem`. */
 const actionOf = (sent: IncomingHttpHeaders) => String(sent['x-amz-target']).split('.')[1] ?? '';
@@ -32,16 +30,11 @@ export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: H
   );
 }
 
-/** "Error handling with DynamoDB", Amazon DynamoDB Developer Guide. */
-const errorResponse = (status: number, name: string): FakeResponse => {
-  return { status, headers, body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: '' }) };
-};
-
 /** The failures of the database, as the client sees them. */
 const failures = {
   hangs: () => new Promise<never>(() => {}),
-  'responds with 500': () => errorResponse(500, 'InternalServerError'),
-  throttles: () => errorResponse(400, 'ThrottlingException'),
+  'responds with 500': () => databaseError(500, 'InternalServerError'),
+  throttles: () => databaseError(400, 'ThrottlingException'),
 };
 export type Failure = keyof typeof failures;
 

@@ -1,13 +1,14 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { listenOnFreePort } from './listen-on-free-port.ts';
+import { signatureFault } from './signature.ts';
 
 /** A request that the fake service has received. */
 export interface ReceivedRequest {
   method: string;
   path: string;
-  headers: IncomingMessage['headers'];
+  headers: IncomingHttpHeaders;
   bytes: Buffer;
   /** The bytes decoded as UTF-8, with U+FFFD for invalid ones. */
   body: string;
@@ -15,30 +16,45 @@ export interface ReceivedRequest {
 
 export interface FakeResponse {
   status: number;
-  headers: IncomingMessage['headers'];
+  headers: IncomingHttpHeaders;
   body: string;
 }
 
 /** Returns the response to a request, or undefined to close the connection without a response. */
-type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
+export type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
+
+function without(headers: IncomingHttpHeaders, ...names: string[]) {
+  const kept = Object.entries(headers).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(kept) as Record<string, string>;
+}
 
 /** Sends a received request to another server. Returns its response. */
 export async function forward(base: string, { method, path, headers, bytes }: ReceivedRequest) {
-  const { host: _, connection: __, 'content-length': ___, expect: ____, ...passed } = headers;
+  const passed = without(headers, 'host', 'connection', 'content-length', 'expect');
   const body = bytes.length > 0 ? { body: new Uint8Array(bytes) } : {};
-  const response = await fetch(base + path, { method, headers: passed as Record<string, string>, ...body });
+  const response = await fetch(base + path, { method, headers: passed, ...body });
   // The body is decoded already.
-  const { 'content-length': _____, 'content-encoding': ______, ...received } = Object.fromEntries(response.headers);
+  const received = without(Object.fromEntries(response.headers), 'content-length', 'content-encoding', 'date');
   return { status: response.status, headers: received, body: await response.text() };
 }
 
-/** Starts an HTTP server. Returns its base URL and a function that closes it. */
+/** "Error handling with DynamoDB", Amazon DynamoDB Developer Guide. */
+export function databaseError(status: number, name: string, message = ''): FakeResponse {
+  const headers = { 'content-type': 'application/x-amz-json-1.0' };
+  return { status, headers, body: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message }) };
+}
+
+/** Starts an HTTP server, which verifies the signatures of requests to DynamoDB. Returns its base URL and its end. */
 export async function startServer(respond: Respond) {
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
     const bytes = await buffer(request);
-    const fake = await respond({ method, path, headers, bytes, body: bytes.toString() });
+    const sent = { method, path, headers, bytes, body: bytes.toString() };
+    const fault = 'x-amz-target' in headers ? signatureFault(sent) : undefined;
+    const fake = fault ? databaseError(400, 'AccessDeniedException', fault) : await respond(sent);
     if (!fake) return void response.destroy();
+    // By the Date, the AWS SDK would correct its clock, which a test can have set.
+    response.sendDate = false;
     response.writeHead(fake.status, fake.headers).end(fake.body);
   });
   const close = () => {
