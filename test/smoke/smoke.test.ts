@@ -1,131 +1,112 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { request as sendRequest } from 'node:http';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { newToken, tokenItem, UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
+import { newToken, UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
-import { closedAtEnd } from '../support/closed-at-end.ts';
-import { type Input, startDynamoDbProxy } from '../support/dynamodb-proxy.ts';
-import { type FakeResponse, forward, type ReceivedRequest, startFakeService } from '../support/fake-service.ts';
+import { type FakeResponse, forward, type Respond, startFakeService } from '../support/fake-service.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { listenOnFreePort } from '../support/listen-on-free-port.ts';
 import { copyProject } from '../support/project-copy.ts';
 import { startServiceWithEngine } from '../support/service.ts';
 
-/* Runs the smoke test on the service, on local runs with a broken database, and on other servers. */
+/* Runs the smoke test on the local run, on the service, and on services that are wrong on purpose. */
 
 const { url: serviceUrl, engine } = await startServiceWithEngine();
-const plants = () => engine.items(engine.plantsTable);
 beforeEach(() => engine.clear(engine.plantsTable));
 
-const project = closedAtEnd(copyProject());
 /** A copy for the smoke test, which needs no packages. */
 const copy = copyProject();
 rmSync(join(copy.directory, 'node_modules'));
 const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
 
-/** Runs the smoke test, by default with the development token. Returns its output and the titles of failed tests. */
-async function smoke(url: string, variables: Record<string, string> = {}) {
-  const defaults = { PATH, PLANT_STORE_URL: url, PLANT_STORE_TOKEN: DEVELOPMENT_TOKEN, PLANT_STORE_WAIT: '0' };
-  const { code, stdout, stderr } = await copy.run('npm run --silent smoke', { ...defaults, ...variables });
+/** The titles of the checks that are made over http, in their order. */
+const source = readFileSync(join(copy.directory, 'test/smoke/smoke.ts'), 'utf8');
+const CHECKS = Array.from(source.matchAll(/^test\('(.+?)'/gm), ([, title = '']) => title);
+
+/** Runs the smoke test, by default with the development token. Returns its output and the titles of failed checks. */
+async function smoke(url: string, variables: Record<string, string> = {}, argument: string[] = []) {
+  const env = { PATH, PLANT_STORE_URL: url, PLANT_STORE_TOKEN: DEVELOPMENT_TOKEN, PLANT_STORE_WAIT: '0', ...variables };
+  const { code, stdout, stderr } = await copy.run(['npm', 'run', '--silent', 'smoke', '--', ...argument], env);
   const failed = [...new Set(Array.from(stdout.matchAll(/^✖ (.+) \([\d.]+ms\)$/gm), ([, title]) => title))];
   return { code, stdout, stderr, failed };
 }
 
-/** Starts a local run for the duration of the test. Returns its URL. */
-async function startLocalRun(endpoint = engine.endpoint): Promise<string> {
-  const run = await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
-  onTestFinished(async () => {
-    run.interrupt();
-    await run.exit;
-  });
-  return new URL(run.url).origin;
-}
-
-type Respond = (sent: ReceivedRequest) => FakeResponse | undefined;
-
 /** Starts a server with these responses, and those of the service to all other requests. */
 function startInFront(respond: Respond): Promise<string> {
-  return startFakeService((sent) => respond(sent) ?? forward(serviceUrl, sent));
+  return startFakeService(async (sent) => (await respond(sent)) ?? forward(serviceUrl, sent));
 }
 
-const errorResponse = (error: unknown, message = 'x') => {
-  return { status: 400, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ error, message }) };
-};
+function json(status: number, body: object): FakeResponse {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+}
+const errorResponse = (error: number) => json(400, { error, message: 'x' });
 
-test('passes on the running local run, whose URL and token it knows; a second run stores nothing more', async () => {
-  await startLocalRun();
-  const counts: number[] = [];
-  for (const _ of [1, 2]) {
-    const { code, stdout } = await project.run('npm run --silent smoke', { PATH });
-    expect(code, stdout).toBe(0);
-    counts.push((await plants()).length);
-  }
-  expect(counts).toEqual([3, 3]);
+test('passes on the running local run, whose URL and token it knows', async () => {
+  const project = copyProject();
+  onTestFinished(project.close);
+  await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint });
+  const { code, stdout } = await project.run('npm run --silent smoke', { PATH });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('pass 13\n') });
 });
 
-test('its plants have the name "smoke test", and with another token other ids beyond 2^62', async () => {
+test('stores three plants with the name "smoke test" for each token, with ids beyond 2^62', async () => {
   const { token } = newToken('', 0, 0);
   await engine.putToken(token, 'other', 2 ** 32);
-  for (const PLANT_STORE_TOKEN of [DEVELOPMENT_TOKEN, token]) {
+  for (const PLANT_STORE_TOKEN of [DEVELOPMENT_TOKEN, DEVELOPMENT_TOKEN, token]) {
     const { code, stdout } = await smoke(serviceUrl, { PLANT_STORE_TOKEN });
     expect(code, stdout).toBe(0);
   }
-  const items = await plants();
-  expect(items).toHaveLength(6);
-  for (const { id, name } of items) {
-    expect(id?.N).toMatch(/^-?92\d{17}$/);
-    expect(name?.S).toBe('smoke test');
-  }
+  const plant = { id: { N: expect.stringMatching(/^-?92\d{17}$/) }, name: { S: 'smoke test' } };
+  expect(await engine.items(engine.plantsTable)).toMatchObject(Array.from({ length: 6 }, () => plant));
 });
 
-test.each<[string, (input: Input) => Input, string[]]>([
+/** The service, with a cache that accepts any token after a valid one. */
+function brokenCache(): Respond {
+  let isValid = false;
+  return ({ headers: { authorization } }) => {
+    isValid ||= authorization === `Bearer ${DEVELOPMENT_TOKEN}`;
+    return isValid && authorization === `Bearer ${UNKNOWN_TOKEN}` ? json(200, { name: 'x' }) : undefined;
+  };
+}
+
+/** The service, if it read ids as doubles. */
+const doubles: Respond = (sent) => {
+  const text = sent.bytes.toString('latin1').replace(/\d{19}/, (id) => String(BigInt(Number(id))));
+  return forward(serviceUrl, { ...sent, bytes: Buffer.from(text, 'latin1') });
+};
+
+test.each<[string, Respond, string[]]>([
   [
-    'loses a tag',
-    ({ Item: { tag: _, ...Item } = {}, ...input }) => ({ ...input, Item }),
-    ['creates the same plant again', 'rejects the same plant without its tag'],
+    'accepts everything',
+    ({ body }) => json(200, { name: 'x', ...(body.startsWith('{"') && { ...JSON.parse(body), id: undefined }) }),
+    CHECKS.filter((title) => /^rejects|error/.test(title)),
   ],
-  [
-    'rounds an id',
-    ({ Item: { id, ...item } = {}, ...input }) => {
-      return { ...input, Item: { ...item, ...(id && { id: { N: String(Number(id.N)) } }) } };
-    },
-    ['creates the same plant again', 'keeps apart two ids beyond 2^53 that differ by one'],
-  ],
-  [
-    'drops the condition',
-    ({ ConditionExpression: _, ...input }) => input,
-    ['rejects another name', 'rejects the same plant without its tag'],
-  ],
-])('fails on a local run whose database %s', async (_, change, titles) => {
-  const endpoint = await startDynamoDbProxy(engine, (action, input, send) => {
-    return send(action === 'PutItem' ? change(input) : input);
-  });
-  expect(await smoke(await startLocalRun(endpoint))).toMatchObject({ code: 1, failed: titles });
+  ['accepts any token after a valid one', brokenCache(), ['rejects an unknown token']],
+  ['rounds ids', doubles, ['keeps apart two ids beyond 2^53 that differ by one']],
+])('fails on a service that %s', async (_, respond, failed) => {
+  expect(await smoke(await startInFront(respond))).toMatchObject({ code: 1, failed });
 });
 
-test('fails if the service accepts an unknown token', async () => {
-  const item = tokenItem(UNKNOWN_TOKEN, 'x', 0, 2 ** 32);
-  const endpoint = await startDynamoDbProxy(engine, async (_, input, send) => {
-    const response = await send(input);
-    if (input.Key?.['digest']?.S !== item.digest.S) return response;
-    return { ...response, body: JSON.stringify({ Item: item, ConsumedCapacity: {} }) };
+test.each(CHECKS)('only the check "%s" fails if its response is wrong', async (title) => {
+  // The first request is sent before the checks.
+  let before = CHECKS.indexOf(title) + 1;
+  const url = await startFakeService(async (sent) => {
+    const right = await forward(serviceUrl, sent);
+    if (before-- !== 0) return right;
+    return json(right.status, { ...JSON.parse(right.body), [right.status === 200 ? 'id' : 'error']: 418 });
   });
-  const failed = ['rejects an unknown token'];
-  expect(await smoke(await startLocalRun(endpoint))).toMatchObject({ code: 1, failed });
+  expect(await smoke(url)).toMatchObject({ code: 1, failed: [title] });
 });
 
 test('fails over HTTPS if the service accepts the development token', async () => {
   const issuer = await startIssuer();
   onTestFinished(issuer.close);
-  issuer.respondWith((sent, response) => {
-    const { method, headers } = sent;
-    const forwarded = sendRequest(serviceUrl + sent.url, { method, headers }, (received) => {
-      response.writeHead(Number(received.statusCode), received.headers);
-      received.pipe(response);
-    });
-    sent.pipe(forwarded);
+  issuer.respondWith(async (request, response) => {
+    const { method = '', url: path = '', headers } = request;
+    const forwarded = await forward(serviceUrl, { method, path, headers, bytes: await buffer(request), body: '' });
+    response.writeHead(forwarded.status, forwarded.headers).end(forwarded.body);
   });
   const certificate = join(copy.directory, 'certificate.pem');
   writeFileSync(certificate, issuer.certificate);
@@ -133,36 +114,41 @@ test('fails over HTTPS if the service accepts the development token', async () =
   expect(result).toMatchObject({ code: 1, failed: ['rejects the development token'] });
 });
 
-test.each([
-  [[429, 503, 504], 0],
-  [[429, 429, 429, 429], 1],
-])('repeats a request after the errors %j, and then exits with status %i', async (errors, code) => {
-  const left = [...errors];
-  const url = await startInFront(({ headers }) => {
-    const error = headers.authorization && left.shift();
-    return error ? errorResponse(error) : undefined;
-  });
-  expect(await smoke(url)).toMatchObject({ code, failed: code === 0 ? [] : ['creates a plant'] });
+test('says once that the service rejects the token', async () => {
+  const stderr = expect.stringMatching(/^127\.0\.0\.1:\d+ rejects the access token: [^\n]+\n$/);
+  expect(await smoke(serviceUrl, { PLANT_STORE_TOKEN: UNKNOWN_TOKEN })).toMatchObject({ code: 1, failed: [], stderr });
 });
 
-test('waits for a new domain, and does not send the token before it responds as the service', async () => {
-  const tokens: (string | undefined)[] = [];
-  const url = await startInFront(({ headers }) => {
-    tokens.push(headers.authorization);
-    // API Gateway's response to a request to a domain without a mapping.
-    const forbidden = { status: 403, headers: { 'content-type': 'application/json' }, body: '{"message":"Forbidden"}' };
-    return tokens.length < 3 ? forbidden : undefined;
+test.each<[string, FakeResponse[], string[]]>([
+  ['the errors 429, 500 and 503', [429, 500, 503].map(errorResponse), []],
+  ['the error 504 and the status 502', [errorResponse(504), json(502, {})], []],
+  ['the error 429 four times', [429, 429, 429, 429].map(errorResponse), ['creates a plant']],
+])('repeats a request after %s', async (_, responses, failed) => {
+  const url = await startInFront(({ headers }) => (headers.authorization ? responses.shift() : undefined));
+  expect(await smoke(url)).toMatchObject({ code: failed.length, failed });
+});
+
+/** API Gateway's response to a request to a domain without a mapping. */
+const FORBIDDEN = json(403, { message: 'Forbidden' });
+test.each<[string, Respond, number]>([
+  ['is not one of the contract', () => FORBIDDEN, 403],
+  ['is a redirect', () => ({ status: 307, headers: { location: `${serviceUrl}/plants` }, body: '' }), 307],
+  ['has more than 1 MB', () => json(400, { error: 401, message: 'x'.repeat(2_000_000) }), 400],
+])('sends no token to a service whose response %s', async (_, respond, status) => {
+  const tokens: unknown[] = [];
+  const url = await startFakeService((sent) => {
+    tokens.push(sent.headers.authorization);
+    return respond(sent);
   });
-  const stderr = 'The response has the status 403, and is not one of the contract.\n';
+  const stderr = `The response has the status ${status}, and is not one of the contract.\n`;
   expect(await smoke(url)).toMatchObject({ code: 1, stderr });
+  expect(tokens).toEqual([undefined]);
+});
+
+test('waits for a new domain', async () => {
+  const responses = [FORBIDDEN, FORBIDDEN];
+  const url = await startInFront(() => responses.shift());
   expect(await smoke(url, { PLANT_STORE_WAIT: '60' })).toMatchObject({ code: 0 });
-  expect(tokens.slice(0, 4)).toEqual([undefined, undefined, undefined, `Bearer ${DEVELOPMENT_TOKEN}`]);
-});
-
-test('does not read a response of more than 1 MB to its end', async () => {
-  const url = await startFakeService(() => errorResponse(401, 'x'.repeat(2_000_000)));
-  const stderr = 'The response has the status 400, and is not one of the contract.\n';
-  expect(await smoke(url)).toMatchObject({ code: 1, stderr });
 });
 
 const response = (status: number, body: string, headers = '') =>
@@ -188,49 +174,58 @@ test.each<[string, (token: string) => string]>([
   expect(stdout + stderr).not.toMatch(/plantstore_|Bearer/);
 });
 
-const URL_MESSAGE = 'PLANT_STORE_URL must be an http or https URL without a user name or a password.\n';
-const NO_URL_MESSAGE =
-  'PLANT_STORE_TOKEN is set, but PLANT_STORE_URL is not. Set both, or none of them for the local run.\n';
-const TOKEN_MESSAGE =
-  /^PLANT_STORE_TOKEN must be an access token: "plantstore_" and 43 letters or digits, or a JWT\.\n$/;
-test.each<[string, (url: string) => Record<string, string>, string | RegExp]>([
-  ['a URL with a user name', (url) => ({ PLANT_STORE_URL: url.replace('//', '//name@') }), URL_MESSAGE],
-  ['a URL with a password', (url) => ({ PLANT_STORE_URL: url.replace('//', `//:${DEVELOPMENT_TOKEN}@`) }), URL_MESSAGE],
-  ['a host name', () => ({ PLANT_STORE_URL: 'plants.example.com' }), URL_MESSAGE],
-  ['another scheme', (url) => ({ PLANT_STORE_URL: url.replace('http', 'ftp') }), URL_MESSAGE],
-  ['no token for a URL', () => ({ PLANT_STORE_TOKEN: '' }), TOKEN_MESSAGE],
-  ['a token of another form', () => ({ PLANT_STORE_TOKEN: `${DEVELOPMENT_TOKEN}\n` }), TOKEN_MESSAGE],
-  ['a token without a URL', (url) => ({ PLANT_STORE_URL: '', PORT: new URL(url).port }), NO_URL_MESSAGE],
-  ['a wait that is no number', () => ({ PLANT_STORE_WAIT: '1m' }), 'PLANT_STORE_WAIT must be a number of seconds, '],
-])('rejects %s before it sends a request', async (_, variables, message) => {
+const URL_RULE =
+  'PLANT_STORE_URL must be an https URL, or http to 127.0.0.1, localhost or [::1], without user name or password.';
+const PAIR_RULE = 'PLANT_STORE_TOKEN is set, but PLANT_STORE_URL is not. Set both, or none of them for the local run.';
+const TOKEN_RULE = 'PLANT_STORE_TOKEN must be an access token: "plantstore_" and 43 letters or digits, or a JWT.';
+const NO_ARGUMENTS = 'The smoke test has no arguments.\n\nUsage: npm run smoke\n';
+test.each<[string, string, (url: string) => Record<string, string>, string[]?]>([
+  ['a URL with a user name', URL_RULE, (url) => ({ PLANT_STORE_URL: url.replace('//', '//name@') })],
+  ['a URL with a password', URL_RULE, (url) => ({ PLANT_STORE_URL: url.replace('//', `//:${DEVELOPMENT_TOKEN}@`) })],
+  ['a host name', URL_RULE, () => ({ PLANT_STORE_URL: 'plants.example.com' })],
+  ['another scheme', URL_RULE, (url) => ({ PLANT_STORE_URL: url.replace('http', 'ftp') })],
+  ['http to another host', URL_RULE, (url) => ({ PLANT_STORE_URL: url.replace('127.0.0.1', '0.0.0.0') })],
+  ['no token for a URL', TOKEN_RULE, () => ({ PLANT_STORE_TOKEN: '' })],
+  ['a token of another form', TOKEN_RULE, () => ({ PLANT_STORE_TOKEN: `${DEVELOPMENT_TOKEN}\n` })],
+  ['a token without a URL', PAIR_RULE, (url) => ({ PLANT_STORE_URL: '', PORT: new URL(url).port })],
+  ['a wait that is no number', 'PLANT_STORE_WAIT must be a number of seconds, ', () => ({ PLANT_STORE_WAIT: '1m' })],
+  ['an argument', NO_ARGUMENTS, () => ({}), ['http://nowhere.example']],
+  ['a token as an argument', NO_ARGUMENTS, () => ({}), [DEVELOPMENT_TOKEN]],
+])('rejects %s before it sends a request', async (_, message, variables, argument) => {
   const paths: string[] = [];
   const url = await startFakeService(({ path }) => {
     paths.push(path);
     return errorResponse(401);
   });
-  const { code, stdout, stderr } = await smoke(url, variables(url));
+  const { code, stdout, stderr } = await smoke(url, variables(url), argument);
   expect({ code, stdout, paths }).toEqual({ code: 1, stdout: '', paths: [] });
-  expect(stderr).toMatch(message);
+  expect(stderr.slice(0, message.length)).toBe(message);
   expect(stderr).not.toContain(DEVELOPMENT_TOKEN);
 });
 
-test('says to start npm start first, if nothing listens', async () => {
-  const { code, stdout, stderr } = await smoke('', { PLANT_STORE_TOKEN: '', PORT: '65535' });
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toBe(
-    'There is no response from 127.0.0.1:65535 (ECONNREFUSED). Start npm start first, or set PLANT_STORE_URL and PLANT_STORE_TOKEN.\n',
-  );
+test('prints its usage for --help', async () => {
+  const stdout = expect.stringMatching(/^Usage: npm run smoke\n/);
+  expect(await smoke('', {}, ['--help'])).toMatchObject({ code: 0, stdout, stderr: '' });
+});
+
+test.each([
+  ['', '127.0.0.1', ' Start npm start first, or set PLANT_STORE_URL and PLANT_STORE_TOKEN.'],
+  ['http://localhost:65535', 'localhost', ''],
+  ['http://[::1]:65535', '[::1]', ''],
+])('says that nothing listens at the URL "%s"', async (url, host, advice) => {
+  const { code, stderr } = await smoke(url, { PLANT_STORE_TOKEN: url && DEVELOPMENT_TOKEN, PORT: '65535' });
+  const message = `There is no response from ${host}:65535 (ECONNREFUSED).${advice}\n`;
+  // Without IPv6, it is another error.
+  expect({ code, stderr: stderr.replace('EADDRNOTAVAIL', 'ECONNREFUSED') }).toEqual({ code: 1, stderr: message });
 });
 
 test('all other commands say to run npm ci if the packages are missing', async () => {
-  const { code, stderr } = await copy.run('npm run --silent plants', { PATH });
-  const message = 'The packages are missing. Run npm ci, without --ignore-scripts.\n';
-  expect({ code, stderr }).toEqual({ code: 1, stderr: message });
+  const stderr = 'The packages are missing. Run npm ci, without --ignore-scripts.\n';
+  expect(await copy.run('npm run --silent plants', { PATH })).toMatchObject({ code: 1, stderr });
 });
 
 test('says which Node.js it needs on an older one', async () => {
   const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'22.21.0'}})`;
-  const { code, stdout, stderr } = await smoke(serviceUrl, { NODE_OPTIONS: `--import ${older}` });
-  const message = 'Node.js 24 is needed; this is 22.21.0. Run npm ci, without --ignore-scripts.\n';
-  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: message });
+  const stderr = 'Node.js 24 is needed; this is 22.21.0. Run npm ci, without --ignore-scripts.\n';
+  expect(await smoke(serviceUrl, { NODE_OPTIONS: `--import ${older}` })).toMatchObject({ code: 1, stdout: '', stderr });
 });

@@ -19,6 +19,18 @@ const MAX_RESPONSE_BYTES = 1_000_000;
 const RESPONSE_MS = 8000;
 const START_FIRST = 'Start npm start first, or set PLANT_STORE_URL and PLANT_STORE_TOKEN.';
 
+const USAGE = `Usage: npm run smoke
+
+Sends requests to a service, and checks the responses. By default it is the local run, at PORT. Another service needs
+its URL in PLANT_STORE_URL and an access token in PLANT_STORE_TOKEN. PLANT_STORE_WAIT is the number of seconds to wait
+for its first response, by default 0. The file .env can set these variables too.`;
+
+if (process.argv.includes('--help')) {
+  console.log(USAGE);
+  process.exit();
+}
+// The argument is not printed, because it can be a token.
+if (process.argv.length > 2) stop(`The smoke test has no arguments.\n\n${USAGE}`);
 if (existsSync('.env')) process.loadEnvFile();
 const { PLANT_STORE_URL, PLANT_STORE_TOKEN, PLANT_STORE_WAIT = '0', PORT } = process.env;
 if (PLANT_STORE_TOKEN && !PLANT_STORE_URL) {
@@ -83,11 +95,13 @@ function stop(sentence: string): never {
 }
 
 function checkedUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) {
-    return (url.origin + url.pathname).replace(/\/+$/, '');
-  }
-  stop('PLANT_STORE_URL must be an http or https URL without a user name or a password.');
+  const { protocol = '', hostname = '', username, password, origin, pathname } = URL.parse(text) ?? {};
+  // Over http, others on the network could read the token.
+  const isSafe = protocol === 'https:' || /^http:(127\.0\.0\.1|localhost|\[::1\])$/.test(protocol + hostname);
+  if (isSafe && !username && !password) return `${origin}${pathname}`.replace(/\/+$/, '');
+  stop(
+    'PLANT_STORE_URL must be an https URL, or http to 127.0.0.1, localhost or [::1], without user name or password.',
+  );
 }
 
 /** Waits for a response of the contract. Before that it sends no token, because the host may be another one. */
@@ -112,6 +126,8 @@ function bodyOf(changes: object = {}, plantId = id): string {
 
 async function creates(plantId: bigint, plant: object): Promise<void> {
   const { error, body } = await send({ body: bodyOf(plant, plantId) });
+  // The other checks would only say the same.
+  if (error === 401) stop(`${host} rejects the access token: it is unknown, expired or revoked, or lacks the scope.`);
   assert.equal(error, undefined);
   const isExact = isDeepStrictEqual(body, plant);
   assert.ok(isExact, 'The response must be a 200 with exactly the plant.');
@@ -121,18 +137,18 @@ async function rejects(expected: number, request: RequestInit, path?: string): P
   assert.equal((await send(request, path)).error, expected);
 }
 
-/** Sends a request, again after an error of a correct service. Throws if the response is not one of the contract. */
+/** Sends a request, and repeats it as openapi.yaml says. Throws if the response is not one of the contract. */
 async function send(request: RequestInit, path = '/plants', repeats = 3) {
   const { status, headers, text } = await fetchText(path, request);
   const body = /^application\/json(;|$)/i.test(headers.get('content-type') ?? '') ? parseObject(text) : {};
   const { error, message, name } = body;
+  if (repeats > 0 && (status >= 500 || [429, 500, 503, 504].includes(Number(error)))) {
+    await sleep(2000);
+    return send(request, path, repeats - 1);
+  }
   const isError = Number.isInteger(error) && typeof message === 'string' && Object.keys(body).length === 2;
   if (status === 200 ? typeof name !== 'string' : status !== 400 || !isError) {
     throw new Error(`The response has the status ${status}, and is not one of the contract.`);
-  }
-  if ([429, 503, 504].includes(Number(error)) && repeats > 0) {
-    await sleep(2000);
-    return send(request, path, repeats - 1);
   }
   return { error: status === 400 ? error : undefined, body };
 }
