@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -13,30 +14,29 @@ const RAPID_CLIENT = join(import.meta.dirname, 'rapid-client.cjs');
  * Starts AWS's runtime client with a bundle, and a fake Runtime API that sends it one event at a time ("Using the
  * Lambda runtime API for custom runtimes").
  *
+ * @param environment the variables of the function. It can replace those that Lambda sets, such as `_HANDLER`
  * @param isMeasured true to use the client's native part, as Lambda does, and to leave stdout out of the log
  */
 export async function startRuntime(taskRoot: string, environment: Record<string, string>, isMeasured = false) {
   let next = Promise.withResolvers<ServerResponse>();
   let result = Promise.withResolvers<string>();
-  let eventCount = 0;
+  let log = '';
 
   // Lambda's Runtime API keeps connections open. Node.js closes idle ones. If a long synchronous step delays that, it
   // closes one on which a request has just arrived, and the client ends.
   const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
-    const path = request.url ?? '';
-    if (path.endsWith('/invocation/next')) return next.resolve(response);
+    if (request.url?.endsWith('/next')) return next.resolve(response);
     const body = await text(request);
-    if (path.endsWith('/response')) result.resolve(body);
+    if (request.url?.endsWith('/response')) result.resolve(body);
     else result.reject(new Error(`The function failed: ${body}\n${log}`));
     response.writeHead(202).end('{}');
   });
-  const api = await listenOnFreePort(server);
+  const AWS_LAMBDA_RUNTIME_API = await listenOnFreePort(server);
 
   const spawned = performance.now();
   const child = spawn(process.execPath, isMeasured ? [CLIENT] : ['--require', RAPID_CLIENT, CLIENT], {
     env: {
-      ...environment,
-      AWS_LAMBDA_RUNTIME_API: api,
+      AWS_LAMBDA_RUNTIME_API,
       // Then the client receives events over node:http too.
       ...(!isMeasured && { AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1: 'true' }),
       AWS_LAMBDA_FUNCTION_NAME: 'local',
@@ -48,48 +48,41 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
       LAMBDA_TASK_ROOT: taskRoot,
       _HANDLER: 'index.handler',
       TZ: ':UTC',
+      ...environment,
     },
     stdio: ['ignore', isMeasured ? 'ignore' : 'pipe', 'pipe'],
   });
-  let log = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (log += chunk));
-  const exit = once(child, 'exit');
-  const ended = exit.then(() => Promise.reject(new Error(`The runtime of ${taskRoot} ended:\n${log}`)));
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`The runtime ended: ${log}`)));
   ended.catch(() => {});
+  const ready = () => Promise.race([next.promise, ended]);
 
   return {
     pid: Number(child.pid),
     /** When the process was started: `performance.now()`, in milliseconds. */
     spawned,
-    log: () => log,
-
     /** Resolves after init. */
-    ready: () => Promise.race([next.promise, ended]),
+    ready,
+    log: () => log,
 
     /** Returns the response to an event as JSON. Throws the function's error. */
     async invoke(event: unknown): Promise<string> {
-      const response = await Promise.race([next.promise, ended]);
+      const response = await ready();
       next = Promise.withResolvers();
       result = Promise.withResolvers();
-      eventCount += 1;
-      response
-        .writeHead(200, {
-          'content-type': 'application/json',
-          'lambda-runtime-aws-request-id': String(eventCount),
-          'lambda-runtime-deadline-ms': String(Date.now() + FUNCTION_TIMEOUT_MS),
-          'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:local',
-        })
-        .end(JSON.stringify(event));
+      const headers = {
+        'lambda-runtime-aws-request-id': randomUUID(),
+        'lambda-runtime-deadline-ms': Date.now() + FUNCTION_TIMEOUT_MS,
+        'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:local',
+      };
+      response.writeHead(200, headers).end(JSON.stringify(event));
       return Promise.race([result.promise, ended]);
     },
 
     async close(): Promise<void> {
       child.kill('SIGKILL');
-      await exit;
-      server.closeAllConnections();
+      await ended.catch(() => {});
       server.close();
     },
   };
 }
-
-export type Runtime = Awaited<ReturnType<typeof startRuntime>>;
