@@ -99,9 +99,7 @@ function checkedUrl(text: string): string {
   // Over http, others on the network could read the token.
   const isSafe = protocol === 'https:' || /^http:(127\.0\.0\.1|localhost|\[::1\])$/.test(protocol + hostname);
   if (isSafe && !username && !password) return `${origin}${pathname}`.replace(/\/+$/, '');
-  stop(
-    'PLANT_STORE_URL must be an https URL, or http to 127.0.0.1, localhost or [::1], without user name or password.',
-  );
+  stop('PLANT_STORE_URL must be an https URL, or http to 127.0.0.1, localhost or [::1], without a name or password.');
 }
 
 /** Waits for a response of the contract. Before that it sends no token, because the host may be another one. */
