@@ -49,7 +49,8 @@ test('passes on the running local run, whose URL and token it knows', async () =
   onTestFinished(project.close);
   await project.start('npm start', { AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint });
   const { code, stdout } = await project.run('npm run --silent smoke', { PATH });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('pass 13\n') });
+  expect(stdout).toContain('pass 13\n');
+  expect(code).toBe(0);
 });
 
 test('stores three plants with the name "smoke test" for each token, with ids beyond 2^62', async () => {
@@ -197,14 +198,13 @@ test.each<[string, string, (url: string) => Record<string, string>, string[]?]>(
     return errorResponse(401);
   });
   const { stdout, stderr } = await smoke(url, variables(url), argument);
-  expect({ stdout, paths }).toEqual({ stdout: '', paths: [] });
   expect(stderr.slice(0, message.length)).toBe(message);
+  expect({ stdout, paths }).toEqual({ stdout: '', paths: [] });
   expect(stderr).not.toContain(DEVELOPMENT_TOKEN);
 });
 
 test('prints its usage for --help', async () => {
-  const { stdout } = await smoke('', {}, ['--help']);
-  expect(stdout).toMatch(/^Usage: npm run smoke\n/);
+  expect((await smoke('', {}, ['--help'])).stdout).toMatch(/^Usage: npm run smoke\n/);
 });
 
 test.each([
