@@ -17,6 +17,10 @@ export default defineConfig({
       project(1, 'functions', ['functions/**/*.test.ts']),
       project(2, 'others', ['{infra,tools}/**/*.test.ts', 'test/*.test.ts']),
     ],
+    // To repeat a failure, add --sequence.shuffle --sequence.seed=SEED to the command.
+    sequence: { shuffle: process.env['SHUFFLE'] !== undefined },
+    // The first line of a failure shows both values, not only their length.
+    chaiConfig: { truncateThreshold: 400 },
     // Logs of tests that pass would hide the failures.
     silent: 'passed-only',
     // Only for tests that hang. The slowest test takes 20 s on a busy machine.
