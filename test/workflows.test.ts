@@ -1,19 +1,200 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { data, Evaluator, Lexer, Parser } from '@actions/expressions';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
-const directory = join(import.meta.dirname, '../.github/workflows');
-const text = (name: string) => readFileSync(join(directory, name), 'utf8');
+/*
+ * Runs the workflows and .ci/run with a fake in place of each program, and compares the events: each call of a program,
+ * of a workflow, or of an action that is not GitHub's own, and each command for GitHub's log, such as `::error::`.
+ */
 
-test.each(readdirSync(directory))('%s pins each action, and can only read the repository by default', (name) => {
-  const actions = [...text(name).matchAll(/uses: (?!\.\/)(.+)/g)].map(([, action]) => action);
-  expect(actions.length).toBeGreaterThan(0);
-  for (const action of actions) expect(action).toMatch(/^[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
-  expect(parse(text(name)).permissions).toEqual({ contents: 'read' });
+type Values = Record<string, unknown>;
+type Texts = Partial<Record<'id' | 'if' | 'uses' | 'run' | 'environment' | 'concurrency', string>>;
+type Maps = Partial<Record<'on' | 'permissions' | 'env' | 'with', Values>>;
+/** A workflow, a job or a step. */
+type Part = Texts & Maps & { needs?: string | string[]; jobs?: Record<string, Part>; steps?: Part[] };
+
+const read = (file: string): Part => parse(readFileSync(`.github/workflows/${file}`, 'utf8'));
+const workflows = Object.fromEntries(readdirSync('.github/workflows').map((file) => [file, read(file)]));
+
+const folder = mkdtempSync(join(tmpdir(), 'programs-'));
+const programs = ['apt-get', 'aws', 'bash', 'gh', 'id', 'npm', 'npx', 'sudo'];
+for (const program of programs) symlinkSync(resolve('test/support/fake-program.sh'), join(folder, program));
+symlinkSync('/usr/bin/dirname', join(folder, 'dirname'));
+const output = join(folder, 'output');
+
+function runBash(args: string[], variables: NodeJS.ProcessEnv) {
+  const env = { PATH: folder, GITHUB_REPOSITORY: 'OWNER/NAME', GITHUB_OUTPUT: output, ...variables };
+  const { status, stdout, stderr } = spawnSync('/bin/bash', ['--norc', ...args], { encoding: 'utf8', env });
+  const lines = [...stderr.split('\n'), ...stdout.split('\n').filter((line) => line.startsWith('::'))];
+  return { failed: status !== 0, events: lines.filter((line) => line !== '') };
+}
+
+/** Evaluates an expression with GitHub's own evaluator, which throws if a context is not available. */
+function evaluate(expression: string, contexts: Values): string {
+  const tree = new Parser(new Lexer(expression).lex().tokens, Object.keys(contexts), []).parse();
+  return new Evaluator(tree, JSON.parse(JSON.stringify(contexts), data.reviver)).evaluate().coerceString();
+}
+
+function interpolate(values: Values = {}, contexts: Values): Record<string, string> {
+  const text = (value: unknown) => String(value).replaceAll(/\${{(.*?)}}/gs, (_, inner) => evaluate(inner, contexts));
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, text(value)]));
+}
+
+/** Runs a workflow. The event `fails` has the result `as`, and cancels the run unless this is `failure`. */
+function run(file: string, vars: Values, { name = 'push', fails = '', as = 'failure', sha = 'from-gh' } = {}) {
+  const { jobs = {}, env } = workflows[file] ?? {};
+  const events: string[] = [];
+  const results: Record<string, string[]> = {};
+  let runCancelled = false;
+  const shared = { github: { event_name: name, run_id: 7, run_attempt: 1, token: 'github-token' }, vars };
+
+  /** Decides an `if` ("Evaluate expressions in workflows and actions", GitHub Docs, "Status check functions"). */
+  function decide(condition: unknown, contexts: Values, previous: string[], cancelled: boolean): boolean {
+    const success = !cancelled && previous.every((result) => result === 'success');
+    const status: Values = { always: true, cancelled, success, failure: previous.includes('failure') };
+    const expression = String(condition ?? true).replace(/^\${{(.*)}}$/s, '$1');
+    const decided = expression.replaceAll(/(always|cancelled|success|failure)\(\)/g, (_, name) => String(status[name]));
+    return (success || decided !== expression) && evaluate(`!!(${decided})`, contexts) === 'true';
+  }
+
+  /** Runs a script, an action or a workflow. Returns its result. */
+  function perform({ run, uses, ...part }: Part, contexts: Values & Maps): string {
+    const inputs = Object.entries(interpolate(part.with, contexts)).map(([name, value]) => `${name}=${value}`);
+    const call = [uses?.split('@')[0], ...inputs.sort()].join(' ');
+    const variables = { ...interpolate({ ...contexts.env, ...part.env }, contexts), GITHUB_SHA: sha, FAILS: fails };
+    const done = run ? runBash(['-e', '-c', run], variables) : { failed: call === fails, events: [call] };
+    events.push(...done.events.filter((event) => !event.startsWith('actions/')));
+    if (done.failed) runCancelled = as !== 'failure';
+    return done.failed ? as : 'success';
+  }
+
+  function runSteps(job: Part): string {
+    const done: string[] = [];
+    const steps: Values = {};
+    const contexts = { ...shared, env: interpolate({ ...env, ...job.env }, shared), steps };
+    for (const step of job.steps ?? []) {
+      writeFileSync(output, '');
+      const runs = decide(step.if, contexts, done, done.includes('cancelled'));
+      const outcome = runs ? perform(step, { ...contexts, secrets: { SMOKE_TOKEN: 'smoke-token' } }) : 'skipped';
+      steps[step.id ?? ''] = { outcome, outputs: parseEnv(readFileSync(output, 'utf8')) };
+      if (runs) done.push(outcome);
+    }
+    return done.find((result) => result !== 'success') ?? 'success';
+  }
+
+  /** Runs a job after those that it needs. Returns its result, and then theirs. */
+  function runJob(id: string): string[] {
+    const { needs = [], ...job } = jobs[id] ?? {};
+    const needed = [needs].flat().map((need) => [need, results[need] ?? runJob(need)] as const);
+    const previous = needed.flatMap(([, theirs]) => theirs);
+    const contexts = { ...shared, needs: Object.fromEntries(needed.map(([need, [result]]) => [need, { result }])) };
+    const start = () => (job.uses ? perform(job, {}) : runSteps(job));
+    results[id] = [decide(job.if, contexts, previous, runCancelled) ? start() : 'skipped', ...previous];
+    return results[id];
+  }
+  // Only `needs` says which job waits, so the last one runs first if it can.
+  for (const id of Object.keys(jobs).reverse()) if (!results[id]) runJob(id);
+  return events;
+}
+
+const TESTS = './.github/workflows/ci.yml';
+const release = (stage: string, stack: string) => [
+  'gh api repos/OWNER/NAME/git/ref/heads/main --jq .object.sha',
+  'npm ci --ignore-scripts',
+  `aws-actions/configure-aws-credentials aws-region=REGION role-to-assume=ROLE-${stage}`,
+  `npx cdk deploy --strict --require-approval never -c stage=${stage}`,
+  `npm run --silent token -- create --name release-7-1 --expires 1h --stack ${stack}`,
+  '::add-mask::from-npm',
+  `aws cloudformation describe-stacks --stack-name ${stack} --output text ` +
+    "--query Stacks[0].Outputs[?OutputKey=='ApiUrl'].OutputValue",
+  'npm run --silent smoke PLANT_STORE_TOKEN=from-npm PLANT_STORE_URL=from-aws PLANT_STORE_WAIT=1800',
+  `npm run --silent token -- revoke --name release-7-1 --stack ${stack}`,
+];
+const [staging, production] = [release('staging', 'PlantStore-staging'), release('production', 'PlantStore')];
+const variables = { AWS_REGION: 'REGION', AWS_STAGING_DEPLOY_ROLE: 'ROLE-staging', AWS_DEPLOY_ROLE: 'ROLE-production' };
+const withoutStaging = { ...variables, AWS_STAGING_DEPLOY_ROLE: '' };
+
+test.each([
+  ['with both roles', variables, [...staging, ...production]],
+  ['without the role of production', { ...variables, AWS_DEPLOY_ROLE: '' }, staging],
+  ['without the role of staging', withoutStaging, production],
+  ['without roles', {}, []],
+])('%s, a push to main runs the tests, and then releases', (_, vars, releases) => {
+  expect(run('deploy.yml', vars)).toEqual([TESTS, ...releases]);
 });
 
-test('the jobs that deploy run no install scripts of packages', () => {
-  const installs = text('deploy.yml').match(/(?<=- run: )npm (ci|install|i)\b.*/g);
-  expect(installs).toEqual(['npm ci --ignore-scripts']);
+test.each([
+  ['staging', variables, [TESTS, ...staging]],
+  ['production', withoutStaging, [TESTS, ...production]],
+])('if a step of %s fails or is cancelled, nothing is deployed afterwards, and no token is left', (_, vars, events) => {
+  for (const [index, fails] of events.entries().filter(([, event]) => !event.startsWith('::'))) {
+    const before = events.slice(0, index + 1);
+    const revoked = /describe-stacks|run --silent smoke/.test(fails) ? events.slice(-1) : [];
+    const told = revoked.map(() => expect.stringMatching(/^::error::The new version is live\./));
+    expect(run('deploy.yml', vars, { fails }), `after the failed ${fails}`).toEqual([...before, ...revoked, ...told]);
+    const cancelled = run('deploy.yml', vars, { fails, as: 'cancelled' });
+    expect(cancelled, `after the cancelled ${fails}`).toEqual([...before, ...revoked]);
+  }
+});
+
+test('neither a cancelled run nor a commit that is not the head of main is deployed', () => {
+  expect(run('deploy.yml', withoutStaging, { fails: TESTS, as: 'success' })).toEqual([TESTS]);
+  const told = expect.stringContaining('this commit is another, but the head of main is from-gh.');
+  expect(run('deploy.yml', variables, { sha: 'another' })).toEqual([TESTS, staging[0], told]);
+});
+
+test('a pull request is tested, then audited, and its contract is compared without an upload', () => {
+  const compared = expect.stringMatching(/^oasdiff.* fail-on=ERR github-token= review=false /);
+  const [tests, audit] = ['bash .ci/run', 'npm audit --omit=dev --audit-level=high'];
+  expect(run('ci.yml', {}, { name: 'pull_request' })).toEqual([compared, tests, audit]);
+  expect(run('ci.yml', {}, { name: 'pull_request', fails: tests })).toEqual([compared, tests]);
+  expect(run('ci.yml', {}, { name: 'push' })).toEqual([tests]);
+});
+
+test('the hourly smoke test needs a URL, and installs no package', () => {
+  const smoke = 'npm run --silent smoke PLANT_STORE_TOKEN=smoke-token PLANT_STORE_URL=URL';
+  expect([run('smoke.yml', {}), run('smoke.yml', { SMOKE_URL: 'URL' })]).toEqual([[], [smoke]]);
+});
+
+test('only main starts a deployment, and a new run does not cancel a running one', () => {
+  const cron = expect.stringMatching(/^\d+ \* \* \* \*$/);
+  expect(Object.entries(workflows).map(([file, { on, concurrency }]) => [file, on, concurrency])).toEqual([
+    ['ci.yml', { pull_request: null, workflow_call: null }, undefined],
+    ['deploy.yml', { push: { branches: ['main'] } }, 'deploy'],
+    ['smoke.yml', { schedule: [{ cron }], workflow_dispatch: null }, 'smoke'],
+  ]);
+});
+
+function expectKeys(part: Part, known: string) {
+  const unknown = Object.keys(part).filter((key) => !known.split(' ').includes(key));
+  expect(unknown, 'keys whose meaning this test does not know').toEqual([]);
+}
+test.each(Object.entries(workflows))('jobs of %s have only permissions that they use', (_, { jobs, ...workflow }) => {
+  expectKeys(workflow, 'name on permissions concurrency env');
+  for (const [id, { steps = [], ...job }] of Object.entries(jobs ?? {})) {
+    expectKeys(job, 'uses needs if runs-on timeout-minutes environment permissions env');
+    const hasRole = steps.some((step) => step.with?.['role-to-assume'] !== undefined);
+    const readsSecret = /\bsecrets\b/.test(JSON.stringify([workflow.env, job, steps]));
+    expect(job.environment, `the environment of ${id}`).toBe(hasRole || readsSecret ? id : undefined);
+    const used = { contents: 'read', ...(hasRole && { 'id-token': 'write' }) };
+    expect(job.permissions ?? workflow.permissions, `the permissions of ${id}`).toEqual(used);
+    for (const { uses = '', run = '', ...step } of steps) {
+      expectKeys(step, 'name id if with env');
+      expect(run, 'a script with text of others').not.toContain('${{');
+      if (uses) expect(uses).toMatch(/@[0-9a-f]{40}$/);
+      if (uses.startsWith('actions/checkout@')) expect(step.with).toMatchObject({ 'persist-credentials': false });
+    }
+  }
+});
+
+test('.ci/run fails if one of its commands fails', () => {
+  const [, ...commands] = runBash(['.ci/run'], {}).events;
+  expect(commands[1]).toMatch(/^sudo apt-get install .* curl default-jre-headless chromium$/);
+  expect(commands.slice(2)).toEqual(['npm ci', 'npm test PROPERTY_RUNS=50 SHUFFLE=1', 'npm run test:slow SHUFFLE=1']);
+  for (const FAILS of commands) expect(runBash(['.ci/run'], { FAILS }).failed, FAILS).toBe(true);
 });

@@ -1,0 +1,9 @@
+#!/bin/bash
+# Stands for each program that a workflow or .ci/run calls. Writes its call to stderr, and with npm's calls the variables
+# that matter. Then it prints a value, or fails if $FAILS is this call.
+call="${0##*/} $*"
+if [[ $call = npm* ]]; then
+  for name in ${!PLANT_STORE_*} ${!PROPERTY_*} ${!SHUFFLE*}; do call+=" $name=${!name}"; done
+fi
+echo "$call" >&2
+[[ $call != "$FAILS" ]] && echo "from-${0##*/}"
