@@ -1,12 +1,15 @@
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
+import { EVERYTHING } from '../test/support/stack.ts';
 import { readSettings, type Stage, withDefaults } from './settings.ts';
 
-const STAGES: Record<string, Stage> = {
-  production: { requestsPerSecond: 500 },
-  staging: { cloudWatchRole: false },
-  trial: { ephemeral: true },
-};
+const STAGES: Record<string, Stage> = { production: { requestsPerSecond: 500 }, staging: { webAcl: true }, trial: {} };
+
+// The compiler rejects a setting that does not exist, and half of a domain.
+// @ts-expect-error
+({ alarmMail: 'ops@example.com' }) satisfies Stage;
+// @ts-expect-error
+({ domain: { name: 'plants.example.com' } }) satisfies Stage;
 
 const read = (context: Record<string, unknown>) => readSettings(new App({ context }), STAGES);
 
@@ -22,12 +25,8 @@ test('without -c, the settings are those of production, with the defaults', () =
 });
 
 test('-c selects a stage, and a release without the canary', () => {
-  expect(read({ stage: 'staging', withoutCanary: 'true' })).toMatchObject({
-    stage: 'staging',
-    cloudWatchRole: false,
-    requestsPerSecond: 100,
-    withoutCanary: true,
-  });
+  const selected = { stage: 'staging', requestsPerSecond: 100, webAcl: true, withoutCanary: true };
+  expect(read({ stage: 'staging', withoutCanary: 'true' })).toMatchObject(selected);
 });
 
 test.each([
@@ -40,47 +39,43 @@ test.each([
   expect(() => read(context)).toThrow(message);
 });
 
-test('accepts CDK’s own keys', () => {
-  const own = {
-    'acknowledged-issue-numbers': [1],
-    'cli-telemetry': false,
-    'aws:cdk:own': true,
-    '@aws-cdk/own:key': true,
-    'availability-zones:account=1': [],
-  };
-  expect(read(own)).toEqual(read({}));
+test.each(['acknowledged-issue-numbers', 'cli-telemetry', 'a:b', '@a', 'a/b'])('accepts CDK’s own key %s', (key) => {
+  expect(read({ [key]: true })).toEqual(read({}));
 });
 
-const BAD_NAME = 'must begin with a letter, after which up to 30 letters, digits or hyphens may follow.';
-test.each<[string, Stage, string]>([
-  // The name is a part of the stack's name.
-  ...['a_b', '', '1', 'a'.repeat(32)].map((name): [string, Stage, string] => [name, {}, `"${name}" ${BAD_NAME}`]),
-  [
-    'staging',
-    { identityProvider: { issuer: 'http://id.example.com', audiences: ['plants'] } },
-    'The issuer of the stage "staging" was "http://id.example.com"; it must be an https URL.',
-  ],
-  ['staging', { allowOrigins: ['https://*.example.com'] }, 'The allowed origin "https://*.example.com" must be one '],
-])('rejects the stage "%s" with the settings %j', (stage, settings, message) => {
-  expect(() => withDefaults(stage, settings)).toThrow(message);
+// The name is a part of the stack's name.
+test.each(['a_b', '', '1', 'a'.repeat(32)])('rejects the stage name "%s"', (name) => {
+  const message = 'must begin with a letter, after which up to 30 letters, digits or hyphens may follow.';
+  expect(() => withDefaults(name, {})).toThrow(`The stage "${name}" ${message}`);
 });
 
-test.each([
-  [{ audiences: ['a,b'] }, 'a,b'],
-  [{ audiences: [''] }, ''],
-  [{ audiences: ['plants'], scope: '' }, ''],
-  [{ audiences: ['plants'], scope: 'read write' }, 'read write'],
-])('rejects %j, with which the function would accept more tokens', (changes, value) => {
-  const identityProvider = { issuer: 'https://id.example.com', ...changes } as Stage['identityProvider'] & object;
-  expect(() => withDefaults('staging', { identityProvider })).toThrow(
-    `An audience or the scope of the stage "staging" was "${value}"; it must be a text without spaces and commas.`,
-  );
+test.each<[Stage, string]>([
+  [{ allowOrigins: ['https://*.example.com'] }, 'The allowed origin "https://*.example.com" must be one '],
+])('rejects the settings %j', (settings, message) => {
+  expect(() => withDefaults('dev', settings)).toThrow(message);
 });
 
-test('the compiler rejects a setting that does not exist, and half of a domain', () => {
-  // @ts-expect-error
-  const mistyped: Stage = { alarmMail: 'ops@example.com' };
-  // @ts-expect-error
-  const half: Stage = { domain: { name: 'plants.example.com' } };
-  expect([mistyped, half]).toHaveLength(2);
+/** The stage with every setting, in which the setting, such as `alarms.email`, has this value. */
+function stageWith(setting: string, value: unknown): Stage {
+  const [outer = '', inner] = setting.split('.');
+  const all: Record<string, unknown> = { ...EVERYTHING };
+  return { ...all, [outer]: inner ? { ...Object(all[outer]), [inner]: value } : value };
+}
+
+test.each<[setting: string, accepted: unknown, rejected: unknown[], expected: string]>([
+  ['requestsPerSecond', 10_000, [0, -1, 1.5], 'an integer of at least 1'],
+  ['alarms.email', 'a.b+c@d.example.com', ['ops', '', 'ops@example', 'a@b.example,c@b.example'], 'one email address'],
+  ['alarms.runbookUrl', 'http://a:80/?b', ['docs/operations.md', 'https://', 'https://a#b'], 'a full URL without #'],
+  ['domain.name', 'a-1.b.example', ['https://a.example', 'A.example', 'a', '*.a.example'], 'a host name in lower case'],
+  ['domain.hostedZoneId', 'Z1', ['example.com', '/hostedzone/Z1'], 'an id such as Z0123456789ABC'],
+  ['identityProvider.issuer', 'https://A/b/', ['https://', 'http://a', 'https://a?b'], 'an https URL without ? and #'],
+  // With these, the function would accept more tokens.
+  ['identityProvider.audiences', ['https://a', 'b'], [['a,b'], ['']], 'a text without spaces and commas'],
+  ['identityProvider.scope', 'write:plants', ['', 'read write'], 'a text without spaces and commas'],
+])('accepts only right values of %s', (setting, accepted, rejected, expected) => {
+  expect(() => withDefaults('dev', stageWith(setting, accepted))).not.toThrow();
+  for (const value of rejected) {
+    const message = `The setting ${setting} of the stage "dev" was "${value}"; it must be ${expected}.`;
+    expect(() => withDefaults('dev', stageWith(setting, value))).toThrow(message);
+  }
 });

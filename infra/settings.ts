@@ -10,7 +10,7 @@ export interface Stage {
   alarms?: {
     /** Email address that receives the alarms. AWS first sends it a link to confirm. @default none */
     email?: string;
-    /** URL of docs/operations.md, without a fragment. @default none: the alarms name the file */
+    /** URL of docs/operations.md, without `#`. @default none: the alarms name the file */
     runbookUrl?: string;
   };
   /**
@@ -75,25 +75,18 @@ export function readSettings(app: App, stages: Record<string, Stage>): StackSett
 }
 
 /**
- * Adds the defaults to the settings of a stage, and checks what neither the compiler nor CloudFormation would reject.
+ * Adds the defaults to the settings of a stage.
+ *
+ * @throws for a wrong name of the stage, and for a setting with a wrong form
  */
 export function withDefaults(stage: string, settings: Stage, withoutCanary = false): StackSettings {
-  const { ephemeral = false, allowOrigins = [], identityProvider } = settings;
   if (!/^[a-z][a-z0-9-]{0,30}$/i.test(stage)) {
     throw new Error(
       `The stage "${stage}" must begin with a letter, after which up to 30 letters, digits or hyphens may follow.`,
     );
   }
-  if (identityProvider && !identityProvider.issuer.startsWith('https://')) {
-    throw new Error(`The issuer of the stage "${stage}" was "${identityProvider.issuer}"; it must be an https URL.`);
-  }
-  // The function reads an empty scope as none, and splits audiences at commas. Such values would accept more tokens.
-  for (const value of [...(identityProvider?.audiences ?? []), identityProvider?.scope ?? 'none']) {
-    if (/^[^\s,]+$/.test(value)) continue;
-    throw new Error(
-      `An audience or the scope of the stage "${stage}" was "${value}"; it must be a text without spaces and commas.`,
-    );
-  }
+  requireForms(stage, settings);
+  const { ephemeral = false, allowOrigins = [] } = settings;
   requireOrigins(allowOrigins);
   return {
     requestsPerSecond: 100,
@@ -104,4 +97,27 @@ export function withDefaults(stage: string, settings: Stage, withoutCanary = fal
     stage,
     withoutCanary,
   };
+}
+
+/** Checks texts and numbers: the compiler checks only their types, and AWS rejects a wrong one late or not at all. */
+function requireForms(stage: string, settings: Stage): void {
+  const { requestsPerSecond, alarms, domain } = settings;
+  const { issuer, audiences, scope } = settings.identityProvider ?? {};
+  const forms: [name: string, value: string | number | string[] | undefined, form: RegExp, expected: string][] = [
+    ['requestsPerSecond', requestsPerSecond, /^[1-9]\d*$/, 'an integer of at least 1'],
+    ['alarms.email', alarms?.email, /^[^\s@:,;<>]+@[\w-]+(\.[\w-]+)+$/, 'one email address'],
+    // The link of each alarm adds a fragment.
+    ['alarms.runbookUrl', alarms?.runbookUrl, /^https?:\/\/[\w.-]+(:\d+)?(\/[^\s#<>]*)?$/, 'a full URL without #'],
+    ['domain.name', domain?.name, /^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'a host name in lower case'],
+    ['domain.hostedZoneId', domain?.hostedZoneId, /^Z[A-Z0-9]+$/, 'an id such as Z0123456789ABC'],
+    ['identityProvider.issuer', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/[^\s?#]*)?$/, 'an https URL without ? and #'],
+    // The function reads an empty scope as none, and splits audiences at commas. It would accept more tokens.
+    ['identityProvider.audiences', audiences, /^[^\s,]+$/, 'a text without spaces and commas'],
+    ['identityProvider.scope', scope, /^[^\s,]+$/, 'a text without spaces and commas'],
+  ];
+  for (const [name, setting = [], form, expected] of forms) {
+    const wrong = [setting].flat().find((value) => !form.test(String(value)));
+    if (wrong === undefined) continue;
+    throw new Error(`The setting ${name} of the stage "${stage}" was "${wrong}"; it must be ${expected}.`);
+  }
 }
