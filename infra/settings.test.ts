@@ -1,6 +1,6 @@
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
-import { EVERYTHING } from '../test/support/stack.ts';
+import { EVERYTHING, stackWith } from '../test/support/stack.ts';
 import { readSettings, type Stage, withDefaults } from './settings.ts';
 
 const STAGES: Record<string, Stage> = { production: { requestsPerSecond: 500 }, staging: { webAcl: true }, trial: {} };
@@ -49,7 +49,13 @@ test.each(['a_b', '', '1', 'a'.repeat(32)])('rejects the stage name "%s"', (name
   expect(() => withDefaults(name, {})).toThrow(`The stage "${name}" ${message}`);
 });
 
+test('the account and the region are those of the stack', () => {
+  expect(stackWith(EVERYTHING).environment).toBe('aws://123456789012/eu-west-1');
+});
+
 test.each<[Stage, string]>([
+  [{ account: '123456789012' }, 'The stage "dev" has one of the settings account and region; '],
+  [{ region: 'eu-west-1' }, 'The stage "dev" has one of the settings account and region; '],
   [{ allowOrigins: ['https://*.example.com'] }, 'The allowed origin "https://*.example.com" must be one '],
 ])('rejects the settings %j', (settings, message) => {
   expect(() => withDefaults('dev', settings)).toThrow(message);
@@ -63,6 +69,8 @@ function stageWith(setting: string, value: unknown): Stage {
 }
 
 test.each<[setting: string, accepted: unknown, rejected: unknown[], expected: string]>([
+  ['account', '000000000000', ['1234', '1234-5678-9012'], 'the 12 digits of an AWS account'],
+  ['region', 'us-gov-west-1', ['', 'eu-west-1a', 'Ireland'], 'an AWS region such as eu-west-1'],
   ['requestsPerSecond', 10_000, [0, -1, 1.5], 'an integer of at least 1'],
   ['alarms.email', 'a.b+c@d.example.com', ['ops', '', 'ops@example', 'a@b.example,c@b.example'], 'one email address'],
   ['alarms.runbookUrl', 'http://a:80/?b', ['docs/operations.md', 'https://', 'https://a#b'], 'a full URL without #'],

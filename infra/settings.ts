@@ -6,6 +6,8 @@ export const PRODUCTION = 'production';
 
 /** The settings of a stage in infra/stages.ts. docs/deploying.md explains them. */
 export interface Stage {
+  /** The only AWS account to which the CDK CLI may deploy. Needs `region`. @default that of the credentials */
+  account?: string;
   /** Where the alarms go. @default nowhere: they are only on the dashboard */
   alarms?: {
     /** Email address that receives the alarms. AWS first sends it a link to confirm. @default none */
@@ -32,6 +34,8 @@ export interface Stage {
     /** A scope that each JWT must have. @default none */
     scope?: string;
   };
+  /** The AWS region. Needs `account`. Commands with `--stack` still use AWS_REGION. @default AWS_REGION */
+  region?: string;
   /** Requests per second that each method accepts. The burst limit is twice this number. @default 100 */
   requestsPerSecond?: number;
   /** Limits the rate of each address with AWS WAF, which costs money (docs/deploying.md). @default false */
@@ -101,9 +105,11 @@ export function withDefaults(stage: string, settings: Stage, withoutCanary = fal
 
 /** Checks texts and numbers: the compiler checks only their types, and AWS rejects a wrong one late or not at all. */
 function requireForms(stage: string, settings: Stage): void {
-  const { requestsPerSecond, alarms, domain } = settings;
+  const { account, region, requestsPerSecond, alarms, domain } = settings;
   const { issuer, audiences, scope } = settings.identityProvider ?? {};
   const forms: [name: string, value: string | number | string[] | undefined, form: RegExp, expected: string][] = [
+    ['account', account, /^\d{12}$/, 'the 12 digits of an AWS account'],
+    ['region', region, /^[a-z]+(-[a-z]+)+-\d+$/, 'an AWS region such as eu-west-1'],
     ['requestsPerSecond', requestsPerSecond, /^[1-9]\d*$/, 'an integer of at least 1'],
     ['alarms.email', alarms?.email, /^[^\s@:,;<>]+@[\w-]+(\.[\w-]+)+$/, 'one email address'],
     // The link of each alarm adds a fragment.
@@ -119,5 +125,8 @@ function requireForms(stage: string, settings: Stage): void {
     const wrong = [setting].flat().find((value) => !form.test(String(value)));
     if (wrong === undefined) continue;
     throw new Error(`The setting ${name} of the stage "${stage}" was "${wrong}"; it must be ${expected}.`);
+  }
+  if ((account === undefined) !== (region === undefined)) {
+    throw new Error(`The stage "${stage}" has one of the settings account and region; it must have both or neither.`);
   }
 }

@@ -19,7 +19,8 @@ export class PlantStoreStack extends Stack {
     const { ephemeral, stage } = settings;
     const name = stage === PRODUCTION ? 'PlantStore' : `PlantStore-${stage}`;
     const terminationProtection = stage === PRODUCTION && !ephemeral;
-    super(app, name, { description: 'Plant Store, a serverless API', terminationProtection });
+    // CDK reads `account` and `region` of the settings.
+    super(app, name, { description: 'Plant Store, a serverless API', terminationProtection, env: settings });
 
     const tables = addTables(this, settings);
     const createPlant = new CreatePlantFunction(this, 'CreatePlant', { ...settings, tables });

@@ -7,12 +7,14 @@ import { PlantStoreStack } from '../../infra/stack.ts';
 
 /** A stage in which every setting has a value. */
 export const EVERYTHING: Required<Stage> = {
+  account: '123456789012',
   alarms: { email: 'ops@example.com', runbookUrl: 'https://example.com/operations.md' },
   allowOrigins: ['https://a.example'],
   cloudWatchRole: true,
   domain: { name: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' },
   ephemeral: false,
   identityProvider: { issuer: 'https://id.example.com', audiences: ['plants', 'gardens'], scope: 'write' },
+  region: 'eu-west-1',
   requestsPerSecond: 500,
   webAcl: true,
 };
