@@ -1,28 +1,21 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import type { StackSettings } from '../infra/settings.ts';
-import { bundleWith } from '../test/support/stack.ts';
+import { bundleWith, EVERYTHING } from '../test/support/stack.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 
-/** A bundled handler. */
-export interface Handler {
-  name: string;
-  /** The folder of its bundle, `index.mjs`. */
-  folder: string;
-  /** The access token of its events. */
-  token: string;
-}
+/** A handler, the folder of its bundle `index.mjs`, and the access token of its events. */
+export type Handler = { name: string; folder: string; token: string };
 
 /** Bundles the function as it is deployed, without and with an identity provider, and its peers. The floor is first. */
-export async function buildHandlers(provider: { settings: Partial<StackSettings>; jwt: string }): Promise<Handler[]> {
+export async function buildHandlers(jwt: string): Promise<Handler[]> {
   return [
     await bundlePeer('floor: three HTTPS requests', 'floor', false),
     { name: 'plant store', folder: bundleWith(), token: DEVELOPMENT_TOKEN },
-    { name: 'plant store, with a JWT', folder: bundleWith(provider.settings), token: provider.jwt },
-    await bundlePeer('SDK client at its best', 'sdk', true),
-    await bundlePeer('SDK client with its defaults', 'sdk', false),
-    await bundlePeer('Express 5', 'express', false),
+    { name: 'plant store, with a JWT', folder: bundleWith(EVERYTHING), token: jwt },
+    await bundlePeer('AWS SDK at its best', 'sdk', true),
+    await bundlePeer('AWS SDK with its defaults', 'sdk', false),
+    await bundlePeer('Express 5 with the AWS SDK', 'express', false),
   ];
 }
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { tokenItem } from '../functions/tokens/token.ts';
-import type { StackSettings } from '../infra/settings.ts';
 import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { localVariables } from '../tools/local/dynamodb.ts';
@@ -18,16 +17,14 @@ export async function startFakeServices() {
   const key = newKey();
   respondWith(async (request, response) => {
     if (request.method === 'GET') return discovery(url, [published(key)])(request, response);
-    const { Key, ReturnConsumedCapacity } = JSON.parse(await text(request));
+    const { TableName, Key, ReturnConsumedCapacity } = JSON.parse(await text(request));
     const output = {
-      ConsumedCapacity: ReturnConsumedCapacity && { CapacityUnits: 1 },
+      ConsumedCapacity: ReturnConsumedCapacity && { TableName, CapacityUnits: 1 },
       Item: Key?.digest.S === ITEM.digest.S ? ITEM : undefined,
     };
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(output));
   });
   return {
-    /** The settings of a stack with this identity provider. */
-    settings: { identityProvider: { issuer: url, audiences: ['plants'] } } satisfies Partial<StackSettings>,
     /** A valid token of the identity provider. */
     jwt: signed(key, { iss: url, aud: 'plants', sub: 'bench', exp: 2 ** 33 }, { typ: 'at+jwt' }),
     /** The environment variables of the functions. */

@@ -1,19 +1,12 @@
 // @ts-expect-error Express 5.3.0 ships no types.
 import express from 'express';
 import serverless from 'serverless-http';
-import { createPlant } from './create-plant.ts';
+import { createPlant } from './sdk.ts';
 
-/* Follows the guides of Express 5 and serverless-http. */
+/* Follows the guides of Express 5 and serverless-http. Stores the plant with the SDK's client. */
 
-interface Request {
-  headers: Record<string, string | undefined>;
-  body: Record<string, unknown> | undefined;
-}
-
-interface Response {
-  status(code: number): Response;
-  json(body: object): Response;
-}
+type Request = { headers: Record<string, string | undefined>; body: Record<string, unknown> | undefined };
+type Response = { status(code: number): Response; json(body: object): Response };
 
 const app = express();
 app.use(express.json());

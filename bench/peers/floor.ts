@@ -1,20 +1,15 @@
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
 
-/*
- * The least that a handler can do: the function's three requests, one in init and two in the invocation, without
- * signatures, checks or a log.
- */
+/* The least that a handler can do: the function's three requests, without signatures, checks or a log. */
 
-const agent = new https.Agent({ keepAlive: true });
+const url = String(process.env['AWS_ENDPOINT_URL_DYNAMODB']);
+const options = { method: 'POST', agent: new https.Agent({ keepAlive: true }) };
 
 function send(input: object): Promise<string> {
   return new Promise((resolve, reject) => {
-    const request = https.request(String(process.env['AWS_ENDPOINT_URL_DYNAMODB']), { method: 'POST', agent });
-    request
-      .on('response', (response) => resolve(text(response)))
-      .on('error', reject)
-      .end(JSON.stringify(input));
+    const request = https.request(url, options, (response) => resolve(text(response)));
+    request.on('error', reject).end(JSON.stringify(input));
   });
 }
 
