@@ -21,7 +21,7 @@ export function markdown(handlers: { name: string; runs: Run[] }[]): string {
     '',
     '```mermaid',
     'xychart-beta horizontal',
-    '  title "Cold start: milliseconds from the start of the process to the first response"',
+    '  title "Cold start: from process start to first response, in ms"',
     `  x-axis ${JSON.stringify(bars.map(({ name, ms }) => `${name} (${ms} ms)`))}`,
     `  y-axis 0 --> ${Math.max(...bars.map(({ ms }) => ms))}`,
     `  bar ${JSON.stringify(bars.map(({ ms }) => ms))}`,
