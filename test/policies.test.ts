@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** The version of the CDK CLI that made the recorded calls. */
+const CLI_VERSION = '2.1148.1';
+
+/**
+ * Who may make the calls of the tasks in docs/, and the nearest calls that no task needs. An action without resource
+ * types ("Service Authorization Reference") needs `*`. `cdk diff`, and `cdk deploy` with approval, make the first four
+ * calls with the credentials of their user. `cdk destroy`, and the pipeline, only assume roles. A fake AWS recorded this
+ * (AWS_ENDPOINT_URL). It denied the fifth call, because the role for lookups reads everything in the account.
+ */
+const TABLE = `
+cloudformation:DescribeStacks STACK/PlantStore/* -> Everybody Pipeline
+cloudformation:GetTemplate STACK/PlantStore/* -> Deploy
+sts:AssumeRole ROLE/cdk-hnb659fds-deploy-role-ACCOUNT-REGION -> Deploy Pipeline StagingPipeline
+sts:AssumeRole ROLE/cdk-hnb659fds-file-publishing-role-ACCOUNT-REGION -> Deploy Pipeline StagingPipeline
+sts:AssumeRole ROLE/cdk-hnb659fds-lookup-role-ACCOUNT-REGION -> nobody
+sts:AssumeRole,iam:PassRole ROLE/cdk-hnb659fds-cfn-exec-role-ACCOUNT-REGION -> nobody
+sts:AssumeRole ROLE/cdk-hnb659fds-deploy-role-ACCOUNT-us-east-1 -> Deploy
+cloudformation:DescribeStacks STACK/PlantStore-staging/* -> Everybody StagingPipeline
+cloudformation:DescribeStacks arn:aws:cloudformation:us-east-1:ACCOUNT:stack/PlantStore/* -> Everybody
+cloudformation:ContinueUpdateRollback STACK/PlantStore/* -> AnswerAlarms
+cloudformation:UpdateStack,DeleteStack STACK/PlantStore/* -> nobody
+cloudformation:DescribeStacks,GetTemplate,ContinueUpdateRollback STACK/Orders/* -> nobody
+dynamodb:Scan,PutItem,DeleteItem TOKENS -> Tokens RestoreTables CloudFormation Pipeline
+dynamodb:Scan,PutItem,DeleteItem STAGING_TABLE -> Tokens RestoreTables CloudFormation StagingPipeline
+dynamodb:Scan,PutItem,DeleteItem US_TABLE -> Tokens RestoreTables CloudFormation
+dynamodb:Scan,DeleteItem PLANTS -> ListAndErasePlants RestoreTables CloudFormation
+dynamodb:PutItem PLANTS -> RestoreTables CloudFormation
+dynamodb:RestoreTableFromBackup,RestoreTableToPointInTime PLANTS -> RestoreTables CloudFormation
+dynamodb:RestoreTableFromBackup PLANTS/backup/1 -> RestoreTables CloudFormation
+dynamodb:UpdateContinuousBackups,UpdateTable,UpdateTimeToLive TOKENS -> RestoreTables CloudFormation
+dynamodb:RestoreTableToPointInTime,BatchWriteItem,DeleteItem,GetItem TABLE/plants-restored -> RestoreTables
+dynamodb:PutItem,Query,Scan,UpdateItem TABLE/plants-restored -> RestoreTables
+dynamodb:DeleteTable TABLE/plants-restored -> DeleteRestoredTable
+dynamodb:CreateTable,DeleteTable PLANTS -> CloudFormation
+dynamodb:Scan,PutItem,DeleteItem,UpdateTable,DeleteTable,RestoreTableToPointInTime TABLE/Orders -> nobody
+codedeploy:StopDeployment * -> StopRelease CloudFormation
+lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantStore-1 -> AnswerAlarms CloudFormation
+lambda:CreateFunction,UpdateFunctionCode FUNCTION:PlantStore-1 -> CloudFormation
+lambda:PutFunctionConcurrency,UpdateFunctionCode FUNCTION:Orders -> nobody
+servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-B99A9384 -> AnswerAlarms
+servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-2ACBD22F -> nobody
+iam:CreateServiceLinkedRole ROLE/aws-service-role/servicequotas.amazonaws.com/1 -> AnswerAlarms
+iam:CreateServiceLinkedRole ROLE/aws-service-role/ops.apigateway.amazonaws.com/1 -> CloudFormation
+iam:CreateServiceLinkedRole ROLE/aws-service-role/ecs.amazonaws.com/1 -> nobody
+iam:CreateRole,DeleteRole,GetRole,TagRole,UntagRole,UpdateRole,PutRolePolicy ROLE/PlantStore-1 -> CloudFormation
+iam:CreateRole,PutRolePolicy ROLE/Administrator -> nobody
+iam:PassRole ROLE/PlantStore-1 iam:PassedToService=apigateway.amazonaws.com -> CloudFormation
+iam:PassRole ROLE/PlantStore-1 iam:PassedToService=codedeploy.amazonaws.com -> CloudFormation
+iam:PassRole ROLE/PlantStore-1 iam:PassedToService=lambda.amazonaws.com -> CloudFormation
+iam:PassRole ROLE/PlantStore-1 iam:PassedToService=ec2.amazonaws.com -> nobody
+iam:PassRole ROLE/Administrator iam:PassedToService=lambda.amazonaws.com -> nobody
+cloudwatch:PutDashboard,codedeploy:GetDeployment,apigateway:PUT,logs:CreateLogGroup,wafv2:GetWebACL * -> CloudFormation
+route53:ChangeResourceRecordSets,acm:RequestCertificate,events:PutRule,kms:CreateKey,sns:Subscribe * -> CloudFormation
+s3:GetObject arn:aws:s3:::cdk-hnb659fds-assets-ACCOUNT-REGION/1.zip -> CloudFormation
+s3:GetObject arn:aws:s3:::orders/1 -> nobody
+ssm:GetParameters arn:aws:ssm:REGION:ACCOUNT:parameter/cdk-bootstrap/hnb659fds/version -> CloudFormation
+ssm:GetParameters arn:aws:ssm:REGION:ACCOUNT:parameter/orders -> nobody
+sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:production -> GitHub
+sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:production-2 -> nobody
+sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:staging -> nobody
+sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:ref:refs/heads/main -> nobody
+sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=repo:owner/orders:environment:production -> nobody
+sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:production HOST:aud=orders -> nobody
+`;
+/** The words in capitals of the policies, after those of the table. */
+const WORDS = {
+  PLANTS: 'TABLE/PlantStore-PlantsTable-1',
+  TOKENS: 'TABLE/PlantStore-AccessTokensTable-1',
+  STAGING_TABLE: 'TABLE/PlantStore-staging-AccessTokensTable-1',
+  US_TABLE: 'arn:aws:dynamodb:us-east-1:ACCOUNT:table/PlantStore-AccessTokensTable-1',
+  TABLE: 'arn:aws:dynamodb:REGION:ACCOUNT:table',
+  STACK: 'arn:aws:cloudformation:REGION:ACCOUNT:stack',
+  FUNCTION: 'arn:aws:lambda:REGION:ACCOUNT:function',
+  ROLE: 'arn:aws:iam::ACCOUNT:role',
+  GITHUB: 'arn:aws:iam::ACCOUNT:oidc-provider/HOST HOST:aud=sts.amazonaws.com',
+  HOST: 'token.actions.githubusercontent.com',
+  ACCOUNT: '111122223333',
+  REGION: 'eu-central-1',
+  PREFIX: 'repo:owner/plants',
+};
+const read = (path: string) => readFileSync(join(import.meta.dirname, '..', path), 'utf8');
+const fill = (text: string, words = {}): string =>
+  Object.entries({ ...WORDS, ...words }).reduce((filled, [word, value]) => filled.replaceAll(word, value), text);
+
+type Call = { action: string; arn: string; context: Record<string, string>; who: string };
+const calls: Call[] = fill(TABLE.trim())
+  .split('\n')
+  .flatMap((line) => {
+    const [call = '', who = ''] = line.split(' -> ');
+    const [actions = '', arn = '', ...pairs] = call.split(' ');
+    const [service] = actions.split(':');
+    const context = Object.fromEntries(pairs.map((pair) => pair.split('=')));
+    const named = actions.split(',').map((name) => (name.includes(':') ? name : `${service}:${name}`));
+    return named.map((action) => ({ action, arn, context, who }));
+  });
+
+type Values = string | string[];
+type Principal = { Federated: string };
+type Condition = { StringEquals?: Record<string, Values> };
+type Statement = { Effect: string; Action: Values; Resource?: Values; Principal?: Principal; Condition?: Condition };
+
+const statements = (file: string, words = {}): (Statement & { Sid?: string })[] =>
+  JSON.parse(fill(read(`docs/${file}`), words)).Statement;
+const people = statements('people-policy.json');
+/** A person has the statements whose Sid docs/deploying.md names for a task. */
+const policies: Record<string, Statement[]> = {
+  ...Object.fromEntries(people.map(({ Sid, ...statement }) => [Sid, [statement]])),
+  CloudFormation: statements('deployment-policy.json'),
+  Pipeline: statements('pipeline/production-policy.json'),
+  StagingPipeline: statements('pipeline/production-policy.json', { PlantStore: 'PlantStore-staging' }),
+  GitHub: statements('pipeline/production-trust.json'),
+};
+
+const list = (values: Values = []) => [values].flat();
+// IAM's `*` does not match a colon of an ARN. This one does, so it allows more than IAM, not less.
+const matches = (patterns: Values | undefined, value: string) =>
+  list(patterns).some((pattern) => new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`).test(value));
+
+/** Throws if the statement has a part that this test does not know, such as Deny, NotAction or another condition. */
+function allows(statement: Statement, { action, arn, context }: Call): boolean {
+  const { Effect, Action, Resource, Principal, Condition, ...others } = statement;
+  const { StringEquals = {}, ...operators } = Condition ?? {};
+  const { Federated, ...principals } = Principal ?? {};
+  const unknown = Object.keys({ ...others, ...operators, ...principals });
+  if (Effect !== 'Allow' || unknown.length > 0 || !Resource === !Principal || /[?$]/.test(JSON.stringify(statement))) {
+    throw new Error(`This test does not know a part of ${JSON.stringify(statement)}`);
+  }
+  const isMet = ([key, values]: [string, Values]) => list(values).includes(context[key] ?? '');
+  return matches(Action, action) && matches(Resource ?? Federated, arn) && Object.entries(StringEquals).every(isMet);
+}
+const isAllowed = (held: Statement[], call: Call) => held.some((statement) => allows(statement, call));
+
+test.each(calls)('$who may call $action on $arn', (call) => {
+  const allowed = Object.keys(policies).filter((who) => isAllowed(policies[who] ?? [], call));
+  expect(allowed.join(' ') || 'nobody', `may call ${call.action} on ${call.arn}`).toBe(call.who);
+});
+
+test.each(Object.entries(policies))('%s needs each permission', (_, held) => {
+  for (const statement of held) {
+    for (const part of ['Action', 'Resource'] as const) {
+      for (const entry of list(statement[part])) {
+        const rest = { ...statement, [part]: list(statement[part]).filter((other) => other !== entry) };
+        const without = held.with(held.indexOf(statement), rest);
+        const isNeeded = calls.some((call) => isAllowed(held, call) && !isAllowed(without, call));
+        expect(isNeeded, `a call in the table needs ${entry}`).toBe(true);
+      }
+    }
+  }
+});
+
+test('no two statements have the same Sid, which AWS rejects', () => {
+  const sids = people.map(({ Sid }) => Sid);
+  expect(sids).toEqual([...new Set(sids)]);
+});
+
+test('the recorded calls are those of the CDK CLI in package.json', () => {
+  expect(JSON.parse(read('package.json')).devDependencies['aws-cdk'], 'record them again').toBe(CLI_VERSION);
+});
