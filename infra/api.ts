@@ -1,4 +1,4 @@
-import { Annotations, Stack, Validations } from 'aws-cdk-lib';
+import { Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -28,10 +28,7 @@ import type { StackSettings } from './settings.ts';
 import { addWebAcl } from './web-acl.ts';
 
 interface ApiProps
-  extends Pick<
-    StackSettings,
-    'allowOrigins' | 'cloudWatchRole' | 'domain' | 'ephemeral' | 'requestsPerSecond' | 'webAcl'
-  > {
+  extends Pick<StackSettings, 'allowOrigins' | 'cloudWatchRole' | 'domain' | 'requestsPerSecond' | 'webAcl'> {
   /** The alias that API Gateway invokes for `POST /plants`. */
   liveAlias: IFunction;
 }
@@ -41,8 +38,8 @@ const API_STAGE = 'v1';
 
 /**
  * TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). A change
- * takes about 15 minutes, during which the API serves requests but is UPDATING ("How to change a security policy"): it
- * may reject other changes, so deploy nothing else with it.
+ * can take an hour (hashicorp/terraform-provider-aws issues 45167 and 45741). Meanwhile, the API serves requests, but is
+ * UPDATING ("How to change a security policy") and may reject other changes, so deploy nothing else with it.
  */
 const TLS_1_2_OR_NEWER = {
   securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
@@ -83,8 +80,7 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { liveAlias, allowOrigins, domain, ephemeral, requestsPerSecond, webAcl } = props;
-    const { cloudWatchRole = !ephemeral } = props;
+    const { liveAlias, allowOrigins, cloudWatchRole = false, domain, requestsPerSecond, webAcl } = props;
     const { stackName, region, urlSuffix } = Stack.of(this);
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
     this.restApi = new RestApi(this, 'RestApi', {
@@ -113,12 +109,6 @@ export class Api extends Construct {
     this.#addGatewayResponses(corsHeaders(allowOrigins));
     if (domain) this.#addDomain(domain);
     if (webAcl) addWebAcl(this, this.restApi.deploymentStage.stageArn, allowOrigins);
-    if (cloudWatchRole && props.cloudWatchRole === undefined) {
-      Annotations.of(this).addInfo(
-        'This stack sets the role with which API Gateway writes the logs of this account and region. To keep another ' +
-          'role, set cloudWatchRole to false in infra/stages.ts. If you set it to true, this message ends.',
-      );
-    }
 
     const reasons = {
       'AwsSolutions-APIG2': 'The function validates requests: its messages name the member, API Gateway’s do not.',

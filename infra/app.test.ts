@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { expect, test, vi } from 'vitest';
@@ -10,7 +12,7 @@ import { stages } from './stages.ts';
 // infra/stages.ts, and a stage in which every setting has a value.
 vi.mock('./stages.ts', async (importOriginal) => {
   const original = await importOriginal<{ stages: Record<string, Stage> }>();
-  return { stages: { ...original.stages, everything: EVERYTHING, 'by-default': {} } };
+  return { stages: { ...original.stages, everything: EVERYTHING } };
 });
 
 /** Runs the app as the CDK CLI does, but in this process and without bundling. */
@@ -44,7 +46,7 @@ test.each(Object.keys(stages))('for the stage %s, cdk-nag and CDK report no find
   expect(validate).toHaveBeenCalled();
 });
 
-test('prints the message of a wrong setting, or the stack of a programming error, and exits with status 1', async () => {
+test('the app prints the message of a wrong setting, or the stack of a programming error, and exits with status 1', async () => {
   const message = expect.stringContaining('The stage "prod" is not in infra/stages.ts; ');
   expect(await run({ stage: 'prod' })).toMatchObject({ status: 1, stderr: [message] });
   vi.spyOn(Validations, 'of').mockImplementationOnce(() => JSON.parse('{'));
@@ -54,15 +56,17 @@ test('prints the message of a wrong setting, or the stack of a programming error
   });
 });
 
-test('says that it sets the account’s role for logs, unless the stage has the setting', async () => {
-  const info = 'sets the role with which API Gateway writes the logs of this account and region.';
-  const messagesOf = async (stage: string) =>
-    (await run({ stage, '@aws-cdk/test:run': 'info' })).read(`PlantStore-${stage}.metadata.json`);
-  expect(await messagesOf('by-default')).toContain(info);
-  expect(await messagesOf('everything')).not.toContain(info);
-});
-
-test('the CDK CLI first runs the compiler, because Node.js alone would ignore a mistyped setting', () => {
-  const { app } = JSON.parse(readFileSync(join(import.meta.dirname, '../cdk.json'), 'utf8'));
-  expect(app).toBe('node_modules/.bin/tsc -p infra && node infra/app.ts');
+test('a mistyped setting in infra/stages.ts stops each cdk command, because cdk.json first runs the compiler', async () => {
+  const copy = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  for (const each of ['infra', 'functions', 'tsconfig.json']) cpSync(each, join(copy, each), { recursive: true });
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+  const mistyped =
+    "import type { Stage } from './settings.ts';\nexport const stages: Record<string, Stage> = { a: { alarm: {} } };";
+  writeFileSync(join(copy, 'infra/stages.ts'), mistyped);
+  const { app } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+  const { status, stdout } = spawnSync('sh', ['-c', app], { cwd: copy, encoding: 'utf8' });
+  expect({ status, stdout }).toEqual({
+    status: 1,
+    stdout: expect.stringContaining("'alarm' does not exist in type"),
+  });
 });

@@ -2,54 +2,55 @@ import { type Stack, Tags } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, test } from 'vitest';
-import { onlyIdOf, onlyOf, propertiesOf, stackWith, templateWith, textOf } from '../test/support/stack.ts';
+import { onlyIdOf, onlyOf, plain, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
 import type { StackSettings } from './settings.ts';
 
 const template = templateWith();
-const functionId = onlyIdOf(template, 'AWS::Lambda::Function');
-const versionId = onlyIdOf(template, 'AWS::Lambda::Version');
-const [alias] = Object.values(template.findResources('AWS::Lambda::Alias'));
-const group = onlyOf(template, 'AWS::CodeDeploy::DeploymentGroup');
+const functionId = onlyIdOf(template, 'AWS::Lambda::Function', 'CreatePlant');
+const versionId = onlyIdOf(template, 'AWS::Lambda::Version', 'CreatePlant');
+const version = `${versionId}.Version`;
+const aliasId = onlyIdOf(template, 'AWS::Lambda::Alias', 'Release');
+const { Properties: alias, DependsOn, UpdatePolicy } = plain(template.toJSON())['Resources'][aliasId];
+const group = onlyOf(template, 'AWS::CodeDeploy::DeploymentGroup', 'Release');
+const application = onlyIdOf(template, 'AWS::CodeDeploy::Application', 'Release');
+const alarms = ['InternalErrors', 'Crashes'].map((name) =>
+  onlyIdOf(template, 'AWS::CloudWatch::Alarm', `ReleaseVersion${name}`),
+);
 
 test('CodeDeploy moves the alias live to the new version', () => {
-  expect(alias?.['Properties']).toEqual({
-    Name: 'live',
-    FunctionName: { Ref: functionId },
-    FunctionVersion: { 'Fn::GetAtt': [versionId, 'Version'] },
-  });
-  expect(alias?.['UpdatePolicy'].CodeDeployLambdaAliasUpdate).toEqual({
-    ApplicationName: group.ApplicationName,
-    DeploymentGroupName: { Ref: onlyIdOf(template, 'AWS::CodeDeploy::DeploymentGroup') },
+  expect(alias).toEqual({ Name: 'live', FunctionName: functionId, FunctionVersion: version });
+  expect(UpdatePolicy.CodeDeployLambdaAliasUpdate).toEqual({
+    ApplicationName: application,
+    DeploymentGroupName: onlyIdOf(template, 'AWS::CodeDeploy::DeploymentGroup', 'Release'),
   });
 });
 
-test('counts the version’s errors from the first request of the canary on', () => {
-  const [filterId] = alias?.['DependsOn'] ?? [];
-  const { FilterPattern } = propertiesOf(template, 'AWS::Logs::MetricFilter')[filterId];
-  expect(textOf(FilterPattern)).toContain(`"${versionId}.Version"`);
+test('the version’s errors are counted from the first request of the canary on', () => {
+  expect(propertiesOf(template, 'AWS::Logs::MetricFilter')[DependsOn[0]].FilterPattern).toContain(`"${version}"`);
 });
 
-test('gives CodeDeploy only what it needs to move an alias', () => {
+test('CodeDeploy may only do what it needs to move an alias', () => {
+  const { AssumeRolePolicyDocument: _, ...role } = onlyOf(template, 'AWS::IAM::Role', 'ReleaseDeployments');
   const policy = 'arn:AWS::Partition:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited';
-  const { ManagedPolicyArns } = propertiesOf(template, 'AWS::IAM::Role')[group.ServiceRoleArn['Fn::GetAtt'][0]];
-  expect(ManagedPolicyArns.map(textOf)).toEqual([policy]);
+  expect(role).toEqual({ ManagedPolicyArns: [policy] });
 });
 
-test('rolls back if the deployment fails, if a person stops it, or if an alarm is raised', () => {
-  expect(group).toMatchObject({
+test('CodeDeploy rolls back if the deployment fails, if an alarm rings, or if a person stops and rolls it back', () => {
+  expect(group).toEqual({
+    ApplicationName: application,
+    ServiceRoleArn: `${onlyIdOf(template, 'AWS::IAM::Role', 'ReleaseDeployments')}.Arn`,
     // Ten minutes, because metrics arrive some minutes late.
     DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
+    DeploymentStyle: { DeploymentOption: 'WITH_TRAFFIC_CONTROL', DeploymentType: 'BLUE_GREEN' },
     AutoRollbackConfiguration: {
       Enabled: true,
       Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
     },
-    AlarmConfiguration: { Enabled: true },
+    AlarmConfiguration: { Enabled: true, Alarms: alarms.map((Name) => ({ Name })) },
   });
 });
 
 test('each version has two alarms of its own, which count only what this version does', () => {
-  const version = { 'Fn::GetAtt': [versionId, 'Version'] };
-  const alarms = group.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref);
   // Without actions: these alarms do not notify a person.
   const common = {
     Statistic: 'Sum',
@@ -60,47 +61,49 @@ test('each version has two alarms of its own, which count only what this version
     TreatMissingData: 'notBreaching',
     AlarmDescription: expect.stringMatching(/^The newest version .* First: .* sends no message\. /),
   };
-  expect(alarms.map((id: string) => propertiesOf(template, 'AWS::CloudWatch::Alarm')[id])).toEqual([
+  expect(alarms.map((id) => propertiesOf(template, 'AWS::CloudWatch::Alarm')[id])).toEqual([
     {
       ...common,
-      AlarmName: { 'Fn::Join': ['', ['PlantStore-VersionInternalErrors-', version]] },
+      AlarmName: `PlantStore-VersionInternalErrors-${version}`,
       Namespace: 'PlantStore',
-      MetricName: { 'Fn::Join': ['', ['InternalErrors-', version]] },
+      MetricName: `InternalErrors-${version}`,
     },
     {
       ...common,
-      AlarmName: { 'Fn::Join': ['', ['PlantStore-VersionCrashes-', version]] },
+      AlarmName: `PlantStore-VersionCrashes-${version}`,
       Namespace: 'AWS/Lambda',
       MetricName: 'Errors',
       Dimensions: [
         { Name: 'ExecutedVersion', Value: version },
-        { Name: 'FunctionName', Value: { Ref: functionId } },
-        { Name: 'Resource', Value: { 'Fn::Join': ['', [{ Ref: functionId }, ':live']] } },
+        { Name: 'FunctionName', Value: functionId },
+        { Name: 'Resource', Value: `${functionId}:live` },
       ],
     },
   ]);
 });
 
-test('an ephemeral stack moves all traffic at once', () => {
-  expect(onlyOf(templateWith({ ephemeral: true }), 'AWS::CodeDeploy::DeploymentGroup')).toMatchObject({
+test('a release of an ephemeral stack moves all traffic at once', () => {
+  expect(onlyOf(templateWith({ ephemeral: true }), 'AWS::CodeDeploy::DeploymentGroup', 'Release')).toEqual({
+    ...group,
     DeploymentConfigName: 'CodeDeployDefault.LambdaAllAtOnce',
   });
 });
 
 test('withoutCanary only removes the update policy of the alias', () => {
   const expected = structuredClone(template.toJSON());
-  delete expected['Resources'][onlyIdOf(template, 'AWS::Lambda::Alias')].UpdatePolicy;
+  delete expected['Resources'][aliasId].UpdatePolicy;
   expect(templateWith({ withoutCanary: true }).toJSON()).toEqual(expected);
 });
 
 /** Returns the logical id of the function's version with these settings and this file of code, after a change. */
 function versionWith(settings: Partial<StackSettings>, code: string, change?: (stack: Stack) => unknown): string {
   const stack = stackWith(settings);
-  const lambda = stack.node.findAll().find((construct) => construct instanceof CfnFunction);
+  const constructs = stack.node.findChild('CreatePlant').node.findAll();
+  const lambda = constructs.find((construct) => construct instanceof CfnFunction);
   // The tests do not bundle the code, so its S3 key is set here.
   lambda?.addPropertyOverride('Code.S3Key', code);
   change?.(stack);
-  return onlyIdOf(Template.fromStack(stack), 'AWS::Lambda::Version');
+  return onlyIdOf(Template.fromStack(stack), 'AWS::Lambda::Version', 'CreatePlant');
 }
 
 test('a change of the code or of a variable makes a new version, and a change of anything else does not', () => {

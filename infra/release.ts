@@ -16,9 +16,10 @@ interface ReleaseProps extends Pick<StackSettings, 'ephemeral' | 'withoutCanary'
 
 /**
  * The alias `live` of the function, which receives the traffic. A deployment moves 10 % of the traffic to the new
- * version for 10 minutes, then all of it; in an ephemeral stack all at once. CodeDeploy rolls back after one crash or
- * one error 500 of the new version, and after a person stops the deployment. Errors 429, 503 and 504 do not count,
- * because a rollback does not repair the database.
+ * version for 10 minutes, then all of it; in an ephemeral stack all at once. CodeDeploy rolls back if an alarm counts a
+ * crash or an error 500 of the new version before the deployment ends, or if a person chooses "Stop and roll back
+ * deployment". The alarms are one to three minutes late, so they do not see the last minutes. Errors 429, 503 and 504
+ * do not count, because a rollback does not repair the database.
  */
 export class Release extends Construct {
   readonly live: Alias;
@@ -42,8 +43,9 @@ export class Release extends Construct {
     );
     // The filter must exist before the alias moves, so that it counts the canary's first request.
     this.live.node.addDependency(internalErrors);
-    // Failed invocations of this version through the alias ("Types of metrics for Lambda functions"). The alias's own
-    // metric also counts errors of the old version, which would stop the release that repairs them.
+    // Failed invocations of this version through the alias ("Types of metrics for Lambda functions"). Outside of a
+    // release, the alias has one version, and Lambda may not report this dimension. The alias's own metric also counts
+    // errors of the old version, which would stop the release that repairs them.
     const crashes = lambda.metricErrors({
       dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
       period: MINUTE,

@@ -19,7 +19,7 @@ export interface Stage {
    * Origins whose pages can read the responses (CORS), such as `https://app.example.com`, or only `*`. @default none
    */
   allowOrigins?: string[];
-  /** Creates the role with which API Gateway writes logs. @default true, and false for an ephemeral stage */
+  /** Sets the role with which API Gateway writes the logs of this account and region. @default false */
   cloudWatchRole?: boolean;
   /** A custom host name, and the id of its hosted zone in Route 53. @default the host name of API Gateway */
   domain?: { name: string; hostedZoneId: string };

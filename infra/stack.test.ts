@@ -1,25 +1,33 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { EVERYTHING, onlyIdOf, onlyOf, stackWith, templateWith, textOf } from '../test/support/stack.ts';
+import { EVERYTHING, onlyIdOf, onlyOf, plain, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
 import { ACCESS_TOKENS_KEY, PLANTS_KEY } from './data/tables.ts';
+import { stages } from './stages.ts';
 
 const template = templateWith();
 
 /** The resources of a template by their logical ids. */
 function resourcesOf(stack: Template): Record<string, Record<string, string> & { Properties?: object }> {
-  return stack.toJSON()['Resources'];
+  return plain(stack.toJSON())['Resources'];
 }
 
-test('outputs the base URL, the tables, the function and the alarm topic', () => {
-  const outputs = Object.entries(template.findOutputs('*')).map(([id, { Value }]) => [id, textOf(Value)]);
+test('the stack outputs the base URL, the tables and the alarm topic', () => {
   const api = onlyIdOf(template, 'AWS::ApiGateway::RestApi');
-  expect(Object.fromEntries(outputs)).toEqual({
-    ApiUrl: `https://${api}.execute-api.AWS::Region.AWS::URLSuffix/v1`,
-    PlantsTableName: 'PlantsTable',
-    AccessTokensTableName: 'AccessTokensTable',
-    CreatePlantFunctionName: onlyIdOf(template, 'AWS::Lambda::Function'),
-    AlarmTopicArn: onlyIdOf(template, 'AWS::SNS::Topic'),
+  expect(plain(template.findOutputs('*'))).toEqual({
+    ApiUrl: { Value: `https://${api}.execute-api.AWS::Region.AWS::URLSuffix/v1` },
+    PlantsTableName: { Value: 'PlantsTable' },
+    AccessTokensTableName: { Value: 'AccessTokensTable' },
+    AlarmTopicArn: { Value: onlyIdOf(template, 'AWS::SNS::Topic') },
   });
+});
+
+test('only the service that needs a role may assume it', () => {
+  const roles = Object.values(propertiesOf(templateWith(EVERYTHING), 'AWS::IAM::Role'));
+  const allowed = ['lambda', 'codedeploy', 'apigateway'].map((service) => ({
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: `${service}.amazonaws.com` } }],
+  }));
+  expect(roles.map(({ AssumeRolePolicyDocument }) => AssumeRolePolicyDocument)).toEqual(allowed);
 });
 
 const tableWith = (AttributeName: string, AttributeType: 'N' | 'S', others = {}) => ({
@@ -76,6 +84,10 @@ test('an ephemeral stack is deleted completely', () => {
   expect(JSON.stringify(ephemeral.toJSON())).not.toContain('Policy":"Retain');
 });
 
+test('the stage production in infra/stages.ts is protected, and keeps its data', () => {
+  expect(stackWith(stages['production']).terminationProtection).toBe(true);
+});
+
 test.each([
   [{}, 'PlantStore', true],
   [{ stage: 'dev' }, 'PlantStore-dev', false],
@@ -89,7 +101,7 @@ test.each([
     expect(stack.terminationProtection).toBe(isProtected);
     // A dashboard name is unique in all regions of an account.
     const { DashboardName } = onlyOf(Template.fromStack(stack), 'AWS::CloudWatch::Dashboard');
-    expect(textOf(DashboardName)).toBe(`${name}-AWS::Region`);
+    expect(DashboardName).toBe(`${name}-AWS::Region`);
   },
 );
 
@@ -98,6 +110,6 @@ test('each fixed name of another resource contains the name of the stack, so tha
   const properties = ['TableName', 'FunctionName', 'RoleName', 'LogGroupName', 'AlarmName', 'TopicName'];
   const names = Object.values(resources)
     .flatMap(({ Properties = {} }) => Object.entries(Properties))
-    .flatMap(([property, value]) => (properties.includes(property) ? textOf(value) : []));
+    .flatMap(([property, value]) => (properties.includes(property) ? String(value) : []));
   expect(names.filter((name) => !(name in resources) && !name.startsWith('PlantStore-dev-'))).toEqual([]);
 });

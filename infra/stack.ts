@@ -30,7 +30,7 @@ export class PlantStoreStack extends Stack {
 
     const resources = { tables, createPlant, release, api };
     addStackMetrics(resources);
-    const alarms = new Alarms(this, 'Alarms', { ...resources, settings: settings.alarms });
+    const alarms = new Alarms(this, 'Alarms', { ...resources, ...settings });
     addDashboard(this, resources, alarms.all);
     addSavedQueries(this, resources);
 
@@ -38,7 +38,6 @@ export class PlantStoreStack extends Stack {
     new CfnOutput(this, 'ApiUrl', { value: api.url });
     new CfnOutput(this, 'PlantsTableName', { value: tables.plants.tableName });
     new CfnOutput(this, 'AccessTokensTableName', { value: tables.accessTokens.tableName });
-    new CfnOutput(this, 'CreatePlantFunctionName', { value: createPlant.lambda.functionName });
     new CfnOutput(this, 'AlarmTopicArn', { value: alarms.topic.topicArn });
 
     this.#setRemovalPolicies(ephemeral);

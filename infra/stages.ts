@@ -8,6 +8,6 @@ import type { Stage } from './settings.ts';
  * staging: { alarms: { email: 'ops@example.com' }, allowOrigins: ['https://staging.example.com'] },
  */
 export const stages: Record<string, Stage> = {
-  production: {},
+  production: { cloudWatchRole: true },
   trial: { ephemeral: true, cloudWatchRole: true },
 };

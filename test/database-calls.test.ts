@@ -16,22 +16,22 @@ test('the function reads once at init, and makes exactly the calls that its role
   for (const name of sampleNames) await handler(sampleEvent(name), contextWith());
   const calls = [...new Set(proxy.calls)].map((call) => call.split(' '));
   const allow = (Action: string | string[], id: string) => {
-    return { Effect: 'Allow', Action, Resource: { 'Fn::GetAtt': [id, 'Arn'] } };
+    return { Effect: 'Allow', Action, Resource: `${id}.Arn` };
   };
   for (const settings of [{}, EVERYTHING]) {
     const template = templateWith(settings);
-    const { Role, LoggingConfig } = onlyOf(template, 'AWS::Lambda::Function');
-    const [role] = Role['Fn::GetAtt'];
+    const { Role, LoggingConfig } = onlyOf(template, 'AWS::Lambda::Function', 'CreatePlant');
+    const role = Role.replace('.Arn', '');
     // Neither managed policies nor inline policies.
     expect(propertiesOf(template, 'AWS::IAM::Role')[role]).toEqual({ AssumeRolePolicyDocument: expect.anything() });
     const policies = Object.values(propertiesOf(template, 'AWS::IAM::Policy')).filter(({ Roles }) =>
-      Roles.some(({ Ref }: { Ref: string }) => Ref === role),
+      Roles.includes(role),
     );
     const statements = policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
     expect(statements).toHaveLength(1 + calls.length);
     expect(statements).toEqual(
       expect.arrayContaining([
-        allow(['logs:CreateLogStream', 'logs:PutLogEvents'], LoggingConfig.LogGroup.Ref),
+        allow(['logs:CreateLogStream', 'logs:PutLogEvents'], LoggingConfig.LogGroup),
         ...calls.map(([action, table = '']) => allow(`dynamodb:${action}`, table)),
       ]),
     );

@@ -10,7 +10,6 @@ export interface ErrorBody {
 export const NOT_FOUND: ErrorBody = { error: 404, message: 'There is no such path or method.' };
 
 const BAD_REQUEST: ErrorBody = { error: 400, message: 'The request is malformed.' };
-const NOT_ALLOWED: ErrorBody = { error: 401, message: 'The request is not allowed.' };
 const THROTTLED: ErrorBody = { error: 429, message: 'There are too many requests. Try again a little later.' };
 const INTERNAL_ERROR: ErrorBody = { error: 500, message: INTERNAL_ERROR_MESSAGE };
 
@@ -33,8 +32,4 @@ export const gatewayResponses = {
   INVALID_SIGNATURE: NOT_FOUND,
   // The function checks the Content-Type. API Gateway checks it only for OPTIONS, and for unknown paths and methods.
   UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
-  // No authorizer or policy of this API sends these three. Without them, they would be error 400 as DEFAULT_4XX.
-  ACCESS_DENIED: NOT_ALLOWED,
-  EXPIRED_TOKEN: NOT_ALLOWED,
-  UNAUTHORIZED: NOT_ALLOWED,
 } satisfies Record<string, ErrorBody>;

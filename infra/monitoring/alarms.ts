@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { AlarmProps, IMetric } from 'aws-cdk-lib/aws-cloudwatch';
-import { Alarm, MathExpression, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, MathExpression, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
@@ -11,10 +11,10 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { Release } from '../release.ts';
-import type { Stage } from '../settings.ts';
+import type { StackSettings } from '../settings.ts';
 import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
 
-type AlarmsProps = MonitoredResources & { settings: Stage['alarms'] };
+type AlarmsProps = MonitoredResources & Pick<StackSettings, 'alarms' | 'requestsPerSecond'>;
 
 /**
  * The alarms that notify a person, and the failures of releases. They are published to one encrypted topic, which sends
@@ -29,7 +29,7 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { release, api, settings: { email, runbookUrl } = {} } = props;
+    const { release, api, requestsPerSecond, alarms: { email, runbookUrl } = {} } = props;
     this.#runbookUrl = runbookUrl;
     const { stackName, account } = Stack.of(this);
     // CloudWatch cannot use the AWS managed key of SNS.
@@ -76,6 +76,13 @@ export class Alarms extends Construct {
       datapointsToAlarm: 1,
       alarmDescription:
         'At least 100 requests in 5 minutes had no valid token. First: run the saved query "requests by client".',
+    });
+    // Above the rate, API Gateway still charges for each request, also for those of unknown paths.
+    this.#addAlarm('Flood', api.restApi.metricCount({ period: MINUTE }), {
+      threshold: requestsPerSecond * 60,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      datapointsToAlarm: 5,
+      alarmDescription: `For 5 minutes, the API got more than ${requestsPerSecond} requests per second, and each costs money. First: run the saved query "requests by client".`,
     });
     this.#addReleaseRule(release);
   }

@@ -1,40 +1,47 @@
 import { expect, test } from 'vitest';
-import { onlyOf, propertiesOf, templateWith, textOf } from '../../test/support/stack.ts';
+import { conditionsOf, onlyIdOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
-const queries = Object.values(propertiesOf(template, 'AWS::Logs::QueryDefinition'));
-const textsOf = (name: string) => queries.find(({ Name }) => Name === `PlantStore/${name}`)?.QueryString;
+const logGroups = ['CreatePlant', 'Api'].map((name) => onlyIdOf(template, 'AWS::Logs::LogGroup', name));
+// The only id that is in both logs, and that a client cannot choose.
+const ID = 'coalesce(message.extendedRequestId, extendedRequestId) as id';
 
-test('each query reads both logs, whose fields it names', () => {
-  const { DestinationArn, Format } = onlyOf(template, 'AWS::ApiGateway::Stage').AccessLogSetting;
-  const { LogGroup } = onlyOf(template, 'AWS::Lambda::Function').LoggingConfig;
-  const logGroups = [LogGroup.Ref, textOf(DestinationArn).split(':').at(-1)];
-  expect(queries.map(({ LogGroupNames }) => LogGroupNames.map(textOf))).toEqual([logGroups, logGroups]);
-  // The compiler compares the fields of the function's log.
-  const ofAccessLog = ['extendedRequestId', 'sourceIp', 'resource', 'gatewayResponse'];
-  expect(Object.keys(JSON.parse(Format))).toEqual(expect.arrayContaining(ofAccessLog));
-});
-
-test('the query "faults" finds errors, crashes and unfinished invocations, and shows the newest', () => {
-  const faults = textsOf('faults');
-  expect(faults).toContain(
-    '\n| filter message.error >= 500 or level in ["ERROR", "FATAL"] or ' +
-      'record.status in ["timeout", "error", "failure"] or gatewayResponse in ' +
-      '["API_CONFIGURATION_ERROR","DEFAULT_5XX","INTEGRATION_FAILURE","INTEGRATION_TIMEOUT"]\n',
-  );
-  expect(faults).toContain('\n| sort @timestamp desc\n');
-  // Lambda's report of an invocation ("Lambda Telemetry API Event schema reference").
-  expect(faults).toContain('coalesce(message.fault.message, message.errorType, record.status) as fault');
-  const causes =
-    'message.fault.cause.cause.message, message.fault.cause.message, message.errorMessage, record.errorType';
-  expect(faults).toContain(`coalesce(${causes}) as cause\n`);
-});
-
-test('the query "requests by client" joins both logs by the id that a client cannot choose', () => {
-  const requests = textsOf('requests by client');
-  expect(requests).toContain('coalesce(message.extendedRequestId, extendedRequestId) as id\n');
-  expect(requests).toContain(
-    '\n| stats sortsLast(sourceIp) as address, sortsLast(message.tokenName) as token, max(message.error) as error, ' +
-      'sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id\n',
-  );
+test.each([
+  [
+    'faults',
+    `fields @timestamp, message.error, gatewayResponse, ${ID}, ` +
+      'coalesce(message.fault.message, message.errorType, record.status) as fault, ' +
+      'coalesce(message.fault.cause.cause.message, message.fault.cause.message, message.errorMessage, record.errorType) as cause',
+    // Lambda's report of an invocation has record.status ("Lambda Telemetry API Event schema reference").
+    'filter message.error >= 500 or level in ["ERROR", "FATAL"] or record.status in ["timeout", "error", "failure"] or ' +
+      'gatewayResponse in ["API_CONFIGURATION_ERROR","DEFAULT_5XX","INTEGRATION_FAILURE","INTEGRATION_TIMEOUT"]',
+    'sort @timestamp desc',
+    'limit 100',
+  ],
+  [
+    'requests by client',
+    `fields ${ID}`,
+    'filter ispresent(id)',
+    'stats sortsLast(sourceIp) as address, sortsLast(message.tokenName) as token, max(message.error) as error, ' +
+      'sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id',
+    'stats count(*) as requests by address, token, error, fromGateway, path',
+    'sort requests desc',
+    'limit 100',
+  ],
+  [
+    'requests of a token',
+    'filter message.tokenName = "NAME" or ispresent(sourceIp)',
+    `fields ${ID}`,
+    'stats sortsLast(sourceIp) as address, count(message.tokenName) as uses, min(@timestamp) as sent by id',
+    'filter uses > 0',
+    'stats min(sent) as first, max(sent) as last, count(*) as requests by address',
+    'sort first desc',
+    // The largest one of CloudWatch: a thief can be the client with the fewest requests.
+    'limit 10000',
+  ],
+])('the saved query "%s" reads both logs with these commands', (name, ...commands) => {
+  const queries = Object.values(propertiesOf(template, 'AWS::Logs::QueryDefinition'));
+  const { QueryString, ...query } = queries.find(({ Name }) => Name === `PlantStore/${name}`) ?? { QueryString: '' };
+  expect(QueryString.split('\n| ').map(conditionsOf)).toEqual(commands.map(conditionsOf));
+  expect(query).toEqual({ Name: `PlantStore/${name}`, LogGroupNames: logGroups });
 });

@@ -50,4 +50,16 @@ export function addSavedQueries(scope: Construct, { createPlant, api }: Monitore
     'sort requests desc',
     'limit 100',
   );
+  // Joins before it selects the token's requests, because the access log does not name the token. A thief can send the
+  // fewest requests, so the newest address is first, and the limit is the largest one.
+  save(
+    'requests of a token',
+    `filter ${field('tokenName')} = "NAME" or ispresent(sourceIp)`,
+    `fields ${REQUEST_ID_FIELD} as id`,
+    `stats sortsLast(sourceIp) as address, count(${field('tokenName')}) as uses, min(@timestamp) as sent by id`,
+    'filter uses > 0',
+    'stats min(sent) as first, max(sent) as last, count(*) as requests by address',
+    'sort first desc',
+    'limit 10000',
+  );
 }

@@ -41,37 +41,42 @@ export function templateWith(settings: Partial<StackSettings> = {}): Template {
   return template;
 }
 
-/** The properties of all resources of a type, by their logical ids. */
+/** The properties of all resources of a type by their logical ids. A reference is a text, such as `ID` or `ID.Arn`. */
 export function propertiesOf(template: Template, type: string) {
-  const resources = Object.entries(template.findResources(type));
+  const resources = Object.entries(plain(template.findResources(type)));
   return Object.fromEntries(resources.map(([id, { Properties }]) => [id, Properties]));
 }
 
-/** The logical id of the only resource of a type. */
-export function onlyIdOf(template: Template, type: string): string {
-  template.resourceCountIs(type, 1);
-  return Object.keys(template.findResources(type)).join();
+/** The logical id of the only resource of a type, or of the one whose id begins with `name`. */
+export function onlyIdOf(template: Template, type: string, name = ''): string {
+  const [id, ...others] = Object.keys(template.findResources(type)).filter((each) => each.startsWith(name));
+  if (id === undefined) throw new Error(`The template has no ${type} ${name}.`);
+  if (others.length > 0) throw new Error(`The template has more than one ${type} ${name}: ${id}, ${others}.`);
+  return id;
 }
 
-/** The properties of the only resource of a type. */
-export function onlyOf(template: Template, type: string) {
-  return propertiesOf(template, type)[onlyIdOf(template, type)];
+/** The properties of the resource with this id. */
+export function onlyOf(template: Template, type: string, name = '') {
+  return propertiesOf(template, type)[onlyIdOf(template, type, name)];
 }
 
 /** Bundles the function, which takes seconds. Returns the folder of the bundle. */
 export function bundleWith(settings: Partial<StackSettings> = {}): string {
   const stack = stackWith(settings, ['**']);
   const assembly = App.of(stack)?.synth().directory ?? '';
-  const { Code } = onlyOf(Template.fromStack(stack), 'AWS::Lambda::Function');
+  const { Code } = onlyOf(Template.fromStack(stack), 'AWS::Lambda::Function', 'CreatePlant');
   return join(assembly, `asset.${Code.S3Key.split('.')[0]}`);
 }
 
-/** A value of a template as text: a Ref as `ID`, a Fn::GetAtt as `ID.ATTRIBUTE`, a Fn::Join as its joined parts. */
-export function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, never>;
-  if (Ref !== undefined) return Ref;
-  if (attribute) return (attribute as string[]).join('.');
-  if (join) return (join[1] as unknown[]).map(textOf).join(join[0]);
-  throw new Error(`${JSON.stringify(value)} must be a string, Ref, Fn::GetAtt or Fn::Join.`);
+/** A copy of a part of a template in which a Ref is `ID`, a Fn::GetAtt `ID.ATTRIBUTE`, a Fn::Join its joined parts. */
+export function plain<T extends object>(part: T): T {
+  return JSON.parse(JSON.stringify(part), (_key, value) => {
+    const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = Object(value);
+    return Ref ?? attribute?.join('.') ?? join?.[1].join(join[0]) ?? value;
+  });
+}
+
+/** The conditions of a filter, and the operators between them. Their order does not matter. */
+export function conditionsOf(filter: string): Set<string> {
+  return new Set(filter.split(/ (and|or|&&|\|\|) /));
 }
