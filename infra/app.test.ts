@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { expect, test, vi } from 'vitest';
+import { copyProject } from '../test/support/project-copy.ts';
 import { context, EVERYTHING } from '../test/support/stack.ts';
 import type { Stage } from './settings.ts';
 import { stages } from './stages.ts';
@@ -23,12 +22,8 @@ async function run(options: Record<string, unknown>) {
   try {
     // A module runs again if its query is different.
     await import(/* @vite-ignore */ `./app.ts?${JSON.stringify(options)}`);
-    const [directory = ''] = synth.mock.results.map(({ value }) => value.directory);
-    return {
-      status: process.exitCode,
-      stderr: print.mock.calls.flat(),
-      read: (file: string) => readFileSync(join(directory, file), 'utf8'),
-    };
+    const directory = synth.mock.results[0]?.value.directory;
+    return { status: process.exitCode, stderr: print.mock.calls.flat(), directory };
   } finally {
     process.exitCode = undefined;
     vi.unstubAllEnvs();
@@ -39,10 +34,11 @@ async function run(options: Record<string, unknown>) {
 test.each(Object.keys(stages))('for the stage %s, cdk-nag and CDK report no findings', async (stage) => {
   vi.stubEnv('CDK_VALIDATION', 'true');
   const validate = vi.spyOn(AwsSolutionsChecks.prototype, 'validate');
-  const { status, stderr, read } = await run({ stage });
+  const { status, stderr, directory } = await run({ stage });
   expect({ status, stderr }).toEqual({ status: undefined, stderr: [] });
   // CDK writes the file only if it has checked the rules.
-  expect(JSON.parse(read('validation-report.json')).pluginReports).toEqual([]);
+  const report = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
+  expect(report.pluginReports).toEqual([]);
   expect(validate).toHaveBeenCalled();
 });
 
@@ -50,23 +46,15 @@ test('the app prints the message of a wrong setting, or the stack of a programmi
   const message = expect.stringContaining('The stage "prod" is not in infra/stages.ts; ');
   expect(await run({ stage: 'prod' })).toMatchObject({ status: 1, stderr: [message] });
   vi.spyOn(Validations, 'of').mockImplementationOnce(() => JSON.parse('{'));
-  expect(await run({ stage: 'everything', '@aws-cdk/test:run': 'again' })).toMatchObject({
-    status: 1,
-    stderr: [expect.any(SyntaxError)],
-  });
+  const stderr = [expect.any(SyntaxError)];
+  expect(await run({ stage: 'everything', '@aws-cdk/test:run': 'again' })).toMatchObject({ status: 1, stderr });
 });
 
 test('a mistyped setting in infra/stages.ts stops each cdk command, because cdk.json first runs the compiler', async () => {
-  const copy = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  for (const each of ['infra', 'functions', 'tsconfig.json']) cpSync(each, join(copy, each), { recursive: true });
-  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-  const mistyped =
-    "import type { Stage } from './settings.ts';\nexport const stages: Record<string, Stage> = { a: { alarm: {} } };";
-  writeFileSync(join(copy, 'infra/stages.ts'), mistyped);
+  const { directory, run } = copyProject();
+  const mistyped = 'export const stages: Record<string, Stage> = { production: { alarm: {} } };';
+  writeFileSync(join(directory, 'infra/stages.ts'), `import type { Stage } from './settings.ts';\n${mistyped}`);
   const { app } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-  const { status, stdout } = spawnSync('sh', ['-c', app], { cwd: copy, encoding: 'utf8' });
-  expect({ status, stdout }).toEqual({
-    status: 1,
-    stdout: expect.stringContaining("'alarm' does not exist in type"),
-  });
+  const { code, stdout } = await run(['sh', '-c', app]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("'alarm' does not exist in type") });
 });

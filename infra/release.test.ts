@@ -2,7 +2,7 @@ import { type Stack, Tags } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, test } from 'vitest';
-import { onlyIdOf, onlyOf, plain, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
+import { namedValues, onlyIdOf, onlyOf, plain, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
 import type { StackSettings } from './settings.ts';
 
 const template = templateWith();
@@ -12,32 +12,22 @@ const version = `${versionId}.Version`;
 const aliasId = onlyIdOf(template, 'AWS::Lambda::Alias', 'Release');
 const { Properties: alias, DependsOn, UpdatePolicy } = plain(template.toJSON())['Resources'][aliasId];
 const group = onlyOf(template, 'AWS::CodeDeploy::DeploymentGroup', 'Release');
-const application = onlyIdOf(template, 'AWS::CodeDeploy::Application', 'Release');
-const alarms = ['InternalErrors', 'Crashes'].map((name) =>
-  onlyIdOf(template, 'AWS::CloudWatch::Alarm', `ReleaseVersion${name}`),
-);
+const alarmId = (name: string) => onlyIdOf(template, 'AWS::CloudWatch::Alarm', `ReleaseVersion${name}`);
 
 test('CodeDeploy moves the alias live to the new version', () => {
   expect(alias).toEqual({ Name: 'live', FunctionName: functionId, FunctionVersion: version });
-  expect(UpdatePolicy.CodeDeployLambdaAliasUpdate).toEqual({
-    ApplicationName: application,
-    DeploymentGroupName: onlyIdOf(template, 'AWS::CodeDeploy::DeploymentGroup', 'Release'),
-  });
+  const DeploymentGroupName = onlyIdOf(template, 'AWS::CodeDeploy::DeploymentGroup', 'Release');
+  const update = { ApplicationName: group.ApplicationName, DeploymentGroupName };
+  expect(UpdatePolicy).toEqual({ CodeDeployLambdaAliasUpdate: update });
 });
 
 test('the version’s errors are counted from the first request of the canary on', () => {
   expect(propertiesOf(template, 'AWS::Logs::MetricFilter')[DependsOn[0]].FilterPattern).toContain(`"${version}"`);
 });
 
-test('CodeDeploy may only do what it needs to move an alias', () => {
-  const { AssumeRolePolicyDocument: _, ...role } = onlyOf(template, 'AWS::IAM::Role', 'ReleaseDeployments');
-  const policy = 'arn:AWS::Partition:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited';
-  expect(role).toEqual({ ManagedPolicyArns: [policy] });
-});
-
 test('CodeDeploy rolls back if the deployment fails, if an alarm rings, or if a person stops and rolls it back', () => {
   expect(group).toEqual({
-    ApplicationName: application,
+    ApplicationName: onlyIdOf(template, 'AWS::CodeDeploy::Application', 'Release'),
     ServiceRoleArn: `${onlyIdOf(template, 'AWS::IAM::Role', 'ReleaseDeployments')}.Arn`,
     // Ten minutes, because metrics arrive some minutes late.
     DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent10Minutes',
@@ -46,40 +36,31 @@ test('CodeDeploy rolls back if the deployment fails, if an alarm rings, or if a 
       Enabled: true,
       Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
     },
-    AlarmConfiguration: { Enabled: true, Alarms: alarms.map((Name) => ({ Name })) },
+    AlarmConfiguration: {
+      Enabled: true,
+      Alarms: [{ Name: alarmId('InternalErrors') }, { Name: alarmId('Crashes') }],
+    },
   });
 });
 
-test('each version has two alarms of its own, which count only what this version does', () => {
+const ofVersion = { ExecutedVersion: version, FunctionName: functionId, Resource: `${functionId}:live` };
+
+test.each([
+  ['InternalErrors', { Namespace: 'PlantStore', MetricName: `InternalErrors-${version}` }],
+  ['Crashes', { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: namedValues(ofVersion) }],
+])('each version has an alarm %s of its own, which counts only what this version does', (name, metric) => {
   // Without actions: these alarms do not notify a person.
-  const common = {
-    Statistic: 'Sum',
-    Period: 60,
-    EvaluationPeriods: 1,
+  expect(propertiesOf(template, 'AWS::CloudWatch::Alarm')[alarmId(name)]).toEqual({
+    AlarmName: `PlantStore-Version${name}-${version}`,
+    AlarmDescription: expect.stringMatching(/^The newest version .* First: .* sends no message\. /),
     ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+    EvaluationPeriods: 1,
     Threshold: 1,
     TreatMissingData: 'notBreaching',
-    AlarmDescription: expect.stringMatching(/^The newest version .* First: .* sends no message\. /),
-  };
-  expect(alarms.map((id) => propertiesOf(template, 'AWS::CloudWatch::Alarm')[id])).toEqual([
-    {
-      ...common,
-      AlarmName: `PlantStore-VersionInternalErrors-${version}`,
-      Namespace: 'PlantStore',
-      MetricName: `InternalErrors-${version}`,
-    },
-    {
-      ...common,
-      AlarmName: `PlantStore-VersionCrashes-${version}`,
-      Namespace: 'AWS/Lambda',
-      MetricName: 'Errors',
-      Dimensions: [
-        { Name: 'ExecutedVersion', Value: version },
-        { Name: 'FunctionName', Value: functionId },
-        { Name: 'Resource', Value: `${functionId}:live` },
-      ],
-    },
-  ]);
+    Statistic: 'Sum',
+    Period: 60,
+    ...metric,
+  });
 });
 
 test('a release of an ephemeral stack moves all traffic at once', () => {

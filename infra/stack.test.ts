@@ -1,6 +1,6 @@
-import { Template } from 'aws-cdk-lib/assertions';
+import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { EVERYTHING, onlyIdOf, onlyOf, plain, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
+import { EVERYTHING, onlyIdOf, plain, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
 import { ACCESS_TOKENS_KEY, PLANTS_KEY } from './data/tables.ts';
 import { stages } from './stages.ts';
 
@@ -21,44 +21,47 @@ test('the stack outputs the base URL, the tables and the alarm topic', () => {
   });
 });
 
-test('only the service that needs a role may assume it', () => {
-  const roles = Object.values(propertiesOf(templateWith(EVERYTHING), 'AWS::IAM::Role'));
-  const allowed = ['lambda', 'codedeploy', 'apigateway'].map((service) => ({
-    Version: '2012-10-17',
-    Statement: [{ Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: `${service}.amazonaws.com` } }],
-  }));
-  expect(roles.map(({ AssumeRolePolicyDocument }) => AssumeRolePolicyDocument)).toEqual(allowed);
+test('each role can be assumed only by its service, and has no other managed policy', () => {
+  const role = (service: string, ...policies: string[]) => {
+    const Principal = { Service: `${service}.amazonaws.com` };
+    const Statement = [{ Effect: 'Allow', Action: 'sts:AssumeRole', Principal }];
+    const ManagedPolicyArns = policies.map((name) => `arn:AWS::Partition:iam::aws:policy/service-role/${name}`);
+    const AssumeRolePolicyDocument = { Version: '2012-10-17', Statement };
+    return { AssumeRolePolicyDocument, ...(policies.length > 0 && { ManagedPolicyArns }) };
+  };
+  expect(Object.values(propertiesOf(templateWith(EVERYTHING), 'AWS::IAM::Role'))).toEqual([
+    role('lambda'),
+    role('codedeploy', 'AWSCodeDeployRoleForLambdaLimited'),
+    role('apigateway', 'AmazonAPIGatewayPushToCloudWatchLogs'),
+  ]);
+});
+
+test('each log is kept for one month', () => {
+  const logs = Object.values(propertiesOf(template, 'AWS::Logs::LogGroup'));
+  expect(logs).toEqual(logs.map(() => ({ RetentionInDays: 30 })));
 });
 
 const tableWith = (AttributeName: string, AttributeType: 'N' | 'S', others = {}) => ({
-  Type: 'AWS::DynamoDB::Table',
-  DeletionPolicy: 'Retain',
-  UpdateReplacePolicy: 'Retain',
-  Properties: {
-    BillingMode: 'PAY_PER_REQUEST',
-    KeySchema: [{ AttributeName, KeyType: 'HASH' }],
-    AttributeDefinitions: [{ AttributeName, AttributeType }],
-    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-    SSESpecification: { SSEEnabled: true },
-    DeletionProtectionEnabled: true,
-    ...others,
-  },
+  BillingMode: 'PAY_PER_REQUEST',
+  KeySchema: [{ AttributeName, KeyType: 'HASH' }],
+  AttributeDefinitions: [{ AttributeName, AttributeType }],
+  PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  SSESpecification: { SSEEnabled: true },
+  DeletionProtectionEnabled: true,
+  ...others,
 });
 
 // CloudFormation makes a new, empty table if a logical id, a name or a key schema changes. If one must change, add the
 // new table beside the old one, copy the plants, and remove the old one in a later deployment.
 test.each([{}, EVERYTHING])('no deployment replaces or loses a table; each is encrypted and can be restored', (all) => {
-  expect(templateWith(all).findResources('AWS::DynamoDB::Table')).toEqual({
+  const TimeToLiveSpecification = { AttributeName: 'expiresAt', Enabled: true };
+  expect(propertiesOf(templateWith(all), 'AWS::DynamoDB::Table')).toEqual({
     PlantsTable: tableWith('id', 'N'),
-    AccessTokensTable: tableWith('digest', 'S', {
-      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
-    }),
+    AccessTokensTable: tableWith('digest', 'S', { TimeToLiveSpecification }),
   });
   // The local run creates its tables from these.
-  expect([PLANTS_KEY, ACCESS_TOKENS_KEY]).toEqual([
-    { name: 'id', type: 'N' },
-    { name: 'digest', type: 'S' },
-  ]);
+  expect(PLANTS_KEY).toEqual({ name: 'id', type: 'N' });
+  expect(ACCESS_TOKENS_KEY).toEqual({ name: 'digest', type: 'S' });
 });
 
 /** DeletionPolicy and UpdateReplacePolicy of the resource types that the stack keeps. */
@@ -84,30 +87,26 @@ test('an ephemeral stack is deleted completely', () => {
   expect(JSON.stringify(ephemeral.toJSON())).not.toContain('Policy":"Retain');
 });
 
-test('the stage production in infra/stages.ts is protected, and keeps its data', () => {
-  expect(stackWith(stages['production']).terminationProtection).toBe(true);
-});
-
 test.each([
-  [{}, 'PlantStore', true],
-  [{ stage: 'dev' }, 'PlantStore-dev', false],
-  [{ stage: 'dev', ephemeral: true }, 'PlantStore-dev', false],
-  [{ ephemeral: true }, 'PlantStore', false],
-])(
-  'with %j the stack and its dashboard are named %s, with termination protection: %s',
-  (settings, name, isProtected) => {
-    const stack = stackWith(settings);
-    expect(stack.stackName).toBe(name);
-    expect(stack.terminationProtection).toBe(isProtected);
-    // A dashboard name is unique in all regions of an account.
-    const { DashboardName } = onlyOf(Template.fromStack(stack), 'AWS::CloudWatch::Dashboard');
-    expect(DashboardName).toBe(`${name}-AWS::Region`);
-  },
-);
+  ['production of infra/stages.ts', 'PlantStore', true, stages['production']],
+  ['dev', 'PlantStore-dev', false, { stage: 'dev' }],
+  ['production if it is ephemeral', 'PlantStore', false, { ephemeral: true }],
+])('the stage %s has the stack %s, with termination protection: %s', (_, name, isProtected, settings) => {
+  const { stackName, terminationProtection } = stackWith(settings);
+  expect([stackName, terminationProtection]).toEqual([name, isProtected]);
+});
 
 test('each fixed name of another resource contains the name of the stack, so that two stages cannot use the same', () => {
   const resources = resourcesOf(templateWith({ stage: 'dev' }));
-  const properties = ['TableName', 'FunctionName', 'RoleName', 'LogGroupName', 'AlarmName', 'TopicName'];
+  const properties = [
+    'TableName',
+    'FunctionName',
+    'RoleName',
+    'LogGroupName',
+    'AlarmName',
+    'TopicName',
+    'DashboardName',
+  ];
   const names = Object.values(resources)
     .flatMap(({ Properties = {} }) => Object.entries(Properties))
     .flatMap(([property, value]) => (properties.includes(property) ? String(value) : []));

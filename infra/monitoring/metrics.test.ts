@@ -5,9 +5,8 @@ const template = templateWith();
 
 /** Returns the conditions of each metric of a log. */
 function metricsOf(logGroup: string) {
-  const id = onlyIdOf(template, 'AWS::Logs::LogGroup', logGroup);
   const filters = Object.values(propertiesOf(template, 'AWS::Logs::MetricFilter'));
-  const ofLog = filters.filter(({ LogGroupName }) => LogGroupName === id);
+  const ofLog = filters.filter(({ LogGroupName }) => LogGroupName.startsWith(logGroup));
   return Object.fromEntries(
     ofLog.map(({ FilterPattern, MetricTransformations: [{ MetricName, ...metric }, ...others] }) => {
       // Without dimensions, so that CloudWatch adds up both logs.

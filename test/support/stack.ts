@@ -76,6 +76,9 @@ export function plain<T extends object>(part: T): T {
   });
 }
 
+/** The members of an object as CloudFormation's list of names and values. */
+export const namedValues = (members: object) => Object.entries(members).map(([Name, Value]) => ({ Name, Value }));
+
 /** The conditions of a filter, and the operators between them. Their order does not matter. */
 export function conditionsOf(filter: string): Set<string> {
   return new Set(filter.split(/ (and|or|&&|\|\|) /));
