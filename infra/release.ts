@@ -4,7 +4,7 @@ import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-c
 import { Alias, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { CreatePlantFunction } from './function.ts';
-import { addMetricFilter, MINUTE } from './monitoring/metrics.ts';
+import { addMetricFilter, MINUTE } from './monitoring/metric-filter.ts';
 import type { StackSettings } from './settings.ts';
 
 const ALIAS = 'live';

@@ -12,7 +12,8 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { Release } from '../release.ts';
 import type { StackSettings } from '../settings.ts';
-import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
+import { MINUTE } from './metric-filter.ts';
+import { type MonitoredResources, stackMetric } from './metrics.ts';
 
 type AlarmsProps = MonitoredResources & Pick<StackSettings, 'alarms' | 'requestsPerSecond'>;
 

@@ -9,7 +9,8 @@ import {
   LogQueryWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { MINUTE, type MonitoredResources, stackMetric } from './metrics.ts';
+import { MINUTE } from './metric-filter.ts';
+import { type MonitoredResources, stackMetric } from './metrics.ts';
 import { field } from './queries.ts';
 
 const P99 = { statistic: 'p99', period: MINUTE };
