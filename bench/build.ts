@@ -30,7 +30,7 @@ async function bundlePeer(name: string, file: string, atItsBest: boolean): Promi
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
-    alias: { 'node:http': join(import.meta.dirname, '../infra/node-http.cjs') },
+    alias: { 'node:http': join(import.meta.dirname, '../functions/node-http.cjs') },
     define: { 'process.env.AT_ITS_BEST': atItsBest ? '"true"' : 'undefined' },
     // Express and the alias are CommonJS, which needs `require` in an ES module.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },

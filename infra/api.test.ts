@@ -10,8 +10,8 @@ import {
   stackWith,
   templateWith,
 } from '../test/support/stack.ts';
-import { corsHeaders } from './data/cors.ts';
-import { gatewayResponses, NOT_FOUND } from './data/gateway-responses.ts';
+import { corsHeaders } from './data/cors-headers.ts';
+import { gatewayResponses, NOT_FOUND } from './data/gateway-errors.ts';
 
 const template = templateWith();
 const everything = templateWith(EVERYTHING);

@@ -63,7 +63,7 @@ export class CreatePlantFunction extends Construct {
         logLevel: LogLevel.WARNING,
         // Without an identity provider, esbuild omits its code (functions/init.ts).
         define: identityProvider ? {} : { 'process.env.TOKEN_ISSUER': 'undefined' },
-        esbuildArgs: { '--alias:node:http': './infra/node-http.cjs' },
+        esbuildArgs: { '--alias:node:http': './functions/node-http.cjs' },
         // CommonJS packages call `require`, which an ES module does not have.
         banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
       },

@@ -1,5 +1,5 @@
 import type { App } from 'aws-cdk-lib';
-import { requireOrigins } from './data/cors.ts';
+import { requireOrigins } from './data/cors-headers.ts';
 
 /** The stage that `npx cdk deploy` deploys if `-c stage=NAME` does not select another one. */
 export const PRODUCTION = 'production';

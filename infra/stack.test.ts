@@ -1,7 +1,7 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { EVERYTHING, onlyIdOf, plain, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
-import { ACCESS_TOKENS_KEY, PLANTS_KEY } from './data/tables.ts';
+import { ACCESS_TOKENS_KEY, PLANTS_KEY } from './data/table-keys.ts';
 import { stages } from './stages.ts';
 
 const template = templateWith();

@@ -1,6 +1,6 @@
 import { paginateScan } from '@aws-sdk/client-dynamodb';
 import { fromItem } from '../functions/create-plant/plant.ts';
-import { PLANTS_TABLE } from '../infra/data/tables.ts';
+import { PLANTS_TABLE } from '../infra/data/table-keys.ts';
 import { command } from './command.ts';
 import { printable } from './printable.ts';
 import { findTable } from './table.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requireOrigins } from './cors.ts';
+import { requireOrigins } from './cors-headers.ts';
 
 test('accepts no origin, all origins, and some', () => {
   const some = ['https://a.example', 'http://localhost:5173', 'https://xn--bcher-kva.example'];

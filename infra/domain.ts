@@ -1,0 +1,35 @@
+import { EndpointAccessMode, EndpointType, type RestApi, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
+import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
+import type { Construct } from 'constructs';
+import type { Stage } from './settings.ts';
+
+/**
+ * TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). A change
+ * can take an hour (hashicorp/terraform-provider-aws issues 45167 and 45741). Meanwhile, the API serves requests, but is
+ * UPDATING ("How to change a security policy") and may reject other changes, so deploy nothing else with it.
+ */
+export const TLS_1_2_OR_NEWER = {
+  securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
+  endpointAccessMode: EndpointAccessMode.BASIC,
+};
+
+/** Adds a custom domain name with a certificate that is validated, and renewed, through DNS. */
+export function addDomain(scope: Construct, restApi: RestApi, domain: Required<Stage>['domain']): void {
+  const { name: domainName, hostedZoneId } = domain;
+  const zone = HostedZone.fromHostedZoneId(scope, 'HostedZone', hostedZoneId);
+  const validation = CertificateValidation.fromDns(zone);
+  const target = restApi.addDomainName('Domain', {
+    domainName,
+    certificate: new Certificate(scope, 'Certificate', { domainName, validation }),
+    endpointType: EndpointType.REGIONAL,
+    ...TLS_1_2_OR_NEWER,
+  });
+  new ARecord(scope, 'Record', {
+    zone,
+    // The trailing dot marks a full name. Without it, CDK appends the zone's name, which is unknown here.
+    recordName: `${domainName}.`,
+    target: RecordTarget.fromAlias(new ApiGatewayDomain(target)),
+  });
+}
