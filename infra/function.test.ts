@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
-import { EVERYTHING, onlyIdOf, onlyOf, templateWith } from '../test/support/stack.ts';
+import { EVERYTHING, idOf, onlyOf, templateWith } from '../test/support/stack.ts';
 
 const template = templateWith();
 const { Code: _, ...createPlant } = onlyOf(template, 'AWS::Lambda::Function', 'CreatePlant');
+
+const Variables = {
+  PLANTS_TABLE_NAME: 'PlantsTable',
+  ACCESS_TOKENS_TABLE_NAME: 'AccessTokensTable',
+  AWS_ENDPOINT_URL_DYNAMODB: 'https://dynamodb.AWS::Region.AWS::URLSuffix',
+};
 
 test('the function has this handler, runtime, memory and time, and no limit of its concurrency', () => {
   expect(createPlant).toEqual({
@@ -13,24 +19,17 @@ test('the function has this handler, runtime, memory and time, and no limit of i
     // With less memory, a cold start takes several times longer. With more, it still waits for DynamoDB.
     MemorySize: 512,
     Timeout: 10,
-    Role: `${onlyIdOf(template, 'AWS::IAM::Role', 'CreatePlant')}.Arn`,
+    Role: `${idOf(template, 'AWS::IAM::Role', 'CreatePlant')}.Arn`,
     // No log level: a level above INFO would drop the lines that metrics count.
-    LoggingConfig: { LogFormat: 'JSON', LogGroup: onlyIdOf(template, 'AWS::Logs::LogGroup', 'CreatePlant') },
-    Environment: {
-      Variables: {
-        PLANTS_TABLE_NAME: 'PlantsTable',
-        ACCESS_TOKENS_TABLE_NAME: 'AccessTokensTable',
-        AWS_ENDPOINT_URL_DYNAMODB: 'https://dynamodb.AWS::Region.AWS::URLSuffix',
-      },
-    },
+    LoggingConfig: { LogFormat: 'JSON', LogGroup: idOf(template, 'AWS::Logs::LogGroup', 'CreatePlant') },
+    Environment: { Variables },
   });
 });
 
 test('the function gets the settings as variables', () => {
   const stack = templateWith({ ...EVERYTHING, allowOrigins: ['https://a.example', 'https://b.example'] });
-  const { Variables } = onlyOf(stack, 'AWS::Lambda::Function', 'CreatePlant').Environment;
-  expect(Variables).toEqual({
-    ...createPlant.Environment.Variables,
+  expect(onlyOf(stack, 'AWS::Lambda::Function', 'CreatePlant').Environment.Variables).toEqual({
+    ...Variables,
     ALLOW_ORIGINS: 'https://a.example,https://b.example',
     TOKEN_ISSUER: 'https://id.example.com',
     TOKEN_AUDIENCE: 'plants,gardens',

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { EVERYTHING, namedValues, onlyIdOf, onlyOf, templateWith } from '../../test/support/stack.ts';
+import { EVERYTHING, idOf, namedValues, onlyOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
 const everything = templateWith(EVERYTHING);
-const topic = onlyIdOf(template, 'AWS::SNS::Topic');
-const functionId = onlyIdOf(template, 'AWS::Lambda::Function', 'CreatePlant');
+const topic = idOf(template, 'AWS::SNS::Topic');
+const functionId = idOf(template, 'AWS::Lambda::Function', 'CreatePlant');
 const Dimensions = namedValues({ FunctionName: functionId, Resource: `${functionId}:live` });
 const ofAlias = { Namespace: 'AWS/Lambda', Statistic: 'Sum', Period: 60, Dimensions };
 const ofApi = { Namespace: 'AWS/ApiGateway', Dimensions: namedValues({ ApiName: 'PlantStore' }) };
@@ -53,7 +53,7 @@ test.each([
 
 test('a release that fails or is stopped is published to the topic, with a link to the runbook', () => {
   const { EventPattern, Targets, State } = onlyOf(everything, 'AWS::Events::Rule');
-  const application = [onlyIdOf(everything, 'AWS::CodeDeploy::Application', 'Release')];
+  const application = [idOf(everything, 'AWS::CodeDeploy::Application', 'Release')];
   expect(State).toBe('ENABLED');
   // "Monitoring deployments with Amazon CloudWatch Events".
   expect(EventPattern).toEqual({
@@ -79,7 +79,7 @@ test('only CloudWatch and EventBridge can use the topic and its key, and only wi
     { ...use, Principal: cloudWatch, Condition },
     { ...use, Principal: events },
   ]);
-  expect(onlyOf(template, 'AWS::SNS::Topic')).toEqual({ KmsMasterKeyId: `${onlyIdOf(template, 'AWS::KMS::Key')}.Arn` });
+  expect(onlyOf(template, 'AWS::SNS::Topic')).toEqual({ KmsMasterKeyId: `${idOf(template, 'AWS::KMS::Key')}.Arn` });
   const publish = { Effect: 'Allow', Action: 'sns:Publish', Resource: topic, Sid: expect.anything() };
   expect(onlyOf(template, 'AWS::SNS::TopicPolicy').PolicyDocument.Statement).toEqual([
     { ...publish, Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onlyIdOf, onlyOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
+import { idOf, onlyOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
 const { DashboardBody, DashboardName } = onlyOf(template, 'AWS::CloudWatch::Dashboard');
@@ -10,9 +10,9 @@ const graph = (title: string, metrics: unknown[]) => {
   return { title, region: 'AWS::Region', metrics, view: 'timeSeries', yAxis: { left: { min: 0 } } };
 };
 
-test('the dashboard shows, for three hours, the alarms that notify a person, and exactly these metrics', () => {
-  const lambda = onlyIdOf(template, 'AWS::Lambda::Function', 'CreatePlant');
-  const logGroup = onlyIdOf(template, 'AWS::Logs::LogGroup', 'CreatePlant');
+test('the dashboard shows, for three hours, the alarms that notify a person, these metrics and this query', () => {
+  const lambda = idOf(template, 'AWS::Lambda::Function', 'CreatePlant');
+  const logGroup = idOf(template, 'AWS::Logs::LogGroup', 'CreatePlant');
   const alarms = Object.entries(propertiesOf(template, 'AWS::CloudWatch::Alarm'));
   const notifying = alarms.filter(([, { AlarmActions }]) => AlarmActions);
   const api = ['ApiName', 'PlantStore'];

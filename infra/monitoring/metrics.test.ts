@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conditionsOf, onlyIdOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
+import { conditionsOf, idOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
 
@@ -18,7 +18,7 @@ function metricsOf(logGroup: string) {
 }
 
 test('the metrics count the errors of the function from its log', () => {
-  const version = `${onlyIdOf(template, 'AWS::Lambda::Version', 'CreatePlant')}.Version`;
+  const version = `${idOf(template, 'AWS::Lambda::Version', 'CreatePlant')}.Version`;
   expect(metricsOf('CreatePlant')).toEqual({
     Faults: conditionsOf('$.message.error >= 500'),
     Throttled: conditionsOf('$.message.error = 429'),

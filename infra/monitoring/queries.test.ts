@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { conditionsOf, onlyIdOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
+import { conditionsOf, idOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
-const logGroups = ['CreatePlant', 'Api'].map((name) => onlyIdOf(template, 'AWS::Logs::LogGroup', name));
+const logGroups = ['CreatePlant', 'Api'].map((name) => idOf(template, 'AWS::Logs::LogGroup', name));
 // The only id that is in both logs, and that a client cannot choose.
 const ID = 'coalesce(message.extendedRequestId, extendedRequestId) as id';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
+import { App, type CfnResource } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { PRODUCTION, type StackSettings, type Stage, withDefaults } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
@@ -41,6 +41,14 @@ export function templateWith(settings: Partial<StackSettings> = {}): Template {
   return template;
 }
 
+/** The template of production after a property of the resource at this path has changed. */
+export function templateAfter(path: string, property: string, value: string): Template {
+  const stack = stackWith();
+  const resource = stack.node.findAll().find((each) => each.node.path === `PlantStore/${path}/Resource`);
+  (resource as CfnResource).addPropertyOverride(property, value);
+  return Template.fromStack(stack);
+}
+
 /** The properties of all resources of a type by their logical ids. A reference is a text, such as `ID` or `ID.Arn`. */
 export function propertiesOf(template: Template, type: string) {
   const resources = Object.entries(plain(template.findResources(type)));
@@ -48,16 +56,15 @@ export function propertiesOf(template: Template, type: string) {
 }
 
 /** The logical id of the only resource of a type, or of the one whose id begins with `name`. */
-export function onlyIdOf(template: Template, type: string, name = ''): string {
-  const [id, ...others] = Object.keys(template.findResources(type)).filter((each) => each.startsWith(name));
-  if (id === undefined) throw new Error(`The template has no ${type} ${name}.`);
-  if (others.length > 0) throw new Error(`The template has more than one ${type} ${name}: ${id}, ${others}.`);
-  return id;
+export function idOf(template: Template, type: string, name = ''): string {
+  const ids = Object.keys(template.findResources(type)).filter((id) => id.startsWith(name));
+  if (ids.length !== 1) throw new Error(`The template must have one ${type} ${name}, but has: ${ids}`);
+  return ids.join();
 }
 
 /** The properties of the resource with this id. */
 export function onlyOf(template: Template, type: string, name = '') {
-  return propertiesOf(template, type)[onlyIdOf(template, type, name)];
+  return propertiesOf(template, type)[idOf(template, type, name)];
 }
 
 /** Bundles the function, which takes seconds. Returns the folder of the bundle. */
@@ -80,6 +87,4 @@ export function plain<T extends object>(part: T): T {
 export const namedValues = (members: object) => Object.entries(members).map(([Name, Value]) => ({ Name, Value }));
 
 /** The conditions of a filter, and the operators between them. Their order does not matter. */
-export function conditionsOf(filter: string): Set<string> {
-  return new Set(filter.split(/ (and|or|&&|\|\|) /));
-}
+export const conditionsOf = (filter: string) => new Set(filter.split(/^(filter) | (and|or|&&|\|\|) /));
