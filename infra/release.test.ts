@@ -75,7 +75,8 @@ test('a release of an ephemeral stack moves all traffic at once', () => {
 
 test('withoutCanary only removes the update policy of the alias', () => {
   const expected = structuredClone(template.toJSON());
-  delete expected['Resources'][aliasId].UpdatePolicy;
+  for (const id of Object.keys(template.findResources('AWS::Lambda::Alias')))
+    delete expected['Resources'][id].UpdatePolicy;
   expect(templateWith({ withoutCanary: true }).toJSON()).toEqual(expected);
 });
 
