@@ -18,9 +18,9 @@ export async function startFakeServices() {
   const key = newKey();
   respondWith(async (request, response) => {
     if (request.method === 'GET') return discovery(url, [published(key)])(request, response);
-    const { Key, ReturnConsumedCapacity } = JSON.parse(await text(request));
+    const { TableName, Key, ReturnConsumedCapacity } = JSON.parse(await text(request));
     const output = {
-      ConsumedCapacity: ReturnConsumedCapacity && { CapacityUnits: 1 },
+      ConsumedCapacity: ReturnConsumedCapacity && { TableName, CapacityUnits: 1 },
       Item: Key?.digest.S === ITEM.digest.S ? ITEM : undefined,
     };
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(output));

@@ -110,7 +110,10 @@ test('fails if the service accepts an unknown token', async () => {
   const endpoint = await startDynamoDbProxy(engine, async (_, input, send) => {
     const response = await send(input);
     if (input.Key?.['digest']?.S !== item.digest.S) return response;
-    return { ...response, body: JSON.stringify({ Item: item, ConsumedCapacity: {} }) };
+    return {
+      ...response,
+      body: JSON.stringify({ Item: item, ConsumedCapacity: { TableName: engine.accessTokensTable } }),
+    };
   });
   const failed = ['rejects an unknown token'];
   expect(await smoke(await startLocalRun(endpoint))).toMatchObject({ code: 1, failed });
