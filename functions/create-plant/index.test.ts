@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -57,35 +58,21 @@ test('the priming event of init stores and logs nothing, even if the table has i
   expect(log).toEqual([]);
 });
 
-test('logs a creation by somebody who invokes the function without API Gateway', async () => {
-  const { headers, body } = eventWith();
-  await responseTo({ headers, body });
-  expect(log.map((line) => JSON.parse(line))).toMatchObject([{ outcome: 'succeeded', tokenName: 'development' }]);
+test('init and the first request use one connection to the database', async () => {
+  const connected = vi.fn();
+  subscribe('net.client.socket', connected);
+  const handler = await importHandler();
+  await handler(eventWith(), contextWith());
+  unsubscribe('net.client.socket', connected);
+  expect(connected).toHaveBeenCalledOnce();
 });
 
-const MONSTERA = '{"id":400500,"name":"Monstera deliciosa","tag":"climber"}';
-
-// Some requests need the plant of the first one.
-test.each([
-  ['creates a plant', MONSTERA, { name: 'Monstera deliciosa', tag: 'climber' }],
-  ['creates the same plant again, and changes nothing', MONSTERA, { name: 'Monstera deliciosa', tag: 'climber' }],
-  [
-    'takes the last of two ids and names, in any notation, and ignores other members',
-    '\n{"id":"overruled","x":[{}],"name":7,"constructor":2,"n\\u0061me":"\\u0000\\ud83c\\udf31" ,\t"id": -70.0e-1}',
-    { name: '\0🌱' },
-  ],
-  [
-    'rejects another plant with the same id',
-    '{"id":400500,"name":"Aloe"}',
-    { error: 409, message: 'The id 400500 is in use by a different plant; use another id.' },
-  ],
-  [
-    'rejects a plant without a name',
-    '{"id":400501}',
-    { error: 400, message: 'The member name is missing; it must be a string of well-formed Unicode.' },
-  ],
-])('%s', async (_, body, response) => {
-  expect(await responseToBody(body)).toEqual(response);
+test('takes the last of two ids and names, in any notation, and ignores other members', async () => {
+  await engine.clear(engine.plantsTable);
+  const overruled = '"id":"overruled","x":[{}],"name":7,"constructor":2';
+  const body = `\n{${overruled},"n\\u0061me":"\\u0000\\ud83c\\udf31" ,\t"id": -70.0e-1}`;
+  expect(await responseToBody(body)).toEqual({ name: '\0🌱' });
+  expect(await engine.stored(-7n)).toEqual({ id: '-7', name: '\0🌱' });
 });
 
 // The number of random inputs for each property.
@@ -134,12 +121,16 @@ test('responds to any token, media type and body with a success or a client erro
   );
 });
 
-test.each([null, undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 }, { headers: { authorization: 7 } }])(
-  'responds with an Error to the invalid event %j',
+test.for([undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 }])(
+  'responds to the event %j with error 401',
   async (event) => {
-    expect(await responseTo(event)).toHaveProperty('error');
+    expect(await responseTo(event)).toHaveProperty('error', 401);
   },
 );
+
+test.each([null, { headers: { authorization: 7 } }])('responds to the event %j with error 500', async (event) => {
+  expect(await responseTo(event)).toHaveProperty('error', 500);
+});
 
 test('never logs a token, a digest or a body, and never responds with a token', async () => {
   const secretToken = `plantstore_${'S'.repeat(43)}`;
