@@ -17,6 +17,8 @@ export default defineConfig({
       project(1, 'functions', ['functions/**/*.test.ts']),
       project(2, 'others', ['{infra,tools}/**/*.test.ts', 'test/*.test.ts']),
     ],
+    // By default, a failure shows two objects as `{ error: 400, …(1) }`.
+    chaiConfig: { truncateThreshold: 400 },
     // Logs of tests that pass would hide the failures.
     silent: 'passed-only',
     // Only for tests that hang. The slowest test takes 20 s on a busy machine.
