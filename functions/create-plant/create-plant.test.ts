@@ -15,11 +15,8 @@ const dynamoDb = new DynamoDb(new Connection(60_000));
 const create = (body: NewPlant, table = engine.plantsTable) => createPlant(dynamoDb, table)({ body }, contextWith());
 
 let lastId = 0n;
-/** An id that no other test of this file uses. */
-function freeId(): bigint {
-  lastId += 1n;
-  return lastId;
-}
+/** Returns an id that no other test of this file uses. */
+const freeId = () => ++lastId;
 
 const ALOE = { name: 'Aloe', tag: 'succulent' };
 

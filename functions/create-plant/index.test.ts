@@ -30,10 +30,7 @@ async function responseTo(event: unknown) {
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
 test('a request without a token is error 401, and a line of the log, which the alarms count', async () => {
-  expect(await responseTo(eventWith({ headers: {} }))).toEqual({
-    error: 401,
-    message: 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".',
-  });
+  expect(await responseTo(eventWith({ headers: {} }))).toHaveProperty('error', 401);
   const lines = log.map((line) => JSON.parse(line));
   expect(lines).toMatchObject([{ operation: 'createPlant', outcome: 'rejected', error: 401, version: '7' }]);
   // If the log were not the first middleware, it would be null.
@@ -122,20 +119,19 @@ test('responds to any token, media type and body with a success or a client erro
 });
 
 test.for([undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 }])(
-  'responds to the event %j with error 401',
+  'event %j gets error 401',
   async (event) => {
     expect(await responseTo(event)).toHaveProperty('error', 401);
   },
 );
 
-test.each([null, { headers: { authorization: 7 } }])('responds to the event %j with error 500', async (event) => {
+test.for([null, { headers: { authorization: 7 } }])('event %j gets error 500', async (event) => {
   expect(await responseTo(event)).toHaveProperty('error', 500);
 });
 
 test('never logs a token, a digest or a body, and never responds with a token', async () => {
   const secretToken = `plantstore_${'S'.repeat(43)}`;
-  const digests = [digestOf(DEVELOPMENT_TOKEN), digestOf(secretToken)];
-  const secrets = [DEVELOPMENT_TOKEN, secretToken, ...digests, 'secret plant'];
+  const secrets = [DEVELOPMENT_TOKEN, secretToken].flatMap((token) => [token, digestOf(token)]);
   const events: Partial<APIGatewayProxyEvent>[] = [
     {},
     { body: '{"id":1,"name":"a secret plant"' },
@@ -148,5 +144,5 @@ test('never logs a token, a digest or a body, and never responds with a token', 
     expect(JSON.stringify(await responseTo(eventWith(changes)))).not.toContain(secretToken);
   }
   expect(log).toHaveLength(events.length);
-  for (const secret of secrets) expect(log.join()).not.toContain(secret);
+  for (const secret of [...secrets, 'secret plant']) expect(log.join()).not.toContain(secret);
 });

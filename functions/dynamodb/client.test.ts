@@ -1,5 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { type ClientRequest, createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { type ClientRequest, createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,7 +62,7 @@ const stallInBody: RequestListener = (_, response) => void response.writeHead(20
 test('sends a signed request, and signs each attempt', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
   onTestFinished(() => void vi.useRealTimers());
-  const requests: { method: unknown; url: unknown; headers: IncomingHttpHeaders; body: unknown }[] = [];
+  const requests: object[] = [];
   const { dynamoDb } = await startDatabase(async (request, response) => {
     const { method, url, headers } = request;
     requests.push({ method, url, headers, body: JSON.parse(await text(request)) });
@@ -100,29 +100,14 @@ test.concurrent.each([
   expect(await readFrom(failure(400, name))).toMatchObject({ result, attempts: 3 });
 });
 
-/** Makes 20 calls to a throttled database at once. Returns their errors, and their durations in ms. */
-async function throttledCalls(timeoutMs: number) {
+test.concurrent('waits for a random time after throttling, but not longer than the call may take', async () => {
   const { dynamoDb } = await startDatabase(THROTTLED);
-  const calls = Array.from({ length: 20 }, async () => {
-    const start = performance.now();
-    const error = await dynamoDb.call('GetItem', READ, KEY, timeoutMs).catch((thrown) => thrown);
-    return { error, ms: performance.now() - start };
-  });
-  return Promise.all(calls);
-}
-
-test.concurrent('waits for a random time after throttling, in total up to 1.5 s', async () => {
-  const durations = (await throttledCalls(LONG_MS)).map(({ ms }) => ms);
-  // By chance, none of 20 calls waits for more than 400 ms in 1 of 10^15 runs.
-  expect(Math.max(...durations)).toBeGreaterThan(400);
-  expect(Math.max(...durations) - Math.min(...durations)).toBeGreaterThan(100);
-});
-
-test.concurrent('throws 504 with the cause if the time ends during the wait for the next attempt', async () => {
-  const errors = (await throttledCalls(250)).map(({ error }) => ({ error: error.error, cause: error.cause?.name }));
-  // By chance, some calls make three attempts in this time, but not all. On a busy machine, some get no response.
-  expect(errors).toContainEqual({ error: 504, cause: 'ThrottlingException' });
-  expect(errors.filter(({ error }) => error !== 504 && error !== 429)).toEqual([]);
+  const calls = Array.from({ length: 40 }, () => dynamoDb.call('GetItem', READ, KEY, 700).catch((thrown) => thrown));
+  const errors = (await Promise.all(calls)).map(({ error, cause }) => `${error} ${cause?.name}`);
+  // Their waits take up to 1.5 s in total. By chance, all or none of 40 calls end in 700 ms in 1 of 10^10 runs.
+  expect(errors).toEqual(expect.arrayContaining(['429 ThrottlingException', '504 ThrottlingException']));
+  // On a busy machine, the cause of a 504 can be that there was no response.
+  expect(errors.filter((error) => !/^(429|504) /.test(error))).toEqual([]);
 });
 
 test.concurrent.each([
@@ -133,41 +118,32 @@ test.concurrent.each([
   expect(await readFrom(respond(400, body))).toMatchObject({ result, attempts: 1 });
 });
 
-/** Ends only by a timeout. */
-const HANGS: [string, RequestListener][] = [
-  ['never responds', () => {}],
-  [
-    'sends headers without end',
-    ({ socket }) => {
-      socket.write('HTTP/1.1 200 OK\r\n');
-      const timer = setInterval(() => socket.write('x-slow: x\r\n'), 50);
-      socket.once('close', () => clearInterval(timer));
-    },
-  ],
-  ['stalls within its response', stallInBody],
-  [
-    'switches protocols',
-    ({ socket }) => void socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
-  ],
-];
+const sendHeadersWithoutEnd: RequestListener = ({ socket }) => {
+  socket.write('HTTP/1.1 200 OK\r\n');
+  const timer = setInterval(() => socket.write('x-slow: x\r\n'), 50);
+  socket.once('close', () => clearInterval(timer));
+};
+const SWITCH_PROTOCOLS = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
+const abortInBody: RequestListener = (_, response) => {
+  response.writeHead(200, { 'content-length': 99 }).write('{');
+  sleep(20).then(() => response.destroy());
+};
 
-const FAILURES: [string, RequestListener][] = [
+test.concurrent.each<[string, RequestListener]>([
+  ['never responds', () => {}],
+  ['sends headers without end', sendHeadersWithoutEnd],
+  ['stalls within its response', stallInBody],
+  ['switches protocols', ({ socket }) => void socket.end(SWITCH_PROTOCOLS)],
+  ['resets the connection', (request) => request.socket.destroy()],
+  ['aborts its response', abortInBody],
   ['responds with 500', failure(500, 'InternalServerError')],
   ['responds with 500 and the capacity', respond(500, SUCCESS)],
   ['responds with 403 in HTML', respond(403, '<html></html>')],
   ['responds with an empty 502', respond(502, '')],
-  ['resets the connection', (request) => request.socket.destroy()],
-  [
-    'aborts its response',
-    (_, response) => {
-      response.writeHead(200, { 'content-length': 99 }).write('{');
-      sleep(20).then(() => response.destroy());
-    },
-  ],
-  ['responds with half a JSON document', respond(200, '{"Item":')],
   ['responds with nothing', respond(200, '')],
-  ['responds with an empty object', respond(200, '{}')],
   ['responds with null', respond(200, 'null')],
+  ['responds with half a JSON document', respond(200, '{"Item":{"name":{"S":"secret"}')],
+  ['returns no capacity', respond(200, '{"Item":{"name":{"S":"secret"}}}')],
   ['returns no name of a table', respond(200, '{"ConsumedCapacity":{"CapacityUnits":1}}')],
   ['names another table', respond(200, '{"ConsumedCapacity":{"TableName":"AccessTokens"}}')],
   ['returns an item with another key', respond(200, JSON.stringify({ ...JSON.parse(SUCCESS), ...OTHER }))],
@@ -175,30 +151,11 @@ const FAILURES: [string, RequestListener][] = [
   ['returns a failed condition without an item', failedCondition()],
   ['sends more than 3 MB', respond(200, `${SUCCESS}${' '.repeat(3_000_000)}`)],
   ['names its error by 300,000 characters', respond(500, `{"__type":"${'x'.repeat(300_000)}"}`)],
-];
-
-test.concurrent.each([
-  ...HANGS.map(([title, listener]) => ({ title, listener, silenceMs: 200 })),
-  ...FAILURES.map(([title, listener]) => ({ title, listener, silenceMs: LONG_MS })),
-])('throws 503 if the database $title, after three attempts', async ({ listener, silenceMs }) => {
-  const result = { error: 503, message: 'The database failed or did not respond. Try again.' };
-  expect(await readFrom(listener, { silenceMs })).toMatchObject({ result, attempts: 3 });
+])('throws 503 if the database %s, after three attempts, and does not quote it', async (_, listener) => {
+  const cause = { message: expect.not.stringContaining('secret') };
+  const result = { error: 503, message: 'The database failed or did not respond. Try again.', cause };
+  expect(await readFrom(listener, { silenceMs: 500 })).toMatchObject({ result, attempts: 3 });
 });
-
-test('throws 503 if the connection is refused', async () => {
-  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = 'http://127.0.0.1:1';
-  const call = new DynamoDb().call('GetItem', READ, KEY, LONG_MS);
-  await expect(call).rejects.toMatchObject({ error: 503, cause: { code: 'ECONNREFUSED' } });
-});
-
-test.each(['{"Item":{"name":{"S":"secret"}}}', '{"Item":{"name":{"S":"secret"}'])(
-  'does not include the invalid response %s in the error',
-  async (body) => {
-    const { result } = await readFrom(respond(200, body));
-    const message = `The response with status 200 and ${body.length} characters is not DynamoDB's.`;
-    expect(result).toMatchObject({ cause: { message } });
-  },
-);
 
 test('sends 300 parallel calls at once, and later tries only one of their connections, if all are dead', async () => {
   const connections = new Set<Socket>();
@@ -227,25 +184,17 @@ test('reuses the connection for the next call, and leaves no timer that keeps th
   expect(timers(), 'timers').toBeLessThanOrEqual(before);
 });
 
-test.concurrent('reads a response that arrives slowly, and in parts of a character, as long as it is not silent', async () => {
+test.concurrent('reads a response that arrives slowly, in parts of a character, while it is not silent', async () => {
   const item = { ...KEY, name: { S: '🌱'.repeat(9) } };
   const body = Buffer.from(JSON.stringify({ ...JSON.parse(SUCCESS), Item: item }));
-  const { attempts, result } = await readFrom(
-    async (_, response) => {
-      for (let start = 0; start < body.length; start += 9) {
-        response.write(body.subarray(start, start + 9));
-        await sleep(100);
-      }
-      response.end();
-    },
-    { silenceMs: 1000 },
-  );
-  expect({ attempts, result }).toEqual({ attempts: 1, result: item });
-});
-
-test('returns the item that does not meet the condition', async () => {
-  const item = { name: { S: 'Aloe' }, ...KEY };
-  expect(await readFrom(failedCondition({ Item: item }))).toEqual({ attempts: 1, result: item });
+  const sendSlowly: RequestListener = async (_, response) => {
+    for (let start = 0; start < body.length; start += 9) {
+      response.write(body.subarray(start, start + 9));
+      await sleep(100);
+    }
+    response.end();
+  };
+  expect(await readFrom(sendSlowly, { silenceMs: 1000 })).toEqual({ attempts: 1, result: item });
 });
 
 test('does not take the response to another request for its own, and closes that connection', async () => {
@@ -271,21 +220,12 @@ test('does not take the response to another request for its own, and closes that
 test('throws if an environment variable is missing or empty', () => {
   vi.stubEnv('AWS_REGION', '');
   onTestFinished(() => void vi.unstubAllEnvs());
-  expect(() => new DynamoDb()).toThrow(
-    'The environment variable AWS_REGION is missing or empty; the stack or Lambda must set it.',
-  );
+  expect(() => new DynamoDb()).toThrow('The environment variable AWS_REGION is missing or empty; the stack or Lambda');
 });
 
-test.each([
-  ['50 ms', 'does not respond', () => {}, 50],
-  ['0 ms', 'does not respond', () => {}, 0],
-  ['-100 ms', 'does not respond', () => {}, -100],
-  ['300 ms', 'stalls within its response', stallInBody, 300],
-])('throws 504 if the time is %s and the database %s', async (_, __, listener, timeoutMs) => {
-  const result = {
-    error: 504,
-    message: 'The database took too long to respond. Try again.',
-    cause: { name: 'AbortError' },
-  };
-  expect(await readFrom(listener, { timeoutMs })).toMatchObject({ result });
+test.each([300, 0, -100])('throws 504 if a complete response takes longer than %i ms', async (timeoutMs) => {
+  for (const listener of [() => {}, stallInBody]) {
+    const result = { error: 504, message: 'The database took too long to respond. Try again.' };
+    expect(await readFrom(listener, { timeoutMs })).toMatchObject({ result });
+  }
 });

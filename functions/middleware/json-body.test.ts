@@ -33,20 +33,22 @@ test.each(['application/json', 'APPLICATION/Json', ' application/json\t;\tcharse
   },
 );
 
+const TYPES = [
+  'text/plain',
+  'application/jsonx',
+  'application/json\u00a0',
+  'application/json\n',
+  'application/json, x',
+];
 test.each([
-  ['text/plain', '"text/plain"'],
-  ['application/jsonx', '"application/jsonx"'],
-  ['application/json\u00a0', '"application/json\u00a0"'],
-  ['application/json\n', '"application/json\\n"'],
-  ['application/json, text/plain', '"application/json, text/plain"'],
-  ['x'.repeat(40), `"${'x'.repeat(40)}"`],
-  ['x'.repeat(41), `"${'x'.repeat(40)}…"`],
+  ...[...TYPES, 'x'.repeat(40)].map((type) => [type, type]),
+  ['x'.repeat(41), `${'x'.repeat(40)}…`],
   // Half of a surrogate pair is replaced.
-  [`${'x'.repeat(39)}🌱`, `"${'x'.repeat(39)}\ufffd…"`],
-])('returns 415 and quotes at most 40 characters of the Content-Type $0', async (contentType, quoted) => {
+  [`${'x'.repeat(39)}🌱`, `${'x'.repeat(39)}\ufffd…`],
+])('returns 415 and quotes at most 40 characters of the Content-Type %j', async (contentType, quoted) => {
   await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
     error: 415,
-    message: `The Content-Type was ${quoted}; it must be application/json.`,
+    message: `The Content-Type was ${JSON.stringify(quoted)}; it must be application/json.`,
   });
 });
 
@@ -74,7 +76,6 @@ test.each<[string, Partial<APIGatewayProxyEvent>, number, string]>([
   ['without a Content-Type', { headers: {} }, 415, NO_TYPE],
   ['without a body', { body: null }, 400, NO_BODY],
   ['with an empty body', { body: '' }, 400, NO_BODY],
-  ['with an empty body in base64', inBase64(''), 400, NO_BODY],
   ['with a byte order mark', { body: '\ufeff{}' }, 400, BYTE_ORDER_MARK],
   ['with a byte order mark in base64', inBase64('\ufeff{}'), 400, BYTE_ORDER_MARK],
   ['that is compressed', inBase64(gzipSync('{}')), 400, NOT_UTF8],
@@ -106,19 +107,13 @@ test.each<[string, bigint]>([
   expect(await idOf(text)).toEqual({ name: 'x', id });
 });
 
-test.each([
-  '1.00000000000000001',
-  '15.05e1',
-  '150.5e-1',
-  '1.5e-1',
-  '1e-400',
-  '1e300',
-  '9007199254740992.0',
-  '99999999999999999999',
-  '9'.repeat(1_000_000),
-])('parses the id $0 as a NumberText, which the validator rejects', async (text) => {
-  expect(await idOf(text)).toEqual({ name: 'x', id: new NumberText(text) });
-});
+const INEXACT = '1.00000000000000001 15.05e1 150.5e-1 1.5e-1 1e-400 1e300 9007199254740992.0 99999999999999999999';
+test.each([...INEXACT.split(' '), '9'.repeat(1_000_000)])(
+  'parses the id $0 as a NumberText, which the validator rejects',
+  async (text) => {
+    expect(await idOf(text)).toEqual({ name: 'x', id: new NumberText(text) });
+  },
+);
 
 test.each([
   ['the last of duplicate ids', '{"id":9007199254740993,"id":1}', { id: 1n }],
