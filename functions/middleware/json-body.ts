@@ -23,8 +23,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Parses the body. The id becomes a bigint.
  *
  * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
- * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, is a number, or has
- * the member `__proto__` or `constructor.prototype`.
+ * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), has a byte order mark, is not JSON,
+ * is a number, or has the member `__proto__` or `constructor.prototype`.
  */
 export function jsonBody(): Middleware {
   // TypeScript rejects Middy's parser, because the body of its event is a text. The parser uses only the body.
