@@ -1,24 +1,22 @@
-import { expect, inject, test } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { plantWith } from '../../test/support/plant.ts';
 import { DynamoDb } from '../dynamodb/client.ts';
+import { Connection } from '../dynamodb/connection.ts';
 import { createPlant } from './create-plant.ts';
 import type { NewPlant } from './plant.ts';
 
 const engine = closedAtEnd(await startEngine());
 // Many concurrent calls take long on a busy machine.
-const dynamoDb = new DynamoDb(60_000);
+const dynamoDb = new DynamoDb(new Connection(60_000));
 
 const create = (body: NewPlant, table = engine.plantsTable) => createPlant(dynamoDb, table)({ body }, contextWith());
 
 let lastId = 0n;
-/** An id that no other test of this file uses. */
-function freeId(): bigint {
-  lastId += 1n;
-  return lastId;
-}
+/** Returns an id that no other test of this file uses. */
+const freeId = () => ++lastId;
 
 const ALOE = { name: 'Aloe', tag: 'succulent' };
 
@@ -66,7 +64,15 @@ test.each([
   const id = freeId();
   await expect(create({ id, ...plantWith({ name, tag }) })).rejects.toMatchObject({
     error: 413,
-    message: 'What the request stores is too large; it must fit into an item of 400 KB.',
+    message: 'The plant is too large; it must have at most 400 KB.',
   });
   expect(await engine.stored(id)).toBeUndefined();
+});
+
+test('writes with the key of the plant, and within the time of the invocation', async () => {
+  const call = vi.spyOn(dynamoDb, 'call');
+  const id = freeId();
+  const context = { ...contextWith(), getRemainingTimeInMillis: () => 9000 };
+  await createPlant(dynamoDb, engine.plantsTable)({ body: { id, ...ALOE } }, context);
+  expect(call).toHaveBeenCalledWith('PutItem', expect.anything(), { id: { N: String(id) } }, 9000 - 4000);
 });

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { ConditionFailedError, type DynamoDb, type StoredItem } from '../dynamodb/client.ts';
+import type { DynamoDb } from '../dynamodb/client.ts';
 import { PlantStoreError } from '../errors.ts';
 import { databaseTimeoutMs } from '../time-limits.ts';
 import { fromItem, type NewPlant, toItem } from './plant.ts';
@@ -19,18 +19,12 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
       ConditionExpression: 'attribute_not_exists(id)',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     };
-    await dynamoDb.call('PutItem', put, databaseTimeoutMs(context)).catch((thrown) => {
-      if (!(thrown instanceof ConditionFailedError)) throw thrown;
-      if (thrown.item && isSamePlant(thrown.item, item)) return;
+    const existing = await dynamoDb.call('PutItem', put, { id: item.id }, databaseTimeoutMs(context));
+    // DynamoDB returns an item's attributes in any order, so the members are compared.
+    if (existing && JSON.stringify(fromItem(existing)) !== JSON.stringify(fromItem(item)))
       throw new PlantStoreError(409, `The id ${body.id} is in use by a different plant; use another id.`);
-    });
     // A Plant has all members of a NewPlant but the id.
     const { id: _, ...plant } = fromItem(item);
     return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(plant) };
   };
-}
-
-/** Compares the members of a plant, because DynamoDB returns an item's attributes in any order. */
-function isSamePlant(stored: StoredItem, sent: StoredItem): boolean {
-  return JSON.stringify(fromItem(stored)) === JSON.stringify(fromItem(sent));
 }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GetItemInput, PutItemInput } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, GetItemInput, GetItemOutput, PutItemInput } from '@aws-sdk/client-dynamodb';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
-import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
-import { Connection } from './connection.ts';
+import { Connection, type Received } from './connection.ts';
 
 const MAX_ATTEMPTS = 3;
 /** Maximum wait before the second attempt. It doubles with every further attempt. */
@@ -10,10 +9,7 @@ const BACKOFF_MS = 50;
 /** Longer than BACKOFF_MS, because DynamoDB refills a table's throughput once per second. */
 const THROTTLING_BACKOFF_MS = 500;
 
-/**
- * The errors that need a longer wait: those of DynamoDB that AWS's SDKs treat as throttling, and the conflict of a
- * global table.
- */
+/** The errors that need it: what AWS's SDKs treat as throttling, and the conflict of a global table. */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -21,46 +17,45 @@ const THROTTLING_ERRORS = [
   'ReplicatedWriteConflictException',
 ];
 
-/** "Constraints in Amazon DynamoDB". Attribute names count too. */
-const TOO_LARGE = 'What the request stores is too large; it must fit into an item of 400 KB.';
-
-/** An item as it is read. The service stores only strings and numbers. */
-export type StoredItem = Partial<Record<string, { S?: string; N?: string }>>;
+/** An item as it is read, or its key. */
+export type StoredItem = Record<string, AttributeValue>;
 
 /** A DynamoDB client: repeats what failed, and ends in time. */
 export class DynamoDb {
   readonly #connection: Connection;
 
-  /** @param silenceMs An attempt fails if no headers, or later no data, arrive for this time. */
-  constructor(silenceMs = ATTEMPT_SILENCE_MS) {
-    this.#connection = new Connection(silenceMs);
+  constructor(connection = new Connection()) {
+    this.#connection = connection;
   }
 
   /**
-   * Calls an action, in up to three attempts. Returns the item that `GetItem` has read, if there is one.
+   * Calls an action, in up to three attempts. Returns the item that `GetItem` has read, or that does not meet the
+   * condition of `PutItem`, if there is one.
    *
+   * @param input for a write with a condition, with `ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`
+   * @param key the key of the item that is read or written
    * @param timeoutMs the time for all attempts, in milliseconds
    * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is
-   * not DynamoDB's; 504 if the time is up; a ConditionFailedError; a DynamoDbError for any other error of DynamoDB.
+   * not DynamoDB's; 504 if the time is up; a DynamoDbError for any other error of DynamoDB.
    */
-  async call(
-    action: 'GetItem' | 'PutItem',
-    input: GetItemInput | PutItemInput,
-    timeoutMs: number,
-  ): Promise<{ Item?: StoredItem }> {
+  async call(action: 'GetItem' | 'PutItem', input: GetItemInput | PutItemInput, key: StoredItem, timeoutMs: number) {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
     const signal = AbortSignal.timeout(Math.max(0, timeoutMs));
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return parseResponse(await this.#connection.send(action, body, signal));
+        // The other connections of the pool can be dead too, so only the first attempt uses one.
+        return itemIn(await this.#connection.send(action, body, attempt === 1, signal), input.TableName, key);
       } catch (thrown) {
         const failure = thrown as Error;
         if (signal.aborted)
           throw serviceError(504, 'The database took too long to respond. Try again.', previous ?? failure);
         const throttled = THROTTLING_ERRORS.includes(failure.name);
-        if (failure instanceof DynamoDbError && failure.status < 500 && !throttled)
-          throw isTooLarge(failure) ? new PlantStoreError(413, TOO_LARGE) : failure;
+        if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) {
+          // Only the message tells this ValidationException from others. The limit: "Constraints in Amazon DynamoDB".
+          if (!/item size/i.test(failure.message)) throw failure;
+          throw new PlantStoreError(413, 'The plant is too large; it must have at most 400 KB.');
+        }
         if (attempt === MAX_ATTEMPTS) {
           if (!throttled) throw serviceError(503, 'The database failed or did not respond. Try again.', failure);
           throw serviceError(429, 'The database is throttled. Try again a little later.', failure);
@@ -73,41 +68,37 @@ export class DynamoDb {
   }
 }
 
-/** DynamoDB reports a too large item as a ValidationException; only its message differs. */
-function isTooLarge({ name, message }: DynamoDbError): boolean {
-  return name === 'ValidationException' && /item size/i.test(message);
-}
-
 function serviceError(error: ErrorNumber, message: string, cause: Error): PlantStoreError {
   return new PlantStoreError(error, message, { cause });
 }
 
 /**
- * Returns the output of a response.
+ * Returns the item in a response, if there is one.
  *
- * @throws a DynamoDbError, or another error if DynamoDB did not send the response
+ * @throws a DynamoDbError, or another error if the response is not that of DynamoDB to this request
  */
-function parseResponse({ status, text }: { status: number; text: string }): { Item?: StoredItem } {
-  const { ConsumedCapacity, __type, message, Message = message, ...output } = parseObject(text);
+function itemIn({ status, text, socket }: Received, table: string | undefined, key: StoredItem) {
+  const { ConsumedCapacity, Item, __type, message, Message = message } = parseObject(text);
   // Without the anchor, a long text without "#" would take seconds.
   const name = String(__type).replace(/^.*#/, '');
-  // Only DynamoDB returns ConsumedCapacity. A proxy's empty 200 would otherwise mean "stored" or "no such token".
-  if (status === 200 && ConsumedCapacity) return output;
-  if (name === 'ConditionalCheckFailedException') throw new ConditionFailedError(String(Message), output.Item);
-  if (status >= 400 && __type) throw new DynamoDbError(name, String(Message), status);
+  const conditionFailed = name === 'ConditionalCheckFailedException';
+  if (status >= 400 && __type && !conditionFailed) throw new DynamoDbError(name, String(Message), status);
+  // Only DynamoDB returns the name of the table ("ConsumedCapacity"; an ARN, if the request has one). A proxy's empty
+  // 200, or the response to another request, would otherwise mean "stored" or "no such token".
+  const succeeded = status === 200 && ConsumedCapacity?.TableName === table;
+  if (Item ? (succeeded || conditionFailed) && hasKey(Item, key) : succeeded) return Item;
+  // The next response on this connection could also be that to another request.
+  socket.destroy();
   throw new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
 }
 
-interface DynamoDbOutput {
-  ConsumedCapacity?: unknown;
-  Item?: StoredItem;
-  __type?: unknown;
-  message?: unknown;
-  Message?: unknown;
+/** Compares the key of an item. Both must be in DynamoDB's form of a number: `1`, not `1.0`. */
+function hasKey(item: StoredItem, key: StoredItem): boolean {
+  return Object.keys(key).every((name) => JSON.stringify(item[name]) === JSON.stringify(key[name]));
 }
 
 /** Parses a response. Returns an empty object if it is not JSON. Never throws, because the error would quote it. */
-function parseObject(text: string): DynamoDbOutput {
+function parseObject(text: string): GetItemOutput & Partial<Record<'__type' | 'message' | 'Message', unknown>> {
   try {
     return Object(JSON.parse(text));
   } catch {
@@ -123,16 +114,5 @@ export class DynamoDbError extends Error {
     super(message);
     this.name = name;
     this.status = status;
-  }
-}
-
-/** The error of a write whose condition is not met; nothing is changed. */
-export class ConditionFailedError extends DynamoDbError {
-  /** The stored item, if the write has `ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`. */
-  readonly item: StoredItem | undefined;
-
-  constructor(message: string, item: StoredItem | undefined) {
-    super('ConditionalCheckFailedException', message, 400);
-    this.item = item;
   }
 }

@@ -1,11 +1,16 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import { Hash } from '@smithy/core/serde';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { environmentVariable, optionalVariable } from '../environment.ts';
+import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
 
-/** Maximum length of a response in characters. DynamoDB's own limit is 16 MB ("BatchGetItem"). */
-const MAX_LENGTH = 16_000_000;
+/** Maximum length of a response in characters. An item of 400 KB can have 2.46 MB. Parsing 16 MB can take 1 GB. */
+const MAX_LENGTH = 3_000_000;
+
+/** A complete response, and the connection on which it arrived. */
+export type Received = { status: number; text: string; socket: Socket };
 
 /** Signs requests to DynamoDB, sends them, and keeps the connections open. */
 export class Connection {
@@ -27,7 +32,7 @@ export class Connection {
   readonly #silenceMs: number;
 
   /** @param silenceMs An attempt fails if no headers, or later no data, arrive for this time. */
-  constructor(silenceMs: number) {
+  constructor(silenceMs = ATTEMPT_SILENCE_MS) {
     this.#silenceMs = silenceMs;
   }
 
@@ -36,15 +41,16 @@ export class Connection {
    * expires after some minutes.
    *
    * @param body the input as JSON
+   * @param pooled uses an open connection, if there is one, and keeps it open; otherwise, opens one, and closes it
    * @throws an Error if there is no complete response
    */
-  async send(action: string, body: string, signal: AbortSignal): Promise<{ status: number; text: string }> {
+  async send(action: string, body: string, pooled: boolean, signal: AbortSignal): Promise<Received> {
     const { protocol, hostname, pathname: path, host } = this.#endpoint;
     const target = `DynamoDB_20120810.${action}`;
     // AWS requires a signed host ("Create a signed AWS API request").
     const headers = { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
     const signed = await this.#signer.sign({ method: 'POST', protocol, hostname, path, headers, body });
-    const options = { method: 'POST', headers: signed.headers, agent: this.#agent, signal };
+    const options = { method: 'POST', headers: signed.headers, agent: pooled && this.#agent, signal };
     const request = this.#client.request(this.#endpoint, options);
     return new Promise((resolve, reject) => {
       const fail = (message: string) => {
@@ -55,6 +61,8 @@ export class Connection {
       // A timeout of the socket starts again with each byte, so headers that arrive slowly would never time out.
       const timer = setTimeout(() => fail(`No ${awaited} arrived for ${this.#silenceMs} ms.`), this.#silenceMs);
       request.on('response', (response) => {
+        // At its end, the response loses its socket.
+        const { statusCode: status = 0, socket } = response;
         awaited = 'data';
         timer.refresh();
         let text = '';
@@ -63,7 +71,7 @@ export class Connection {
           text += part;
           if (text.length > MAX_LENGTH) fail(`The response has more than ${MAX_LENGTH} characters.`);
         });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text })).on('error', reject);
+        response.on('end', () => resolve({ status, text, socket })).on('error', reject);
       });
       // A response with the status 101 closes the connection without another event.
       request.on('close', () => {

@@ -32,9 +32,8 @@ export function bearerAuth({ opaque, jwt }: TokenVerifiers): Middleware {
   return {
     before: async ({ event, context, internal }) => {
       const authorization = event.headers?.['authorization']?.trim();
-      if (authorization === undefined) {
+      if (authorization === undefined)
         throw new PlantStoreError(401, 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".');
-      }
       const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
       if (token === undefined) throw new PlantStoreError(401, malformed);
       if (TOKEN_PATTERN.test(token)) {

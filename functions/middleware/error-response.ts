@@ -41,7 +41,7 @@ function toPlantStoreError(thrown: unknown): PlantStoreError {
 /**
  * Describes why Middy's parser rejected a body.
  *
- * @param data the member that would change a prototype, if there is no reason
+ * @param data the member that is not allowed, if there is no reason
  * @param reason the message of `JSON.parse`
  */
 function parserMessage(data: unknown, reason?: string): string {

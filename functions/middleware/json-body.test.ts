@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
@@ -32,25 +33,23 @@ test.each(['application/json', 'APPLICATION/Json', ' application/json\t;\tcharse
   },
 );
 
+const TYPES = [
+  'text/plain',
+  'application/jsonx',
+  'application/json\u00a0',
+  'application/json\n',
+  'application/json, x',
+];
 test.each([
-  ['text/plain', '"text/plain"'],
-  ['application/jsonx', '"application/jsonx"'],
-  ['application/json\u00a0', '"application/json\u00a0"'],
-  ['application/json\n', '"application/json\\n"'],
-  ['application/json, text/plain', '"application/json, text/plain"'],
-  ['x'.repeat(40), `"${'x'.repeat(40)}"`],
-  ['x'.repeat(41), `"${'x'.repeat(40)}…"`],
+  ...[...TYPES, 'x'.repeat(40)].map((type) => [type, type]),
+  ['x'.repeat(41), `${'x'.repeat(40)}…`],
   // Half of a surrogate pair is replaced.
-  [`${'x'.repeat(39)}🌱`, `"${'x'.repeat(39)}\ufffd…"`],
-])('returns 415 and quotes at most 40 characters of the Content-Type $0', async (contentType, quoted) => {
+  [`${'x'.repeat(39)}🌱`, `${'x'.repeat(39)}\ufffd…`],
+])('returns 415 and quotes at most 40 characters of the Content-Type %j', async (contentType, quoted) => {
   await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
     error: 415,
-    message: `The Content-Type was ${quoted}; it must be application/json.`,
+    message: `The Content-Type was ${JSON.stringify(quoted)}; it must be application/json.`,
   });
-});
-
-test.each([{ body: '\ufeff{}' }, inBase64('\ufeff{}')])('rejects the byte order mark of %j', async (changes) => {
-  await expect(read(changes)).rejects.toThrow('Invalid or malformed JSON');
 });
 
 const ofBytes = (bytes: number) => `["${'x'.repeat(bytes - 4)}"]`;
@@ -70,18 +69,16 @@ const NO_BODY = 'The body is missing; it must be a JSON object.';
 const TOO_LARGE = 'The body is too large; it must have at most 2,500,000 bytes.';
 const TOO_MANY = 'The body has too many values; it must have at most 1,000.';
 const LARGE = ofBytes(2_500_001);
+const BYTE_ORDER_MARK = 'The body has a byte order mark; it must be a JSON object without one.';
+const NOT_UTF8 = 'The body was not UTF-8; it must be JSON in UTF-8, without a Content-Encoding.';
 test.each<[string, Partial<APIGatewayProxyEvent>, number, string]>([
   ['without headers', { headers: JSON.parse('null') }, 415, NO_TYPE],
   ['without a Content-Type', { headers: {} }, 415, NO_TYPE],
   ['without a body', { body: null }, 400, NO_BODY],
   ['with an empty body', { body: '' }, 400, NO_BODY],
-  ['with an empty body in base64', inBase64(''), 400, NO_BODY],
-  [
-    'with bytes that are not UTF-8',
-    inBase64(Buffer.from([0x22, 0xff])),
-    400,
-    'The body was not UTF-8; it must be JSON in UTF-8.',
-  ],
+  ['with a byte order mark', { body: '\ufeff{}' }, 400, BYTE_ORDER_MARK],
+  ['with a byte order mark in base64', inBase64('\ufeff{}'), 400, BYTE_ORDER_MARK],
+  ['that is compressed', inBase64(gzipSync('{}')), 400, NOT_UTF8],
   ['of 2,500,001 bytes', { body: LARGE }, 413, TOO_LARGE],
   ['of 2,500,001 bytes in base64', inBase64(LARGE), 413, TOO_LARGE],
   ['of 2,500,001 bytes in fewer characters', { body: `["${'é'.repeat(1_249_998)}x"]` }, 413, TOO_LARGE],
@@ -110,19 +107,13 @@ test.each<[string, bigint]>([
   expect(await idOf(text)).toEqual({ name: 'x', id });
 });
 
-test.each([
-  '1.00000000000000001',
-  '15.05e1',
-  '150.5e-1',
-  '1.5e-1',
-  '1e-400',
-  '1e300',
-  '9007199254740992.0',
-  '99999999999999999999',
-  '9'.repeat(1_000_000),
-])('parses the id $0 as a NumberText, which the validator rejects', async (text) => {
-  expect(await idOf(text)).toEqual({ name: 'x', id: new NumberText(text) });
-});
+const INEXACT = '1.00000000000000001 15.05e1 150.5e-1 1.5e-1 1e-400 1e300 9007199254740992.0 99999999999999999999';
+test.each([...INEXACT.split(' '), '9'.repeat(1_000_000)])(
+  'parses the id $0 as a NumberText, which the validator rejects',
+  async (text) => {
+    expect(await idOf(text)).toEqual({ name: 'x', id: new NumberText(text) });
+  },
+);
 
 test.each([
   ['the last of duplicate ids', '{"id":9007199254740993,"id":1}', { id: 1n }],

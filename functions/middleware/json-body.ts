@@ -1,7 +1,8 @@
 /*
- * Middy's parser rejects what is not JSON, and members that would change a prototype. It also rejects some valid media
- * types, replaces bytes that are not UTF-8, and rounds an int64. So these are handled here, and the text is parsed once
- * more.
+ * Middy's parser rejects what is not JSON, and any member `__proto__` or `constructor.prototype`: code that copies such
+ * members can change the prototype of other objects. Nothing here copies them, but clients get the error, so it is in
+ * the contract. The parser also rejects some valid media types, replaces bytes that are not UTF-8, quotes a byte order
+ * mark, and rounds an int64. So these are handled here, and the text is parsed once more.
  */
 
 import httpJsonBodyParser from '@middy/http-json-body-parser';
@@ -22,8 +23,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Parses the body. The id becomes a bigint.
  *
  * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
- * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), is not JSON, is a number, or has
- * the member `__proto__` or `constructor.prototype`.
+ * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), has a byte order mark, is not JSON,
+ * is a number, or has the member `__proto__` or `constructor.prototype`.
  */
 export function jsonBody(): Middleware {
   // TypeScript rejects Middy's parser, because the body of its event is a text. The parser uses only the body.
@@ -33,22 +34,19 @@ export function jsonBody(): Middleware {
       const { event } = request;
       requireJson(event.headers?.['content-type']);
       const text = decodeBody(event);
-      if (hasTooManyValues(text)) {
-        throw new PlantStoreError(413, `The body has too many values; it must have at most ${grouped(MAX_VALUES)}.`);
-      }
+      if (text.startsWith('\ufeff'))
+        throw new PlantStoreError(400, 'The body has a byte order mark; it must be a JSON object without one.');
+      if (hasTooManyValues(text))
+        throw new PlantStoreError(413, 'The body has too many values; it must have at most 1,000.');
       Object.assign(event, { body: text, isBase64Encoded: false });
       parser.before?.(request);
       event.body = parseWithExactId(text);
       // The validator would accept a NumberText as an object.
-      if (event.body instanceof NumberText) {
+      if (event.body instanceof NumberText)
         throw new PlantStoreError(400, `The body was ${truncate(event.body.source)}; it must be a JSON object.`);
-      }
     },
   };
 }
-
-/** Writes a number as in 2,500,000. */
-const grouped = (count: number) => count.toLocaleString('en-US');
 
 function requireJson(contentType: string | undefined): void {
   if (JSON_TYPE.test(contentType ?? '')) return;
@@ -59,14 +57,13 @@ function requireJson(contentType: string | undefined): void {
 function decodeBody({ body, isBase64Encoded }: ApiEvent): string {
   if (typeof body !== 'string' || body === '')
     throw new PlantStoreError(400, 'The body is missing; it must be a JSON object.');
-  if (Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8') > MAX_BODY_BYTES) {
-    throw new PlantStoreError(413, `The body is too large; it must have at most ${grouped(MAX_BODY_BYTES)} bytes.`);
-  }
+  if (Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8') > MAX_BODY_BYTES)
+    throw new PlantStoreError(413, 'The body is too large; it must have at most 2,500,000 bytes.');
   if (!isBase64Encoded) return body;
   try {
     return UTF8.decode(Buffer.from(body, 'base64'));
   } catch {
-    throw new PlantStoreError(400, 'The body was not UTF-8; it must be JSON in UTF-8.');
+    throw new PlantStoreError(400, 'The body was not UTF-8; it must be JSON in UTF-8, without a Content-Encoding.');
   }
 }
 

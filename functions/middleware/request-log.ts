@@ -13,10 +13,7 @@ export interface RequestLine {
   extendedRequestId: string | undefined;
   tokenName: string | undefined;
   durationMs: number;
-  /**
-   * For error 500, the unexpected error. For errors 503 and 504, and for a 429 with a cause, the error with its causes.
-   * Otherwise undefined.
-   */
+  /** For error 500, the unexpected error. For errors 503, 504, and 429 with a cause, the error with its causes. */
   fault?: LoggedError;
 }
 
@@ -26,8 +23,8 @@ export type LoggedError =
   | string
   | undefined;
 
-/** Maximum length of an error's name, message or stack in the log, in characters. A database can send long ones. */
-const MAX_LOGGED_LENGTH = 10_000;
+/** Limits a text to 10,000 characters. The database can send long names of tokens, and errors with long messages. */
+const shorten = (text: string | undefined) => text?.slice(0, 10_000);
 
 /** Logs a RequestLine for each request. It never contains a token, the digest of a token, or a body. */
 export function requestLog(): Middleware {
@@ -60,7 +57,7 @@ function log({ event, context, internal }: Request, result: Pick<RequestLine, 'o
     operation: 'createPlant',
     version: context.functionVersion,
     extendedRequestId: event.requestContext?.extendedRequestId,
-    tokenName: internal.tokenName,
+    tokenName: shorten(internal.tokenName),
     durationMs: Math.round((performance.now() - (internal.startedAt ?? Number.NaN)) * 100) / 100,
     ...result,
   };
@@ -71,9 +68,7 @@ function log({ event, context, internal }: Request, result: Pick<RequestLine, 'o
 /** Converts an Error to a plain object, because JSON omits `stack` and `cause`. Keeps a string, omits other values. */
 function toLoggedError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : undefined;
-  const [name = '', message = '', stack] = [thrown.name, thrown.message, thrown.stack].map((text) =>
-    text?.slice(0, MAX_LOGGED_LENGTH),
-  );
+  const [name = '', message = '', stack] = [thrown.name, thrown.message, thrown.stack].map(shorten);
   // The depth is limited because a chain of causes can be circular.
   return { name, message, stack, cause: depth < 4 ? toLoggedError(thrown.cause, depth + 1) : undefined };
 }

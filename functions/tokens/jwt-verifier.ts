@@ -65,21 +65,16 @@ export class JwtVerifier {
   #checkClaims({ protectedHeader, payload }: JWTVerifyResult): string {
     const { issuer, audiences, scope } = this.#settings;
     const { typ = 'jwt' }: { typ?: unknown } = protectedHeader;
-    if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())) {
+    if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase()))
       throw notValid('the "typ" of its header is not that of an access token');
-    }
     const claim = DISALLOWED_CLAIMS.find((name) => name in payload) ?? claimOfOtherTokenKind(payload);
     if (claim !== undefined) throw notValid(`its claim "${claim}" shows that it is not a bearer access token`);
-    if (!audiences.some((audience) => audiencesOf(payload).includes(audience))) {
+    if (!audiences.some((audience) => audiencesOf(payload).includes(audience)))
       throw notValid('its claim "aud" does not name this service');
-    }
-    if (scope !== undefined && !scopesOf(payload).includes(scope)) {
+    if (scope !== undefined && !scopesOf(payload).includes(scope))
       throw notValid(`it does not have the scope "${scope}"`);
-    }
     const { client_id: client, sub: subject = client } = payload;
-    if (typeof subject !== 'string') {
-      throw notValid('its claim "sub" (or "client_id", without "sub") is not a string');
-    }
+    if (typeof subject !== 'string') throw notValid('its claim "sub" (or "client_id", without "sub") is not a string');
     // The digest keeps personal data out of the log, and still identifies a known subject.
     return `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}`;
   }

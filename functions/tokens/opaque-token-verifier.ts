@@ -34,22 +34,17 @@ export class OpaqueTokenVerifier {
     if (cached && Date.now() < cached.untilMs) return cached.name;
     this.#cache.delete(digest);
     const beforeRead = Date.now();
+    const key = tokenKey(digest);
     // A consistent read. An eventually consistent one could return a revoked token.
-    const read = { TableName: this.#tableName, Key: tokenKey(digest), ConsistentRead: true };
-    const stored = fromTokenItem((await this.#dynamoDb.call('GetItem', read, timeoutMs)).Item);
-    const { name, expiresAt } = stored;
-    // The digest shows that the response is not that of another request on the same connection. The expiry is checked
-    // here, because the table's TTL deletes an expired item only days later.
-    const isValid = stored.digest === digest && name !== '' && expiresAt * 1000 > Date.now();
+    const read = { TableName: this.#tableName, Key: key, ConsistentRead: true };
+    const { name, expiresAt } = fromTokenItem(await this.#dynamoDb.call('GetItem', read, key, timeoutMs));
+    // The expiry is checked here, because the table's TTL deletes an expired item only days later.
+    const isValid = name !== '' && expiresAt * 1000 > Date.now();
     if (!isValid) throw invalidToken('The access token is unknown, expired or revoked.');
-    // The token can be revoked during the read, so its time in the cache begins before the read.
-    this.#addToCache(digest, name, Math.min(beforeRead + CACHED_MS, expiresAt * 1000));
-    return name;
-  }
-
-  #addToCache(digest: string, name: string, untilMs: number): void {
     const [oldest = ''] = this.#cache.keys();
     if (this.#cache.size === MAX_CACHED_TOKENS) this.#cache.delete(oldest);
-    this.#cache.set(digest, { name, untilMs });
+    // The token can be revoked during the read, so its time in the cache begins before the read.
+    this.#cache.set(digest, { name, untilMs: Math.min(beforeRead + CACHED_MS, expiresAt * 1000) });
+    return name;
   }
 }

@@ -9,7 +9,7 @@ import { startEngine } from '../support/engine.ts';
 import { eventWith } from '../support/event.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
-import { bundleWith, propertiesOf, templateWith, textOf } from '../support/stack.ts';
+import { bundleWith, onlyOf, templateWith } from '../support/stack.ts';
 import { startRuntime } from './runtime-api.ts';
 
 /* The function of the template on AWS's runtime client for Node.js. */
@@ -20,17 +20,15 @@ const { AWS_REGION = '', AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = 
 
 /** Starts the function of a stack as Lambda does, with these additional environment variables. */
 async function startFunction(settings: Partial<StackSettings> = {}, variables: Record<string, string> = {}) {
-  const functions = Object.values(propertiesOf(templateWith(settings), 'AWS::Lambda::Function'));
-  const { Environment, Handler, LoggingConfig, MemorySize } = functions.find((f) => f.Description === 'POST /plants');
-  const ofTemplate = Object.entries(Environment.Variables).map(([name, value]) => {
-    // The logical ids of the tables are their names in the engine.
-    return [name, textOf(value).replace('https://dynamodb.AWS::Region.AWS::URLSuffix', proxy.endpoint)];
-  });
+  const createPlant = onlyOf(templateWith(settings), 'AWS::Lambda::Function', 'CreatePlant');
+  const { Environment, Handler, LoggingConfig, MemorySize } = createPlant;
+  // The logical ids of the tables are their names in the engine.
+  const ofTemplate = { ...Environment.Variables, AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint };
   const { close, invoke, log } = await startRuntime(bundleWith(settings), {
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
     AWS_LAMBDA_LOG_FORMAT: LoggingConfig.LogFormat,
     _HANDLER: Handler,
-    ...{ AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, ...Object.fromEntries(ofTemplate), ...variables },
+    ...{ AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, ...ofTemplate, ...variables },
   });
   onTestFinished(close);
   return { log, respond: async (event: object) => contractBody(JSON.parse(await invoke(event))) };
