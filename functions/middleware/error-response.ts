@@ -64,7 +64,8 @@ function sentence({ instancePath, keyword, params, message, parentSchema = {}, d
     return `The member ${[...path, name].join('.')} is missing; it must be ${requirement(parentSchema['properties'][name])}.`;
   }
   const subject = path.length > 0 ? `The member ${path.join('.')}` : 'The body';
-  if (!['type', 'enum', 'int64', 'wellFormed'].includes(keyword)) return `${subject} ${message}.`;
+  if (parentSchema['enum']) return `${subject} must be ${requirement(parentSchema)}.`;
+  if (!['type', 'int64', 'wellFormed'].includes(keyword)) return `${subject} ${message}.`;
   const digits = keyword === 'int64' && isBeyondExactIntegers(data) ? ', in plain digits if it is beyond 2^53' : '';
   return `${subject} was ${describe(data)}; it must be ${requirement(parentSchema)}${digits}.`;
 }
