@@ -9,7 +9,7 @@ const USAGE = `Usage: npm run generate
 
 Compiles the schema NewPlant of openapi.yaml to the validator of the function.`;
 
-const VALIDATOR = 'functions/create-plant/validate-event.generated.ts';
+export const VALIDATOR = 'functions/create-plant/validate-event.generated.ts';
 
 /** Adapts the contract's schemas to the values that the function parses. Called for each value of the contract. */
 function adapt(name: unknown, value: unknown): unknown {
@@ -29,19 +29,15 @@ export function compileValidator(contract: string): string {
   ajv.addVocabulary(['components', 'example']);
   ajv.addKeyword({
     keyword: 'int64',
-    code: (context) => {
-      const { data, schema, parentSchema, it } = context;
+    code: (cxt) => {
+      const { data, schema, parentSchema, it } = cxt;
       if (!schema || 'enum' in parentSchema) {
-        throw new Error(`${it.errSchemaPath} is a number, but only the id can be one, an int64 without enum`);
+        throw new Error(`${it.errSchemaPath} is a number, which only the id can be: an int64 without enum`);
       }
-      context.fail(_`typeof ${data} !== "bigint" || BigInt.asIntN(64, ${data}) !== ${data}`);
+      cxt.fail(_`typeof ${data} !== "bigint" || BigInt.asIntN(64, ${data}) !== ${data}`);
     },
   });
-  ajv.addKeyword({
-    keyword: 'wellFormed',
-    type: 'string',
-    code: (context) => context.fail(_`!${context.data}.isWellFormed()`),
-  });
+  ajv.addKeyword({ keyword: 'wellFormed', type: 'string', code: (cxt) => cxt.fail(_`!${cxt.data}.isWellFormed()`) });
   const { components } = parse(contract, adapt);
   const body = { $ref: 'openapi.yaml#/components/schemas/NewPlant' };
   let code: string;

@@ -38,12 +38,7 @@ function toPlantStoreError(thrown: unknown): PlantStoreError {
   return new PlantStoreError(500, INTERNAL_ERROR_MESSAGE, { cause: thrown });
 }
 
-/**
- * Describes why Middy's parser rejected a body.
- *
- * @param data the member that the parser does not allow, if there is no reason
- * @param reason the message of `JSON.parse`
- */
+/** Describes a body that Middy's parser rejected: `reason` is that of `JSON.parse`, `data` else a forbidden member. */
 function parserMessage(data: unknown, reason?: string): string {
   if (reason !== undefined) return `The body was not JSON (${reason}); it must be a JSON object.`;
   return `The body has the member "${data === 'constructor' ? 'constructor.prototype' : data}", which is not allowed.`;
@@ -66,7 +61,8 @@ function sentence({ instancePath, keyword, params, message, parentSchema = {}, d
   const subject = path.length > 0 ? `The member ${path.join('.')}` : 'The body';
   if (parentSchema['enum']) return `${subject} must be ${requirement(parentSchema)}.`;
   if (!['type', 'int64', 'wellFormed'].includes(keyword)) return `${subject} ${message}.`;
-  const digits = keyword === 'int64' && isBeyondExactIntegers(data) ? ', in plain digits if it is beyond 2^53' : '';
+  const magnitude = keyword === 'int64' && data instanceof NumberText ? Math.abs(Number(data.source)) : 0;
+  const digits = magnitude >= 2 ** 53 && magnitude <= 2 ** 63 ? ', in plain digits if it is beyond 2^53' : '';
   return `${subject} was ${describe(data)}; it must be ${requirement(parentSchema)}${digits}.`;
 }
 
@@ -82,14 +78,7 @@ function requirement({ type, int64, enum: values }: AnySchemaObject): string {
 /** Describes a value of the body. Quotes only numbers, because a text can be long. */
 function describe(value: unknown): string {
   if (value instanceof NumberText) return truncate(value.source);
-  if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';
-  return typeof value === 'object' ? 'an object' : String(value);
-}
-
-/** Returns true for a number from 2^53 to 2^63 that is no bigint, because there only plain digits are exact. */
-function isBeyondExactIntegers(value: unknown): boolean {
-  const magnitude = value instanceof NumberText ? Math.abs(Number(value.source)) : 0;
-  return magnitude >= 2 ** 53 && magnitude <= 2 ** 63;
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
