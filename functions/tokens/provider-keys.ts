@@ -43,17 +43,16 @@ export class ProviderKeys {
     return this.#keySet(...jwt);
   };
 
-  async #fetchKeys(issuer: string, metadataUrl: string, options: RequestInit): Promise<JSONWebKeySet> {
+  async #fetchKeys(issuer: string, metadataUrl: string, options: RequestInit): Promise<object> {
     if (Date.now() < this.#retryAt) throw this.#failure;
     try {
       const { issuer: actual, jwks_uri: keysUrl } = await fetchJson(metadataUrl, options);
       if (actual !== issuer) throw new Error(`The issuer was ${quote(actual)}; it must be "${issuer}".`);
       const { keys } = await fetchJson(keysUrl, options);
-      const keySet = { keys } as JSONWebKeySet;
       // Throws if it is not a key set.
-      createLocalJWKSet(keySet);
+      createLocalJWKSet({ keys } as JSONWebKeySet);
       this.#refreshAt = Date.now() + REFRESH_AGE_MS;
-      return keySet;
+      return { keys };
     } catch (thrown) {
       // Without the random part, all instances of the function would send their next request at the same time.
       this.#retryAt = Date.now() + MIN_PAUSE_MS * (1 + Math.random());
