@@ -13,7 +13,7 @@ import { PRIMING_MS, RESPONSE_RESERVE_MS } from '../time-limits.ts';
 import { UNKNOWN_TOKEN } from '../tokens/token.ts';
 import { createPlant } from './create-plant.ts';
 import type { NewPlant } from './plant.ts';
-import validateEvent from './validate-event.generated.js';
+import validateEvent from './validate-event.generated.ts';
 
 /**
  * `POST /plants` (openapi.yaml, `createPlant`). Takes an API Gateway REST proxy event, `unknown` until it is validated,

@@ -1,4 +1,4 @@
-import type { ErrorObject } from 'ajv';
+import type { AnySchemaObject, ErrorObject } from 'ajv';
 import { INTERNAL_ERROR_MESSAGE, PlantStoreError, truncate } from '../errors.ts';
 import { NumberText } from '../exact-id.ts';
 import type { ApiEvent, Middleware } from './middleware.ts';
@@ -33,7 +33,7 @@ function toPlantStoreError(thrown: unknown): PlantStoreError {
   }
   if (cause.package === '@middy/validator') {
     // The validator's `data` are the errors of the compiled schema.
-    return new PlantStoreError(400, (cause.data as ErrorObject[]).map(validationMessage).join(' '));
+    return new PlantStoreError(400, validationMessage(cause.data as ErrorObject[]));
   }
   return new PlantStoreError(500, INTERNAL_ERROR_MESSAGE, { cause: thrown });
 }
@@ -49,33 +49,41 @@ function parserMessage(data: unknown, reason?: string): string {
   return `The body has the member "${data === 'constructor' ? 'constructor.prototype' : data}", which is not allowed.`;
 }
 
-/** Describes what is wrong, as in "The member id was a string; it must be a whole number from …". */
-function validationMessage({ instancePath, params, data }: ErrorObject): string {
-  // The path is that of the event: `/body`, or `/body/name` for a member.
-  const [, , member] = instancePath.split('/');
-  const missing: string | undefined = params['missingProperty'];
-  if (missing !== undefined) return `The member ${missing} is missing; it must be ${requirement(missing)}.`;
-  if (member === undefined) return `The body was ${describe(data)}; it must be a JSON object.`;
-  const digits = member === 'id' && isBeyondExactIntegers(data) ? ', in plain digits if it is beyond 2^53' : '';
-  return `The member ${member} was ${describe(data)}; it must be ${requirement(member)}${digits}.`;
+/** Says what is wrong, missing members first. Several errors can give one sentence, as for a number in an `enum`. */
+function validationMessage(errors: ErrorObject[]): string {
+  const missing = errors.filter(({ keyword }) => keyword === 'required');
+  return [...new Set([...missing, ...errors].map(sentence))].join(' ');
 }
 
-function requirement(member: string): string {
-  if (member !== 'id') return 'a string of well-formed Unicode';
-  return 'a whole number from -9223372036854775808 to 9223372036854775807';
+/** Returns a sentence such as "The member id was a string; it must be a whole number from …". */
+function sentence({ instancePath, keyword, params, message, parentSchema = {}, data }: ErrorObject): string {
+  // The path is that of the event: `/body`, or `/body/name` for a member. A client's own names can be long.
+  const path = instancePath.split('/').slice(2).map(truncate);
+  if (keyword === 'required') {
+    const { missingProperty: name } = params;
+    return `The member ${[...path, name].join('.')} is missing; it must be ${requirement(parentSchema['properties'][name])}.`;
+  }
+  const subject = path.length > 0 ? `The member ${path.join('.')}` : 'The body';
+  if (parentSchema['enum']) return `${subject} must be ${requirement(parentSchema)}.`;
+  if (!['type', 'int64', 'wellFormed'].includes(keyword)) return `${subject} ${message}.`;
+  const magnitude = keyword === 'int64' && data instanceof NumberText ? Math.abs(Number(data.source)) : 0;
+  const digits = magnitude >= 2 ** 53 && magnitude <= 2 ** 63 ? ', in plain digits if it is beyond 2^53' : '';
+  return `${subject} was ${describe(data)}; it must be ${requirement(parentSchema)}${digits}.`;
+}
+
+/** Completes the sentence "It must be …". */
+function requirement({ type, int64, enum: values }: AnySchemaObject): string {
+  if (int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
+  if (values) return `one of ${values.map((value: unknown) => JSON.stringify(value)).join(', ')}`;
+  if (type === 'object') return 'a JSON object';
+  if (type === 'string') return 'a string of well-formed Unicode';
+  return [type ?? 'as the contract says'].flat().join(' or ');
 }
 
 /** Describes a value of the body. Quotes only numbers, because a text can be long. */
 function describe(value: unknown): string {
   if (value instanceof NumberText) return truncate(value.source);
-  if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';
-  return typeof value === 'object' ? 'an object' : String(value);
-}
-
-/** Returns true for a number from 2^53 to 2^63 that is no bigint, because there only plain digits are exact. */
-function isBeyondExactIntegers(value: unknown): boolean {
-  const magnitude = value instanceof NumberText ? Math.abs(Number(value.source)) : 0;
-  return magnitude >= 2 ** 53 && magnitude <= 2 ** 63;
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }

@@ -1,5 +1,5 @@
 import middyValidator from '@middy/validator';
-import type { Ajv, ValidateFunction } from 'ajv';
+import type { Ajv } from 'ajv';
 import type { Middleware } from './middleware.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { Middleware } from './middleware.ts';
  * @param validate the compiled schema, which `npm run generate` writes
  * @throws an error of Middy; `errorResponse` turns it into error 400
  */
-export function validator(validate: ValidateFunction): Middleware {
+export function validator(validate: (event: unknown) => boolean): Middleware {
   // Middy's type is that of a compiler of schemas, but its code needs the compiled one.
   return middyValidator({ eventSchema: validate as unknown as Ajv });
 }

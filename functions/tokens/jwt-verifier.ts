@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
 import { invalidToken, PlantStoreError } from '../errors.ts';
-import { providerKeys } from './provider-keys.ts';
+import { ProviderKeys } from './provider-keys.ts';
 
 /** The provider, and what its access tokens must contain (RFC 7519, 4.1). */
 interface ProviderSettings {
@@ -27,17 +27,17 @@ const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 /** Verifies the access tokens (JWTs) of an identity provider. */
 export class JwtVerifier {
   readonly #settings: ProviderSettings;
-  readonly #findKey: ReturnType<typeof providerKeys>;
+  readonly #keys: ProviderKeys;
 
   constructor(settings: ProviderSettings) {
     this.#settings = settings;
-    this.#findKey = providerKeys(settings.issuer);
+    this.#keys = new ProviderKeys(settings.issuer);
   }
 
   /** Fetches the keys in init. If the provider fails, the first requests with a JWT get error 503. Never throws. */
   async fetchKeys(): Promise<void> {
     // Without the header of a JWT, it fetches the keys, and then throws because it has no key to find.
-    await this.#findKey().catch(() => {});
+    await this.#keys.find().catch(() => {});
   }
 
   /**
@@ -47,7 +47,7 @@ export class JwtVerifier {
    * @throws 401 for any other token; 503 if the provider's keys are not available.
    */
   async verify(token: string): Promise<string> {
-    const verified = await jwtVerify(token, this.#findKey, {
+    const verified = await jwtVerify(token, this.#keys.find, {
       issuer: this.#settings.issuer,
       algorithms: ALGORITHMS,
       requiredClaims: ['exp'],

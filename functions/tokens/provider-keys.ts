@@ -1,4 +1,4 @@
-import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet, type RemoteJWKSet } from 'jose';
 import { PlantStoreError } from '../errors.ts';
 import { PROVIDER_KEYS_MS } from '../time-limits.ts';
 
@@ -15,49 +15,53 @@ const MIN_PAUSE_MS = 5000;
 const MAX_LENGTH = 50_000;
 
 /**
- * Returns a function that finds the key for the header of a JWT among the published keys of an identity provider
- * (OpenID Connect Discovery 1.0, 4). It throws 503 if it has no such key because the provider fails.
- *
- * Keys are fetched when they are first needed, when they are 30 minutes old, and for an unknown key id if the last
- * fetch was at least 30 s ago (jose's cool-down). Concurrent requests share a fetch.
- *
- * @param issuer the provider's URL, as in the claim `iss`
+ * The published keys of an identity provider (OpenID Connect Discovery 1.0, 4). They are fetched when they are first
+ * needed, when they are 30 minutes old, and for an unknown key id if the last fetch was at least 30 s ago (jose's
+ * cool-down). Concurrent requests share a fetch.
  */
-export function providerKeys(issuer: string) {
-  let refreshAt = 0;
-  let retryAt = 0;
-  let failure: unknown;
-  const keySet = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`), {
-    timeoutDuration: PROVIDER_KEYS_MS,
-    cacheMaxAge: MAX_AGE_MS,
-    // A kept connection can die while Lambda freezes the function. The next fetch would fail.
-    headers: { connection: 'close' },
-    [customFetch]: async (metadataUrl, options) => {
-      if (Date.now() < retryAt) throw failure;
-      try {
-        const { issuer: actual, jwks_uri: keysUrl } = await fetchJson(metadataUrl, options);
-        if (actual !== issuer) throw new Error(`The issuer was ${quote(actual)}; it must be "${issuer}".`);
-        const { keys } = await fetchJson(keysUrl, options);
-        // Throws if it is not a key set.
-        createLocalJWKSet({ keys } as JSONWebKeySet);
-        refreshAt = Date.now() + REFRESH_AGE_MS;
-        return Response.json({ keys });
-      } catch (thrown) {
-        // Without the random part, all instances of the function would send their next request at the same time.
-        retryAt = Date.now() + MIN_PAUSE_MS * (1 + Math.random());
-        // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
-        failure = new PlantStoreError(503, 'The identity provider failed or did not respond. Try again.', {
-          cause: thrown,
-        });
-        throw failure;
-      }
-    },
-  });
-  return async (...jwt: Parameters<typeof keySet>) => {
-    // If the reload fails, `keySet` uses the old keys. Without old keys, it throws the same error.
-    if (Date.now() >= refreshAt) await keySet.reload().catch(() => {});
-    return keySet(...jwt);
+export class ProviderKeys {
+  readonly #keySet: RemoteJWKSet;
+  #refreshAt = 0;
+  #retryAt = 0;
+  #failure: unknown;
+
+  /** `issuer` is the provider's URL, as in the claim `iss`. `timeoutMs` limits a fetch of metadata and keys together. */
+  constructor(issuer: string, timeoutMs = PROVIDER_KEYS_MS) {
+    this.#keySet = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`), {
+      timeoutDuration: timeoutMs,
+      cacheMaxAge: MAX_AGE_MS,
+      // A kept connection can die while Lambda freezes the function. The next fetch would fail.
+      headers: { connection: 'close' },
+      [customFetch]: async (url, options) => Response.json(await this.#fetchKeys(issuer, url, options)),
+    });
+  }
+
+  /** Finds the key for the header of a JWT. Throws 503 if it has no such key because the provider fails. */
+  readonly find = async (...jwt: Parameters<RemoteJWKSet>) => {
+    // If the reload fails, the key set uses the old keys. Without old keys, it throws the same error.
+    if (Date.now() >= this.#refreshAt) await this.#keySet.reload().catch(() => {});
+    return this.#keySet(...jwt);
   };
+
+  async #fetchKeys(issuer: string, metadataUrl: string, options: RequestInit): Promise<object> {
+    if (Date.now() < this.#retryAt) throw this.#failure;
+    try {
+      const { issuer: actual, jwks_uri: keysUrl } = await fetchJson(metadataUrl, options);
+      if (actual !== issuer) throw new Error(`The issuer was ${quote(actual)}; it must be "${issuer}".`);
+      const { keys } = await fetchJson(keysUrl, options);
+      // Throws if it is not a key set.
+      createLocalJWKSet({ keys } as JSONWebKeySet);
+      this.#refreshAt = Date.now() + REFRESH_AGE_MS;
+      return { keys };
+    } catch (thrown) {
+      // Without the random part, all instances of the function would send their next request at the same time.
+      this.#retryAt = Date.now() + MIN_PAUSE_MS * (1 + Math.random());
+      // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
+      const message = 'The identity provider failed or did not respond. Try again.';
+      this.#failure = new PlantStoreError(503, message, { cause: thrown });
+      throw this.#failure;
+    }
+  }
 }
 
 /** Fetches JSON over HTTPS. jose's options limit the time. With them, `fetch` does not follow redirects. */

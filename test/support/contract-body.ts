@@ -10,6 +10,9 @@ const validatorOf = (status: 200 | 400) => {
 };
 const validators = { 200: validatorOf(200), 400: validatorOf(400) };
 
+/** Returns true for a plant that the contract allows, with no other members. */
+export const isPlant = (value: unknown): boolean => validators[200](value);
+
 interface ApiResponse {
   statusCode: number;
   headers?: Record<string, unknown> | undefined;
