@@ -23,7 +23,7 @@ cloudformation:DescribeStacks STACK/PlantStore-staging/* -> Everybody StagingPip
 cloudformation:DescribeStacks arn:aws:cloudformation:us-east-1:ACCOUNT:stack/PlantStore/* -> Everybody
 cloudformation:ContinueUpdateRollback STACK/PlantStore/* -> AnswerAlarms
 cloudformation:UpdateStack,DeleteStack STACK/PlantStore/* -> nobody
-cloudformation:DescribeStacks,GetTemplate,ContinueUpdateRollback STACK/Orders/* -> nobody
+cloudformation:DescribeStacks,GetTemplate,ContinueUpdateRollback STACK/PlantShop/* -> nobody
 dynamodb:Scan,PutItem,DeleteItem TOKENS -> Tokens RestoreTables CloudFormation Pipeline
 dynamodb:Scan,PutItem,DeleteItem STAGING_TABLE -> Tokens RestoreTables CloudFormation StagingPipeline
 dynamodb:Scan,PutItem,DeleteItem US_TABLE -> Tokens RestoreTables CloudFormation
@@ -36,35 +36,36 @@ dynamodb:RestoreTableToPointInTime,BatchWriteItem,DeleteItem,GetItem TABLE/plant
 dynamodb:PutItem,Query,Scan,UpdateItem TABLE/plants-restored -> RestoreTables
 dynamodb:DeleteTable TABLE/plants-restored -> DeleteRestoredTable
 dynamodb:CreateTable,DeleteTable PLANTS -> CloudFormation
-dynamodb:Scan,PutItem,DeleteItem,UpdateTable,DeleteTable,RestoreTableToPointInTime TABLE/Orders -> nobody
+dynamodb:Scan,DeleteItem,UpdateTable,RestoreTableToPointInTime TABLE/PlantShop-PlantsTable-1 -> nobody
+dynamodb:Scan,PutItem,DeleteItem TABLE/PlantShop-AccessTokensTable-1 -> nobody
 codedeploy:StopDeployment * -> StopRelease CloudFormation
 lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantStore-1 -> AnswerAlarms CloudFormation
 lambda:CreateFunction,UpdateFunctionCode FUNCTION:PlantStore-1 -> CloudFormation
-lambda:PutFunctionConcurrency,UpdateFunctionCode FUNCTION:Orders -> nobody
+lambda:PutFunctionConcurrency,UpdateFunctionCode FUNCTION:PlantShop-1 -> nobody
 servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-B99A9384 -> AnswerAlarms
 servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-2ACBD22F -> nobody
 iam:CreateServiceLinkedRole ROLE/aws-service-role/servicequotas.amazonaws.com/1 -> AnswerAlarms
 iam:CreateServiceLinkedRole ROLE/aws-service-role/ops.apigateway.amazonaws.com/1 -> CloudFormation
 iam:CreateServiceLinkedRole ROLE/aws-service-role/ecs.amazonaws.com/1 -> nobody
 iam:CreateRole,DeleteRole,GetRole,TagRole,UntagRole,UpdateRole,PutRolePolicy ROLE/PlantStore-1 -> CloudFormation
-iam:CreateRole,PutRolePolicy ROLE/Administrator -> nobody
+iam:CreateRole,PutRolePolicy ROLE/PlantShop-1 -> nobody
 iam:PassRole ROLE/PlantStore-1 iam:PassedToService=apigateway.amazonaws.com -> CloudFormation
 iam:PassRole ROLE/PlantStore-1 iam:PassedToService=codedeploy.amazonaws.com -> CloudFormation
 iam:PassRole ROLE/PlantStore-1 iam:PassedToService=lambda.amazonaws.com -> CloudFormation
 iam:PassRole ROLE/PlantStore-1 iam:PassedToService=ec2.amazonaws.com -> nobody
-iam:PassRole ROLE/Administrator iam:PassedToService=lambda.amazonaws.com -> nobody
+iam:PassRole ROLE/PlantShop-1 iam:PassedToService=lambda.amazonaws.com -> nobody
 cloudwatch:PutDashboard,codedeploy:GetDeployment,apigateway:PUT,logs:CreateLogGroup,wafv2:GetWebACL * -> CloudFormation
 route53:ChangeResourceRecordSets,acm:RequestCertificate,events:PutRule,kms:CreateKey,sns:Subscribe * -> CloudFormation
 s3:GetObject arn:aws:s3:::cdk-hnb659fds-assets-ACCOUNT-REGION/1.zip -> CloudFormation
-s3:GetObject arn:aws:s3:::orders/1 -> nobody
+s3:GetObject arn:aws:s3:::plant-shop/1 -> nobody
 ssm:GetParameters arn:aws:ssm:REGION:ACCOUNT:parameter/cdk-bootstrap/hnb659fds/version -> CloudFormation
-ssm:GetParameters arn:aws:ssm:REGION:ACCOUNT:parameter/orders -> nobody
+ssm:GetParameters arn:aws:ssm:REGION:ACCOUNT:parameter/plant-shop -> nobody
 sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:production -> GitHub
 sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:production-2 -> nobody
 sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:staging -> nobody
 sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:ref:refs/heads/main -> nobody
-sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=repo:owner/orders:environment:production -> nobody
-sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:production HOST:aud=orders -> nobody
+sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=repo:owner/plants-2:environment:production -> nobody
+sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:production HOST:aud=plant-shop -> nobody
 `;
 /** The words in capitals of the policies, after those of the table. */
 const WORDS = {
@@ -116,9 +117,16 @@ const policies: Record<string, Statement[]> = {
 };
 
 const list = (values: Values = []) => [values].flat();
-// IAM's `*` does not match a colon of an ARN. This one does, so it allows more than IAM, not less.
-const matches = (patterns: Values | undefined, value: string) =>
-  list(patterns).some((pattern) => new RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`).test(value));
+/** As in IAM, a `*` in one of the first five parts of an ARN does not match a colon. */
+function matches(patterns: Values | undefined, value: string): boolean {
+  const any = (part: string, i: number) =>
+    part
+      .split('*')
+      .map(RegExp.escape)
+      .join(i < 5 ? '[^:]*' : '.*');
+  const toRegExp = (pattern: string) => new RegExp(`^${pattern.split(':').map(any).join(':')}$`);
+  return list(patterns).some((pattern) => pattern === '*' || toRegExp(pattern).test(value));
+}
 
 /** Throws if the statement has a part that this test does not know, such as Deny, NotAction or another condition. */
 function allows(statement: Statement, { action, arn, context }: Call): boolean {
