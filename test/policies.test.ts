@@ -119,12 +119,8 @@ const policies: Record<string, Statement[]> = {
 const list = (values: Values = []) => [values].flat();
 /** As in IAM, a `*` in one of the first five parts of an ARN does not match a colon. */
 function matches(patterns: Values | undefined, value: string): boolean {
-  const any = (part: string, i: number) =>
-    part
-      .split('*')
-      .map(RegExp.escape)
-      .join(i < 5 ? '[^:]*' : '.*');
-  const toRegExp = (pattern: string) => new RegExp(`^${pattern.split(':').map(any).join(':')}$`);
+  const anyOf = (part: string, i: number) => RegExp.escape(part).replaceAll('\\*', i < 5 ? '[^:]*' : '.*');
+  const toRegExp = (pattern: string) => new RegExp(`^${pattern.split(':').map(anyOf).join(':')}$`);
   return list(patterns).some((pattern) => pattern === '*' || toRegExp(pattern).test(value));
 }
 
