@@ -56,7 +56,7 @@ test('the API stage v1 throttles each method, with a burst limit of twice the ra
 test('the access log has exactly these fields: no header, and no id that the client can choose', () => {
   const { DestinationArn, Format } = onlyOfAll('ApiGateway::Stage').AccessLogSetting;
   const logGroup = idOf(template, 'AWS::Logs::LogGroup', 'ApiAccessLog');
-  expect(DestinationArn).toBe(`arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:${logGroup}`);
+  expect(DestinationArn).toBe(`arn:aws:logs:eu-west-1:123456789012:log-group:${logGroup}`);
   expect(JSON.parse(Format)).toEqual({
     extendedRequestId: '$context.extendedRequestId',
     time: '$context.requestTime',
@@ -210,7 +210,7 @@ test('a web ACL sends the gateway’s response to an address above its rate, and
     VisibilityConfig: { ...visibility, MetricName: 'WebAcl' },
   });
   expect(onlyOfAll('WAFv2::WebACLAssociation')).toEqual({
-    ResourceArn: `arn:AWS::Partition:apigateway:AWS::Region::/restapis/${RestApiId}/stages/${stageId}`,
+    ResourceArn: `arn:aws:apigateway:eu-west-1::/restapis/${RestApiId}/stages/${stageId}`,
     WebACLArn: `${idOf(everything, 'AWS::WAFv2::WebACL')}.Arn`,
   });
 });
