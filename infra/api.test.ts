@@ -1,14 +1,6 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import {
-  EVERYTHING,
-  idOf,
-  onlyOf,
-  propertiesOf,
-  stackWith,
-  templateAfter,
-  templateWith,
-} from '../test/support/stack.ts';
+import { EVERYTHING, idOf, onlyOf, propertiesOf, stackWith, templateWith, withChange } from '../test/support/stack.ts';
 import { corsHeaders } from './data/cors-headers.ts';
 import { gatewayResponses, NOT_FOUND } from './data/gateway-errors.ts';
 
@@ -21,7 +13,6 @@ const regionalWithTls12 = {
   SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
   EndpointAccessMode: 'BASIC',
 };
-
 const onlyOfAll = (type: string) => onlyOf(everything, `AWS::${type}`);
 
 test('the API is regional, requires TLS 1.2 or newer, and gives the function every body as base64', () => {
@@ -40,8 +31,7 @@ test('a domain sets the base URL, has a certificate and a DNS record, and leads 
   const DomainValidationOptions = [{ DomainName, HostedZoneId }];
   expect(certificate).toEqual({ DomainName, ValidationMethod: 'DNS', DomainValidationOptions });
   const AliasTarget = { DNSName: `${id}.RegionalDomainName`, HostedZoneId: `${id}.RegionalHostedZoneId` };
-  const record = { Name: `${DomainName}.`, Type: 'A', HostedZoneId, AliasTarget };
-  expect(onlyOfAll('Route53::RecordSet')).toEqual(record);
+  expect(onlyOfAll('Route53::RecordSet')).toEqual({ Name: `${DomainName}.`, Type: 'A', HostedZoneId, AliasTarget });
 });
 
 test('the API stage v1 throttles each method, with a burst limit of twice the rate', () => {
@@ -172,10 +162,9 @@ test('a change of CORS, of a message or of the RestApi makes a new deployment of
   // The limit belongs to the stage.
   expect(deploymentOf(templateWith({ requestsPerSecond: 7 }))).toBe(before);
   expect(deploymentOf(templateWith({ allowOrigins: [A] }))).not.toBe(before);
-  expect(deploymentOf(templateAfter('CreatePlant/Function', 'Code.S3Key', 'other.zip'))).toBe(before);
-  expect(deploymentOf(templateAfter('Api/RestApi', 'SecurityPolicy', 'TLS_1_2'))).not.toBe(before);
-  const { THROTTLED } = gatewayResponses;
-  for (const body of [THROTTLED, NOT_FOUND]) {
+  expect(deploymentOf(withChange('CreatePlant/Function', 'Code.S3Key', 'other.zip'))).toBe(before);
+  expect(deploymentOf(withChange('Api/RestApi', 'SecurityPolicy', 'TLS_1_2'))).not.toBe(before);
+  for (const body of [gatewayResponses.THROTTLED, NOT_FOUND]) {
     const { message } = body;
     body.message = 'Changed.';
     expect(deploymentOf(Template.fromStack(stackWith()))).not.toBe(before);

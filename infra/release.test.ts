@@ -1,15 +1,7 @@
 import { Tags } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import {
-  idOf,
-  namedValues,
-  onlyOf,
-  propertiesOf,
-  stackWith,
-  templateAfter,
-  templateWith,
-} from '../test/support/stack.ts';
+import { idOf, namedValues, onlyOf, propertiesOf, stackWith, templateWith, withChange } from '../test/support/stack.ts';
 
 const template = templateWith();
 const functionId = idOf(template, 'AWS::Lambda::Function', 'CreatePlant');
@@ -82,7 +74,7 @@ test('withoutCanary only removes the update policy of the alias', () => {
 
 test('a change of the code or of a variable makes a new version, and a change of anything else does not', () => {
   const versionOf = (stack: Template) => idOf(stack, 'AWS::Lambda::Version', 'CreatePlant');
-  expect(versionOf(templateAfter('CreatePlant/Function', 'Code.S3Key', 'other.zip'))).not.toBe(versionId);
+  expect(versionOf(withChange('CreatePlant/Function', 'Code.S3Key', 'other.zip'))).not.toBe(versionId);
   expect(versionOf(templateWith({ allowOrigins: ['https://a.example'] }))).not.toBe(versionId);
   // Lambda rejects a new version without such a change: "A version for this Lambda function exists".
   expect(versionOf(templateWith({ requestsPerSecond: 7, alarms: { email: 'ops@example.com' } }))).toBe(versionId);

@@ -6,9 +6,7 @@ import { stages } from './stages.ts';
 const template = templateWith();
 
 /** The resources of a template by their logical ids. */
-function resourcesOf(stack: Template): Record<string, Record<string, string> & { Properties?: object }> {
-  return plain(stack.toJSON())['Resources'];
-}
+const resourcesOf = (stack: Template): Record<string, Record<string, string>> => plain(stack.toJSON())['Resources'];
 
 test('the stack outputs the base URL, the tables and the alarm topic', () => {
   const api = idOf(template, 'AWS::ApiGateway::RestApi');
@@ -102,7 +100,7 @@ test('each fixed name of another resource contains the name of the stack, so tha
     'DashboardName',
   ];
   const names = Object.values(resources)
-    .flatMap(({ Properties = {} }) => Object.entries(Properties))
+    .flatMap(({ Properties }) => Object.entries(Properties ?? {}))
     .flatMap(([property, value]) => (properties.includes(property) ? String(value) : []));
   expect(names.filter((name) => !(name in resources) && !name.startsWith('PlantStore-dev-'))).toEqual([]);
 });

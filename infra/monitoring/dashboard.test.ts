@@ -14,7 +14,6 @@ test('the dashboard shows, for three hours, the alarms that notify a person, the
   const lambda = idOf(template, 'AWS::Lambda::Function', 'CreatePlant');
   const logGroup = idOf(template, 'AWS::Logs::LogGroup', 'CreatePlant');
   const alarms = Object.entries(propertiesOf(template, 'AWS::CloudWatch::Alarm'));
-  const notifying = alarms.filter(([, { AlarmActions }]) => AlarmActions);
   const api = ['ApiName', 'PlantStore'];
   const ofTable = (name: string, kind: string, label: string) => {
     const metric = ['AWS/DynamoDB', `Consumed${kind}CapacityUnits`, 'TableName', name];
@@ -23,7 +22,7 @@ test('the dashboard shows, for three hours, the alarms that notify a person, the
   // A dashboard name is unique in all regions of an account.
   expect([DashboardName, start]).toEqual(['PlantStore-AWS::Region', '-PT3H']);
   expect(widgets.map(({ properties }: { properties: object }) => properties)).toEqual([
-    { title: 'Alarms', alarms: notifying.map(([id]) => `${id}.Arn`) },
+    { title: 'Alarms', alarms: alarms.filter(([, alarm]) => alarm.AlarmActions).map(([id]) => `${id}.Arn`) },
     graph('Requests per minute', [
       ['AWS/ApiGateway', 'Count', ...api, { period: 60, stat: 'SampleCount', label: 'all' }],
       ...['Faults', 'Throttled', 'Unauthorized'].map((name) => ['PlantStore', name, { period: 60, stat: 'Sum' }]),

@@ -11,8 +11,7 @@ function metricsOf(logGroup: string) {
     ofLog.map(({ FilterPattern, MetricTransformations: [{ MetricName, ...metric }, ...others] }) => {
       // Without dimensions, so that CloudWatch adds up both logs.
       expect([metric, ...others]).toEqual([{ MetricNamespace: 'PlantStore', MetricValue: '1', DefaultValue: 0 }]);
-      const [, pattern = ''] = /^{ (.*) }$/.exec(FilterPattern) ?? [];
-      return [MetricName, conditionsOf(pattern)];
+      return [MetricName, conditionsOf(FilterPattern.replace(/^{ (.*) }$/, '$1'))];
     }),
   );
 }

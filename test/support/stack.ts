@@ -42,7 +42,7 @@ export function templateWith(settings: Partial<StackSettings> = {}): Template {
 }
 
 /** The template of production after a property of the resource at this path has changed. */
-export function templateAfter(path: string, property: string, value: string): Template {
+export function withChange(path: string, property: string, value: string): Template {
   const stack = stackWith();
   const resource = stack.node.findAll().find((each) => each.node.path === `PlantStore/${path}/Resource`);
   (resource as CfnResource).addPropertyOverride(property, value);
