@@ -13,6 +13,8 @@ const regionalWithTls12 = {
   SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
   EndpointAccessMode: 'BASIC',
 };
+
+/** The properties of the only resource of a type in the stack with every setting. */
 const onlyOfAll = (type: string) => onlyOf(everything, `AWS::${type}`);
 
 test('the API is regional, requires TLS 1.2 or newer, and gives the function every body as base64', () => {
