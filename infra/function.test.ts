@@ -27,7 +27,8 @@ test('the function has this handler, runtime, memory and time, and no limit of i
 });
 
 test('the function gets the settings as variables', () => {
-  const stack = templateWith({ ...EVERYTHING, allowOrigins: ['https://a.example', 'https://b.example'] });
+  const { identityProvider } = EVERYTHING;
+  const stack = templateWith({ identityProvider, allowOrigins: ['https://a.example', 'https://b.example'] });
   expect(onlyOf(stack, 'AWS::Lambda::Function', 'CreatePlant').Environment.Variables).toEqual({
     ...Variables,
     AWS_ENDPOINT_URL_DYNAMODB: 'https://dynamodb.eu-west-1.AWS::URLSuffix',
