@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { requireOrigins } from './cors-headers.ts';
 
-test('accepts no origin, all origins, and some', () => {
+test('the allowed origins can be none, all, or some', () => {
   const some = ['https://a.example', 'http://localhost:5173', 'https://xn--bcher-kva.example'];
   for (const origins of [[], ['*'], some]) expect(() => requireOrigins(origins)).not.toThrow();
 });
@@ -9,7 +9,7 @@ test('accepts no origin, all origins, and some', () => {
 test.each([
   ...['', '*', 'a.example', 'ftp://a.example', 'https://*.example.com', "https://a'b.com", 'https://a.example/'],
   ...['https://A.example', 'https://a.example:443', 'https://a.example,https://b.example'],
-])('rejects the origin "%s" in a list', (origin) => {
+])('the allowed origin "%s" is rejected in a list', (origin) => {
   expect(() => requireOrigins(['https://a.example', origin])).toThrow(
     `The allowed origin "${origin}" must be one such as https://app.example.com, or the only one must be *.`,
   );
