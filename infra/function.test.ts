@@ -31,7 +31,6 @@ test('the function gets the settings as variables', () => {
   const stack = templateWith({ identityProvider, allowOrigins: ['https://a.example', 'https://b.example'] });
   expect(onlyOf(stack, 'AWS::Lambda::Function', 'CreatePlant').Environment.Variables).toEqual({
     ...Variables,
-    AWS_ENDPOINT_URL_DYNAMODB: 'https://dynamodb.eu-west-1.AWS::URLSuffix',
     ALLOW_ORIGINS: 'https://a.example,https://b.example',
     TOKEN_ISSUER: 'https://id.example.com',
     TOKEN_AUDIENCE: 'plants,gardens',
