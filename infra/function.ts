@@ -56,7 +56,7 @@ export class CreatePlantFunction extends Construct {
       } satisfies Variables,
       bundling: {
         format: OutputFormat.ESM,
-        // Prefers ES modules. With the default of esbuild, the bundle fails at import.
+        // Prefers ES modules, of which esbuild omits what nothing uses. By default, the bundle has 430 KB.
         mainFields: ['module', 'main'],
         // By default, CDK excludes @smithy, which the function imports. Loading the runtime's copy is slower.
         externalModules: [],
@@ -64,8 +64,6 @@ export class CreatePlantFunction extends Construct {
         // Without an identity provider, esbuild omits its code (functions/init.ts).
         define: identityProvider ? {} : { 'process.env.TOKEN_ISSUER': 'undefined' },
         esbuildArgs: { '--alias:node:http': './functions/node-http.cjs' },
-        // CommonJS packages call `require`, which an ES module does not have.
-        banner: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
       },
     });
   }
