@@ -17,7 +17,7 @@ export default defineConfig({
       project(1, 'functions', ['functions/**/*.test.ts']),
       project(2, 'others', ['{infra,tools}/**/*.test.ts', 'test/*.test.ts']),
     ],
-    // To repeat a failure, add --sequence.shuffle --sequence.seed=SEED to the command.
+    // To repeat a failure: SHUFFLE=1 npx vitest run --sequence.seed=SEED
     sequence: { shuffle: process.env['SHUFFLE'] !== undefined },
     // The first line of a failure shows both values, not only their length.
     chaiConfig: { truncateThreshold: 400 },
