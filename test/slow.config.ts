@@ -29,8 +29,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     include: [],
     projects: [
-      // In order: a start takes seconds, so most tests use the local run as the one before has left it.
-      project('local-run', ['test/local-run/*.test.ts'], { sequence: { shuffle: false } }),
+      project('local-run', ['test/local-run/*.test.ts']),
       project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
       project('runtime', ['test/runtime/*.test.ts']),
       project('smoke', ['test/smoke/*.test.ts']),
