@@ -6,7 +6,8 @@ import { vi } from 'vitest';
 /** The files of the sample events, by their names without the ending. */
 const files = Object.fromEntries(globSync('events/*.json').map((file) => [basename(file, '.json'), file]));
 
-export const sampleNames = Object.keys(files);
+/** The sample events of `POST /plants`. */
+export const sampleNames = Object.keys(files).filter((name) => name.startsWith('create-plant'));
 
 export const sampleEvent = (name: string): APIGatewayProxyEvent =>
   JSON.parse(readFileSync(files[name] ?? name, 'utf8'));
