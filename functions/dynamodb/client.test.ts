@@ -165,18 +165,19 @@ test.concurrent.each<[string, RequestListener]>([
   expect(await readFrom(listener, { silenceMs: 500 })).toMatchObject({ result, attempts: 3 });
 });
 
-test('sends 300 parallel calls at once, and later tries only one of their connections, if all are dead', async () => {
+test('sends 300 parallel calls at once; if their connections are dead, tries one, and then uses a new one', async () => {
   const connections = new Set<Socket>();
   const waiting: Parameters<RequestListener>[] = [];
   const { host, dynamoDb } = await startDatabase((request, response) => {
-    if (connections.has(request.socket)) return void request.socket.destroy();
     connections.add(request.socket);
-    waiting.push([request, response]);
-    if (connections.size >= 300) for (const exchange of waiting.splice(0)) success(...exchange);
+    if (connections.size > 300) return success(request, response);
+    if (waiting.length === 300) return void request.socket.destroy();
+    if (waiting.push([request, response]) === 300) for (const exchange of waiting) success(...exchange);
   });
   await Promise.all(Array.from({ length: 300 }, () => dynamoDb.call('GetItem', READ, KEY, LONG_MS)));
-  await dynamoDb.call('GetItem', READ, KEY, LONG_MS);
-  expect(sentTo.filter((sent) => sent === host)).toHaveLength(300 + 2);
+  for (const _ of [1, 2]) await dynamoDb.call('GetItem', READ, KEY, LONG_MS);
+  expect(connections.size, 'connections').toBe(300 + 1);
+  expect(sentTo.filter((sent) => sent === host)).toHaveLength(300 + 2 + 1);
 });
 
 test('reuses the connection for the next call, and leaves no timer that keeps the process running', async () => {
@@ -206,23 +207,18 @@ test.concurrent('reads a response that arrives slowly, in parts of a character, 
 });
 
 test('does not take the response to another request for its own, and closes that connection', async () => {
-  // The first connection is one response behind. A write that it receives is not carried out.
-  let first: Socket | undefined;
-  let late: string | undefined;
-  const stored: string[] = [];
-  const { dynamoDb } = await startDatabase(async (request, response) => {
-    const { TableName, Item } = JSON.parse(String(await buffer(request)));
-    const own = JSON.stringify({ ConsumedCapacity: { TableName } });
-    first ??= request.socket;
-    if (request.socket !== first) stored.push(Item.id.N);
-    response.end(request.socket === first ? (late ?? own) : own);
-    late = own;
+  // The first three connections are one response behind: the first response on each is that to a read of a token.
+  const connections: Socket[] = [];
+  const { dynamoDb } = await startDatabase((request, response) => {
+    const isFirst = !connections.includes(request.socket);
+    if (isFirst) connections.push(request.socket);
+    const isOfOther = isFirst && connections.length <= 3;
+    response.end(isOfOther ? '{"ConsumedCapacity":{"TableName":"AccessTokens"}}' : SUCCESS);
   });
-  await dynamoDb.call('GetItem', { ...READ, TableName: 'AccessTokens' }, KEY, LONG_MS);
-  for (const N of ['1', '2']) {
-    await dynamoDb.call('PutItem', { TableName: 'Plants', Item: { id: { N } } }, { id: { N } }, LONG_MS);
-  }
-  expect(stored).toEqual(['1', '2']);
+  const write = () => dynamoDb.call('PutItem', { TableName: 'Plants', Item: KEY }, KEY, LONG_MS);
+  await expect(write()).rejects.toMatchObject({ error: 503 });
+  await write();
+  expect(connections.length, 'connections').toBe(4);
 });
 
 test('throws if an environment variable is missing or empty', () => {

@@ -44,8 +44,7 @@ export class DynamoDb {
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        // The other connections of the pool can be dead too, so only the first attempt uses one.
-        return itemIn(await this.#connection.send(action, body, attempt === 1, signal), input.TableName, key);
+        return itemIn(await this.#connection.send(action, body, attempt > 1, signal), input.TableName, key);
       } catch (thrown) {
         const failure = thrown as Error;
         if (signal.aborted)
