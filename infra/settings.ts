@@ -47,6 +47,7 @@ export interface StackSettings extends Stage {
   /** The stage's name. */
   stage: string;
   allowOrigins: string[];
+  cloudWatchRole: boolean;
   ephemeral: boolean;
   requestsPerSecond: number;
   webAcl: boolean;
@@ -90,14 +91,14 @@ export function withDefaults(stage: string, settings: Stage, withoutCanary = fal
     );
   }
   requireForms(stage, settings);
-  const { ephemeral = false, allowOrigins = [] } = settings;
-  requireOrigins(allowOrigins);
+  requireOrigins(settings.allowOrigins ?? []);
   return {
+    allowOrigins: [],
+    cloudWatchRole: false,
+    ephemeral: false,
     requestsPerSecond: 100,
     webAcl: false,
     ...settings,
-    allowOrigins,
-    ephemeral,
     stage,
     withoutCanary,
   };
