@@ -47,7 +47,7 @@ test.each([
   // Without actions: these alarms do not notify a person.
   expect(onlyOf(template, 'AWS::CloudWatch::Alarm', `ReleaseVersion${name}`)).toEqual({
     AlarmName: `PlantStore-Version${name}-${version}`,
-    AlarmDescription: expect.stringMatching(/^The newest version .* First: .* sends no message\. /),
+    AlarmDescription: expect.stringMatching(/^The newest version .* First: .* notifies nobody\. /),
     ComparisonOperator: 'GreaterThanOrEqualToThreshold',
     EvaluationPeriods: 1,
     Threshold: 1,

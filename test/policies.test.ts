@@ -6,12 +6,11 @@ import { expect, test } from 'vitest';
 const CLI_VERSION = '2.1148.1';
 
 /**
- * Who may make the calls of the tasks in docs/, and the nearest calls that no task needs. An action without resource
- * types ("Service Authorization Reference") needs `*`. `cdk diff`, and `cdk deploy` with approval, make the first four
- * calls with the credentials of their user. `cdk destroy` and the pipeline only assume roles. Recorded with a fake AWS
- * at AWS_ENDPOINT_URL, which denied the fifth call, because the role for lookups reads everything in the account.
+ * The calls of the tasks in docs/ and the nearest calls that no task needs, each with those who may make it. An action
+ * without resource types ("Service Authorization Reference") needs `*`. The first five calls are those of the CDK CLI,
+ * recorded with a fake AWS. The CLI also works without the role for lookups, which reads everything in the account.
  */
-const TABLE = `
+const TABLE_OF_CALLS = `
 cloudformation:DescribeStacks STACK/PlantStore/* -> Everybody Pipeline
 cloudformation:GetTemplate STACK/PlantStore/* -> Deploy
 sts:AssumeRole ROLE/cdk-hnb659fds-deploy-role-ACCOUNT-REGION -> Deploy Pipeline StagingPipeline
@@ -88,7 +87,7 @@ const fill = (text: string, words = {}): string =>
   Object.entries({ ...WORDS, ...words }).reduce((filled, [word, value]) => filled.replaceAll(word, value), text);
 
 type Call = { action: string; arn: string; context: Record<string, string>; who: string };
-const calls: Call[] = fill(TABLE.trim())
+const calls: Call[] = fill(TABLE_OF_CALLS.trim())
   .split('\n')
   .flatMap((line) => {
     const [call = '', who = ''] = line.split(' -> ');

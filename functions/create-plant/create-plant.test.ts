@@ -47,7 +47,7 @@ test('stores one of many concurrent plants with the same id, and rejects the oth
   expect(errors).toEqual(Array(14).fill(409));
 });
 
-test('stores a plant of the maximum item size', async () => {
+test('stores a plant that is a little smaller than the maximum item size', async () => {
   const id = freeId();
   // The names of the attributes and the id count too.
   const name = 'x'.repeat(400 * 1024 - 200);

@@ -2,7 +2,7 @@ import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet,
 import { PlantStoreError } from '../errors.ts';
 import { PROVIDER_KEYS_MS } from '../time-limits.ts';
 
-/** At this age, keys are fetched again. A key that the provider removes is used for at most this time. */
+/** At this age, keys are fetched again. While the provider works, a removed key is used for at most 30 minutes. */
 const REFRESH_AGE_MS = 1_800_000;
 /** The age up to which keys are used if the provider fails. */
 const MAX_AGE_MS = 3_600_000;

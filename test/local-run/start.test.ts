@@ -44,7 +44,7 @@ test('accepts a token that is created while it runs', async () => {
   expect(await post(run.url, bodyOf(5), stdout.trim())).toEqual(plantWith());
 });
 
-test('loads nothing of the CDK, and nor do the commands', async () => {
+test('neither npm start nor another command loads the CDK', async () => {
   const preload =
     "data:text/javascript,process.on('exit',()=>console.log(Object.keys(process.getBuiltinModule('module')._cache).join()))";
   for (const command of ['start', 'invoke', 'token', 'plants']) {

@@ -218,13 +218,14 @@ test.each([
   expect(said).toBe(`There is no response from ${host}:65535 (ECONNREFUSED).${advice}\n`);
 });
 
+const RUN_NPM_CI = 'Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.';
 test('all other commands say to run npm ci if the packages are missing', async () => {
-  const stderr = 'The packages are missing. Run npm ci, without --ignore-scripts.\n';
+  const stderr = `The packages are missing. ${RUN_NPM_CI}\n`;
   expect(await copy.run('npm run --silent plants', { PATH })).toMatchObject({ code: 1, stderr });
 });
 
 test('says which Node.js it needs on an older one', async () => {
   const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'22.21.0'}})`;
-  const stderr = 'Node.js 24 is needed; this is 22.21.0. Run npm ci, without --ignore-scripts.\n';
+  const stderr = `Node.js 24 is needed; this is 22.21.0. ${RUN_NPM_CI}\n`;
   expect(await smoke(serviceUrl, { NODE_OPTIONS: `--import ${older}` })).toMatchObject({ stdout: '', stderr });
 });

@@ -53,7 +53,7 @@ export async function startServer(respond: Respond) {
     const fault = 'x-amz-target' in headers ? signatureFault(sent) : undefined;
     const fake = fault ? databaseError(400, 'AccessDeniedException', fault) : await respond(sent);
     if (!fake) return void response.destroy();
-    // By the Date, the AWS SDK would correct its clock, which a test can have set.
+    // The AWS SDK would correct its clock by the header Date, but a test can have set the clock.
     response.sendDate = false;
     response.writeHead(fake.status, fake.headers).end(fake.body);
   });

@@ -11,12 +11,12 @@ import { type ApiHandler, httpResponse, LoadError, localContext, proxyEvent, typ
 const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
 /** "Lambda quotas", for a synchronous invocation. A body in base64 is a third larger. */
 const MAX_EVENT_BYTES = 6_291_556;
-/** Both responses to what is larger, which nobody can change ("Amazon API Gateway important notes"). */
+/** The responses to larger requests. Nobody can change them ("Amazon API Gateway important notes"). */
 const tooLarge = (mediaType: string, text: string) => ({ status: 413, headers: { 'content-type': mediaType }, text });
 const PAYLOAD_TOO_LARGE = tooLarge('text/plain', `HTTP content length exceeded ${MAX_PAYLOAD_BYTES} bytes.`);
 const EVENT_TOO_LARGE = tooLarge('application/json', '{"message":"Request Too Long"}');
 
-/** The errors after which clients repeat a request. To try that, they ask for one, as in `Prefer: error=503`. */
+/** The errors after which a client repeats a request. To test a client, ask for one with `Prefer: error=503`. */
 const REPEATED_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
 
 /**
