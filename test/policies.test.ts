@@ -135,7 +135,7 @@ function allows(statement: Statement, { action, arn, context }: Call): boolean {
   const isMet = ([key, values]: [string, Values]) => list(values).includes(context[key] ?? '');
   return matches(Action, action) && matches(Resource ?? Federated, arn) && Object.entries(StringEquals).every(isMet);
 }
-const isAllowed = (held: Statement[], call: Call) => held.some((statement) => allows(statement, call));
+const isAllowed = (policy: Statement[], call: Call) => policy.some((statement) => allows(statement, call));
 
 test('no two statements have the same Sid, which AWS rejects', () => {
   const sids = people.map(({ Sid }) => Sid);
@@ -147,19 +147,19 @@ test('the recorded calls are those of the CDK CLI in package.json', () => {
 });
 
 test.each(calls)('$action on $arn is allowed to $who', (call) => {
-  for (const [who, held] of Object.entries(policies)) {
+  for (const [who, policy] of Object.entries(policies)) {
     const may = call.who.split(' ').includes(who);
-    expect(isAllowed(held, call), `${who} may call ${call.action} on ${call.arn}`).toBe(may);
+    expect(isAllowed(policy, call), `${who} may call ${call.action} on ${call.arn}`).toBe(may);
   }
 });
 
-test.each(Object.entries(policies))('%s needs each permission', (_, held) => {
-  for (const statement of held) {
+test.each(Object.entries(policies))('%s needs each permission', (_, policy) => {
+  for (const statement of policy) {
     for (const part of ['Action', 'Resource'] as const) {
       for (const entry of list(statement[part])) {
         const rest = { ...statement, [part]: list(statement[part]).filter((other) => other !== entry) };
-        const without = held.with(held.indexOf(statement), rest);
-        const isNeeded = calls.some((call) => isAllowed(held, call) && !isAllowed(without, call));
+        const without = policy.with(policy.indexOf(statement), rest);
+        const isNeeded = calls.some((call) => isAllowed(policy, call) && !isAllowed(without, call));
         expect(isNeeded, `a call in the table needs ${entry}`).toBe(true);
       }
     }

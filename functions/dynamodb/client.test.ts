@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
-import { signatureFault } from '../../test/support/signature.ts';
+import { signatureProblem } from '../../test/support/signature.ts';
 import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 import { Connection } from './connection.ts';
@@ -64,18 +64,18 @@ test('sends a signed request, and signs each attempt', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
   onTestFinished(() => void vi.useRealTimers());
   const requests: object[] = [];
-  const faults: unknown[] = [];
+  const problems: unknown[] = [];
   const { dynamoDb } = await startDatabase(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
     const bytes = await buffer(request);
-    faults.push(signatureFault({ method, path, headers, bytes }));
+    problems.push(signatureProblem({ method, path, headers, bytes }));
     requests.push({ method, path, headers, body: JSON.parse(String(bytes)) });
     // Lambda can freeze the environment between two attempts.
     vi.setSystemTime(new Date('2026-01-02T00:00:00Z'));
     (requests.length === 1 ? failure(500, 'InternalServerError') : success)(request, response);
   });
   await dynamoDb.call('GetItem', READ, KEY, LONG_MS);
-  for (const fault of faults) expect(fault).toBeUndefined();
+  for (const problem of problems) expect(problem).toBeUndefined();
   const sentOn = (day: string) => ({
     method: 'POST',
     path: '/',

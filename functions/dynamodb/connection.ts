@@ -7,7 +7,7 @@ import { environmentVariable, optionalVariable } from '../environment.ts';
 import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
 
 /** Maximum length of a response in characters. An item of 400 KB can have 2.46 MB. Parsing 16 MB can take 1 GB. */
-const MAX_LENGTH = 3_000_000;
+const MAX_RESPONSE_LENGTH = 3_000_000;
 
 /** A complete response, and the connection on which it arrived. */
 export type Received = { status: number; text: string; socket: Socket };
@@ -71,7 +71,7 @@ export class Connection {
         response.setEncoding('utf8').on('data', (part: string) => {
           timer.refresh();
           text += part;
-          if (text.length > MAX_LENGTH) fail(`The response has more than ${MAX_LENGTH} characters.`);
+          if (text.length > MAX_RESPONSE_LENGTH) fail(`The response has more than ${MAX_RESPONSE_LENGTH} characters.`);
         });
         response.on('end', () => resolve({ status, text, socket })).on('error', reject);
       });

@@ -50,21 +50,21 @@ interface Plan {
 }
 
 /** Starts a proxy in front of a DynamoDB engine. Calls fail as planned; all others are passed on. */
-export async function startFailureProxy(engine: string) {
+export async function startFailureProxy(endpoint: string) {
   let current: Plan | undefined;
   /** The calls, in order, each as ACTION TABLE. */
   const calls: string[] = [];
-  const { url: endpoint, close } = await startServer(async (sent) => {
+  const { url, close } = await startServer(async (sent) => {
     const call = `${actionOf(sent.headers)} ${JSON.parse(sent.body).TableName}`;
     calls.push(call);
     const plan = current?.call === call && current.times > 0 ? current : undefined;
     if (plan) plan.times -= 1;
     // If the engine is closed, there is no response.
-    const correct = !plan || plan.applied ? await forward(engine, sent).catch(() => undefined) : undefined;
+    const correct = !plan || plan.applied ? await forward(endpoint, sent).catch(() => undefined) : undefined;
     return plan ? failures[plan.failure]() : correct;
   });
   return {
-    endpoint,
+    endpoint: url,
     calls,
     /** Replaces the plan. Without a new one, no call fails. */
     plan(next?: Plan): void {

@@ -48,13 +48,13 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
       if (result.text !== JSON.stringify(NOT_FOUND)) return;
       log('The only path and method is POST /plants.');
       if (headers.accept?.includes('text/html')) log('To try the API in a browser, open /docs.');
-      const isOfPage = method === 'OPTIONS' || headers.origin !== undefined;
-      if (isOfPage && allowOrigins.length === 0) log('For pages of other origins, set ALLOW_ORIGINS.');
+      const isFromWebPage = method === 'OPTIONS' || headers.origin !== undefined;
+      if (isFromWebPage && allowOrigins.length === 0) log('For pages of other origins, set ALLOW_ORIGINS.');
     };
     try {
       const body = await readBody(request);
-      const page = ['GET', 'HEAD'].includes(method) && docsPage(path, headers.accept);
-      if (page) send(page);
+      const docs = ['GET', 'HEAD'].includes(method) && docsPage(path, headers.accept);
+      if (docs) send(docs);
       else if (body.length > MAX_PAYLOAD_BYTES) sendAndLog(PAYLOAD_TOO_LARGE);
       else if (preferred)
         sendAndLog(gatewayError({ error: preferred, message: 'The header Prefer asks for this error.' }));
