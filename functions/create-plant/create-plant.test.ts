@@ -12,7 +12,7 @@ const engine = closedAtEnd(await startEngine());
 // Many concurrent calls take long on a busy machine.
 const dynamoDb = new DynamoDb(new Connection(60_000));
 
-const create = (body: NewPlant, table = engine.plantsTable) => createPlant(dynamoDb, table)({ body }, contextWith());
+const create = (body: NewPlant) => createPlant(dynamoDb, engine.plantsTable)({ body }, contextWith());
 
 let lastId = 0n;
 /** Returns an id that no other test of this file uses. */

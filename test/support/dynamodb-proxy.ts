@@ -1,15 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { databaseError, type FakeResponse, forward, startFakeService, startServer } from './fake-service.ts';
 
 /** The action of a request to DynamoDB, as in `PutItem`. */
 const actionOf = (sent: IncomingHttpHeaders) => String(sent['x-amz-target']).split('.')[1] ?? '';
 
 /** The members of a request to DynamoDB that tests read or change. */
-export interface Input {
-  Item?: Record<string, AttributeValue>;
-  Key?: Record<string, AttributeValue>;
-  ConditionExpression?: string;
+interface Input {
   ConsistentRead?: boolean;
   Limit?: number;
 }
