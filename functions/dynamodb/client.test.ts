@@ -148,7 +148,6 @@ test.concurrent.each<[string, RequestListener]>([
   ['responds with 500 and the capacity', respond(500, SUCCESS)],
   ['responds with 403 in HTML', respond(403, '<html>secret</html>')],
   ['responds with nothing', respond(200, '')],
-  ['responds with null', respond(200, 'null')],
   ['returns no capacity', respond(200, '{"Item":{"name":{"S":"secret"}}}')],
   ['returns no name of a table', respond(200, '{"ConsumedCapacity":{"CapacityUnits":1}}')],
   ['names another table', respond(200, '{"ConsumedCapacity":{"TableName":"AccessTokens"}}')],
