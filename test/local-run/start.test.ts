@@ -32,13 +32,6 @@ test('prints a curl command that creates a plant, a line for its response, and t
   expect(run.output()).toContain(`\nList what is stored: npm run plants\n${hint}\n\n`);
 });
 
-test('rejects requests for another host name, on both ports', async () => {
-  for (const url of [run.url, run.endpoint]) {
-    const { stdout } = await project.run(`curl -s -H Host:a.example ${url}`);
-    expect(stdout).toContain('The Host was "a.example"; ');
-  }
-});
-
 test('neither npm start nor another command loads the CDK', async () => {
   const preload =
     "data:text/javascript,process.on('exit',()=>console.log(Object.keys(process.getBuiltinModule('module')._cache).join()))";

@@ -51,10 +51,13 @@ test('the embedded DynamoDB keeps running if a client disconnects while it sends
   await client.send(new ListTablesCommand());
 });
 
-test.each(['OPTIONS', 'POST'])('responds with 403 to %s of a web page', async (method) => {
+test.each<[Record<string, string>, string]>([
+  [{ origin: 'https://a.example' }, 'The Origin was "https://a.example"; web pages must not use this port.\n'],
+  [{ host: 'a.example' }, 'The Host was "a.example"; it must be 127.0.0.1, localhost or [::1].\n'],
+])('responds with 403 to a web page, which sends %j', async (headers, text) => {
   const { endpoint } = await openInMemory();
-  const response = await fetch(endpoint, { method, headers: { origin: 'https://a.example' } });
-  expect(await response.text()).toBe('The Origin was "https://a.example"; web pages must not use this port.\n');
+  const response = await fetch(endpoint, { method: 'POST', headers });
+  expect(await response.text()).toBe(text);
   expect(response.status).toBe(403);
   expect(response.headers.has('access-control-allow-origin')).toBe(false);
 });
