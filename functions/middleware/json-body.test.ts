@@ -33,13 +33,7 @@ test.each(['application/json', 'APPLICATION/Json', ' application/json\t;\tcharse
   },
 );
 
-const TYPES = [
-  'text/plain',
-  'application/jsonx',
-  'application/json\u00a0',
-  'application/json\n',
-  'application/json, x',
-];
+const TYPES = ['text/xml', 'application/jsonx', 'application/json\u00a0', 'application/json\n', 'application/json, x'];
 test.each([
   ...[...TYPES, 'x'.repeat(40)].map((type) => [type, type]),
   ['x'.repeat(41), `${'x'.repeat(40)}…`],

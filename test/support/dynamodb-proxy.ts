@@ -11,11 +11,7 @@ interface Input {
 }
 
 /** Handles a request to DynamoDB. `send` sends it, changed or not, to the engine. */
-type Handle = (
-  action: string,
-  input: Input,
-  send: (input: Input) => ReturnType<typeof forward>,
-) => Promise<FakeResponse>;
+type Handle = (action: string, input: Input, send: (input: Input) => Promise<FakeResponse>) => Promise<FakeResponse>;
 
 /** Starts a proxy in front of a DynamoDB engine until the test ends. `handle` handles each request. Returns its URL. */
 export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: Handle): Promise<string> {
