@@ -1,16 +1,16 @@
-/** The `error` numbers of a function or the gateway. openapi.yaml (`Error`) says when each is sent. */
+/** The `error` numbers of the function or the gateway. openapi.yaml (`Error`) says when each is sent. */
 export const ERROR_NUMBERS = [400, 401, 404, 409, 413, 415, 429, 500, 503, 504] as const;
 export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 
-/** The message of error 500. It says nothing about the inside; the log does. */
+/** The message of error 500. It has no internal details. The log has them. */
 export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Try again.';
 
 /** The value of WWW-Authenticate (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="plant-store"';
 
 /**
- * The headers of an error response of a function or the gateway (RFC 6750, 3; RFC 9110, 10.2.3). `Retry-After` is in
- * seconds: throttling limits are per second, but a database that is down needs longer.
+ * The headers of an error response of the function or the gateway (RFC 6750, 3; RFC 9110, 10.2.3). `Retry-After` is
+ * in seconds: throttling limits are per second, but a database that is down needs longer.
  */
 export const errorHeaders: Partial<Record<ErrorNumber, Record<string, string>>> = {
   401: { 'WWW-Authenticate': CHALLENGE },
@@ -20,7 +20,7 @@ export const errorHeaders: Partial<Record<ErrorNumber, Record<string, string>>> 
 
 /**
  * The response headers that pages of other origins can read. `x-amz-apigw-id` is the gateway's request id. The gateway
- * renames a function's `WWW-Authenticate` ("Amazon API Gateway important notes").
+ * renames the function's `WWW-Authenticate` ("Amazon API Gateway important notes").
  */
 export const EXPOSED_HEADERS = 'x-amz-apigw-id,Retry-After,WWW-Authenticate,x-amzn-Remapped-WWW-Authenticate';
 

@@ -1,4 +1,4 @@
-/** A number in JSON that is not an exact `id`, as the client sent it: `1e999`. The validator rejects it. */
+/** The text of a number in JSON that is not an exact `id`, such as `1e999`. No member of a plant can have it. */
 export class NumberText {
   readonly source: string;
 

@@ -1,6 +1,14 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import { EVERYTHING, idOf, onlyOf, propertiesOf, stackWith, templateWith, withChange } from '../test/support/stack.ts';
+import {
+  allPropertiesOf,
+  EVERYTHING,
+  idOf,
+  propertiesOf,
+  stackWith,
+  templateWith,
+  withChange,
+} from '../test/support/stack.ts';
 import { corsHeaders } from './data/cors-headers.ts';
 import { gatewayResponses, NOT_FOUND } from './data/gateway-errors.ts';
 
@@ -15,11 +23,11 @@ const regionalWithTls12 = {
 };
 
 /** The properties of the only resource of a type in the stack with every setting. */
-const onlyOfAll = (type: string) => onlyOf(everything, `AWS::${type}`);
+const ofEverything = (type: string) => propertiesOf(everything, `AWS::${type}`);
 
 test('the API is regional, requires TLS 1.2 or newer, and gives the function every body as base64', () => {
   const api = { Name: 'PlantStore', BinaryMediaTypes: ['*/*'], ...regionalWithTls12 };
-  expect(onlyOfAll('ApiGateway::RestApi')).toEqual(api);
+  expect(ofEverything('ApiGateway::RestApi')).toEqual(api);
 });
 
 test('a domain sets the base URL, has a certificate and a DNS record, and leads all paths to the API', () => {
@@ -27,17 +35,17 @@ test('a domain sets the base URL, has a certificate and a DNS record, and leads 
   const id = idOf(everything, 'AWS::ApiGateway::DomainName');
   const RegionalCertificateArn = idOf(everything, 'AWS::CertificateManager::Certificate');
   everything.hasOutput('ApiUrl', { Value: `https://${DomainName}` });
-  expect(onlyOfAll('ApiGateway::DomainName')).toEqual({ DomainName, RegionalCertificateArn, ...regionalWithTls12 });
-  expect(onlyOfAll('ApiGateway::BasePathMapping')).toEqual({ DomainName: id, RestApiId, Stage: stageId });
-  const { Tags: _, ...certificate } = onlyOfAll('CertificateManager::Certificate');
+  expect(ofEverything('ApiGateway::DomainName')).toEqual({ DomainName, RegionalCertificateArn, ...regionalWithTls12 });
+  expect(ofEverything('ApiGateway::BasePathMapping')).toEqual({ DomainName: id, RestApiId, Stage: stageId });
+  const { Tags: _, ...certificate } = ofEverything('CertificateManager::Certificate');
   const DomainValidationOptions = [{ DomainName, HostedZoneId }];
   expect(certificate).toEqual({ DomainName, ValidationMethod: 'DNS', DomainValidationOptions });
   const AliasTarget = { DNSName: `${id}.RegionalDomainName`, HostedZoneId: `${id}.RegionalHostedZoneId` };
-  expect(onlyOfAll('Route53::RecordSet')).toEqual({ Name: `${DomainName}.`, Type: 'A', HostedZoneId, AliasTarget });
+  expect(ofEverything('Route53::RecordSet')).toEqual({ Name: `${DomainName}.`, Type: 'A', HostedZoneId, AliasTarget });
 });
 
 test('the API stage v1 throttles each method, with a burst limit of twice the rate', () => {
-  const { AccessLogSetting: _, ...stage } = onlyOfAll('ApiGateway::Stage');
+  const { AccessLogSetting: _, ...stage } = ofEverything('ApiGateway::Stage');
   const DeploymentId = idOf(everything, 'AWS::ApiGateway::Deployment');
   const limits = { ThrottlingRateLimit: 500, ThrottlingBurstLimit: 1000 };
   // No LoggingLevel: execution logs would contain the Authorization header.
@@ -46,7 +54,7 @@ test('the API stage v1 throttles each method, with a burst limit of twice the ra
 });
 
 test('the access log has exactly these fields: no header, and no id that the client can choose', () => {
-  const { DestinationArn, Format } = onlyOf(template, 'AWS::ApiGateway::Stage').AccessLogSetting;
+  const { DestinationArn, Format } = propertiesOf(template, 'AWS::ApiGateway::Stage').AccessLogSetting;
   const logGroup = idOf(template, 'AWS::Logs::LogGroup', 'ApiAccessLog');
   expect(DestinationArn).toBe(`arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:${logGroup}`);
   expect(JSON.parse(Format)).toEqual({
@@ -70,7 +78,7 @@ test('API Gateway may invoke the alias only for POST /plants of this stage, and 
   expect(aliasId).toBe('ReleaseLive284FCDB0');
   // The permission refers to the stage. If the stage waited for it, Template.fromStack would report a cycle.
   const SourceArn = `arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:${RestApiId}/${stageId}/POST/plants`;
-  expect(Object.values(propertiesOf(template, 'AWS::Lambda::Permission'))).toEqual([
+  expect(Object.values(allPropertiesOf(template, 'AWS::Lambda::Permission'))).toEqual([
     { Action: 'lambda:InvokeFunction', FunctionName: aliasId, Principal: 'apigateway.amazonaws.com', SourceArn },
   ]);
 });
@@ -101,7 +109,6 @@ function mock(StatusCode: '200' | '400', headers: Record<string, string>) {
 
 describe.each([
   [[], undefined],
-  [[A], A],
   [[A, 'https://b.example'], '*'],
 ])('with the allowed origins %j', (allowOrigins, allowed) => {
   const stack = templateWith({ allowOrigins });
@@ -111,8 +118,8 @@ describe.each([
   const cors = allowed ? { ...origin, 'Access-Control-Expose-Headers': exposed } : {};
 
   test('POST /plants invokes the alias, and each other method responds without a function', () => {
-    const parts = propertiesOf(stack, 'AWS::ApiGateway::Resource');
-    const methods = Object.values(propertiesOf(stack, 'AWS::ApiGateway::Method'));
+    const parts = allPropertiesOf(stack, 'AWS::ApiGateway::Resource');
+    const methods = Object.values(allPropertiesOf(stack, 'AWS::ApiGateway::Method'));
     const byName = methods.map(({ HttpMethod, ResourceId, RestApiId: _, ...method }) => {
       return [`${HttpMethod} /${parts[ResourceId]?.PathPart ?? ''}`, method];
     });
@@ -134,7 +141,7 @@ describe.each([
   });
 
   test('each gateway response is a 400 with an Error of the contract, with the headers of that error', () => {
-    const responses = Object.values(propertiesOf(stack, 'AWS::ApiGateway::GatewayResponse'));
+    const responses = Object.values(allPropertiesOf(stack, 'AWS::ApiGateway::GatewayResponse'));
     const errors = responses.map(({ ResponseType, StatusCode, ResponseTemplates, ResponseParameters }) => {
       expect(StatusCode).toBe('400');
       const { error, ...others } = JSON.parse(ResponseTemplates['application/json']);
@@ -168,9 +175,12 @@ test('a change of CORS, of a message or of the RestApi makes a new deployment of
   expect(deploymentOf(withChange('Api/RestApi', 'SecurityPolicy', 'TLS_1_2'))).not.toBe(before);
   for (const body of [gatewayResponses.THROTTLED, NOT_FOUND]) {
     const { message } = body;
-    body.message = 'Changed.';
-    expect(deploymentOf(Template.fromStack(stackWith()))).not.toBe(before);
-    body.message = message;
+    try {
+      body.message = 'Changed.';
+      expect(deploymentOf(Template.fromStack(stackWith()))).not.toBe(before);
+    } finally {
+      body.message = message;
+    }
   }
 });
 
@@ -194,14 +204,14 @@ test('a web ACL sends the gateway’s response to an address above its rate, and
     Action: { Block: { CustomResponse: { ResponseCode: 400, CustomResponseBodyKey: 'throttled', ResponseHeaders } } },
     VisibilityConfig: { ...visibility, MetricName: 'RateOfEachAddress' },
   };
-  expect(onlyOf(withWebAcl, 'AWS::WAFv2::WebACL')).toEqual({
+  expect(propertiesOf(withWebAcl, 'AWS::WAFv2::WebACL')).toEqual({
     Scope: 'REGIONAL',
     DefaultAction: { Allow: {} },
     CustomResponseBodies: { throttled },
     Rules: [rule],
     VisibilityConfig: { ...visibility, MetricName: 'WebAcl' },
   });
-  expect(onlyOf(withWebAcl, 'AWS::WAFv2::WebACLAssociation')).toEqual({
+  expect(propertiesOf(withWebAcl, 'AWS::WAFv2::WebACLAssociation')).toEqual({
     ResourceArn: `arn:AWS::Partition:apigateway:AWS::Region::/restapis/${RestApiId}/stages/${stageId}`,
     WebACLArn: `${idOf(withWebAcl, 'AWS::WAFv2::WebACL')}.Arn`,
   });

@@ -39,7 +39,7 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { liveAlias, allowOrigins, cloudWatchRole = false, domain, requestsPerSecond, webAcl } = props;
+    const { liveAlias, allowOrigins, cloudWatchRole, domain, requestsPerSecond, webAcl } = props;
     const { stackName, region, urlSuffix } = Stack.of(this);
     this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
     this.restApi = new RestApi(this, 'RestApi', {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { EVERYTHING, idOf, onlyOf, templateWith } from '../test/support/stack.ts';
+import { EVERYTHING, idOf, propertiesOf, templateWith } from '../test/support/stack.ts';
 
 const template = templateWith();
-const { Code: _, ...createPlant } = onlyOf(template, 'AWS::Lambda::Function', 'CreatePlant');
+const { Code: _, ...createPlant } = propertiesOf(template, 'AWS::Lambda::Function', 'CreatePlant');
 
 const Variables = {
   PLANTS_TABLE_NAME: 'PlantsTable',
@@ -29,7 +29,7 @@ test('the function has this handler, runtime, memory and time, and no limit of i
 test('the function gets the settings as variables', () => {
   const { identityProvider } = EVERYTHING;
   const stack = templateWith({ identityProvider, allowOrigins: ['https://a.example', 'https://b.example'] });
-  expect(onlyOf(stack, 'AWS::Lambda::Function', 'CreatePlant').Environment.Variables).toEqual({
+  expect(propertiesOf(stack, 'AWS::Lambda::Function', 'CreatePlant').Environment.Variables).toEqual({
     ...Variables,
     ALLOW_ORIGINS: 'https://a.example,https://b.example',
     TOKEN_ISSUER: 'https://id.example.com',

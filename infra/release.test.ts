@@ -1,7 +1,7 @@
 import { Tags } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { idOf, namedValues, onlyOf, propertiesOf, stackWith, templateWith, withChange } from '../test/support/stack.ts';
+import { idOf, namedValues, propertiesOf, stackWith, templateWith, withChange } from '../test/support/stack.ts';
 
 const template = templateWith();
 const functionId = idOf(template, 'AWS::Lambda::Function', 'CreatePlant');
@@ -9,16 +9,16 @@ const versionId = idOf(template, 'AWS::Lambda::Version', 'CreatePlant');
 const version = `${versionId}.Version`;
 const aliasId = idOf(template, 'AWS::Lambda::Alias', 'Release');
 const { DependsOn, UpdatePolicy } = template.toJSON()['Resources'][aliasId];
-const group = onlyOf(template, 'AWS::CodeDeploy::DeploymentGroup', 'Release');
+const group = propertiesOf(template, 'AWS::CodeDeploy::DeploymentGroup', 'Release');
 
 test('CodeDeploy moves the alias live to the new version, whose errors a filter already counts', () => {
   const alias = { Name: 'live', FunctionName: functionId, FunctionVersion: version };
-  expect(onlyOf(template, 'AWS::Lambda::Alias', 'Release')).toEqual(alias);
+  expect(propertiesOf(template, 'AWS::Lambda::Alias', 'Release')).toEqual(alias);
   expect(UpdatePolicy.CodeDeployLambdaAliasUpdate).toEqual({
     ApplicationName: { Ref: group.ApplicationName },
     DeploymentGroupName: { Ref: idOf(template, 'AWS::CodeDeploy::DeploymentGroup', 'Release') },
   });
-  expect(propertiesOf(template, 'AWS::Logs::MetricFilter')[DependsOn[0]].FilterPattern).toContain(`"${version}"`);
+  expect(propertiesOf(template, 'AWS::Logs::MetricFilter', DependsOn[0]).FilterPattern).toContain(`"${version}"`);
 });
 
 test('CodeDeploy rolls back if the deployment fails, if an alarm rings, or if a person stops and rolls it back', () => {
@@ -45,9 +45,9 @@ test.each([
   ['Crashes', { Namespace: 'AWS/Lambda', MetricName: 'Errors', Dimensions: namedValues(ofVersion) }],
 ])('each version has an alarm %s of its own, which counts only what this version does', (name, metric) => {
   // Without actions: these alarms do not notify a person.
-  expect(onlyOf(template, 'AWS::CloudWatch::Alarm', `ReleaseVersion${name}`)).toEqual({
+  expect(propertiesOf(template, 'AWS::CloudWatch::Alarm', `ReleaseVersion${name}`)).toEqual({
     AlarmName: `PlantStore-Version${name}-${version}`,
-    AlarmDescription: expect.stringMatching(/^The newest version .* First: .* sends no message\. /),
+    AlarmDescription: expect.stringMatching(/^The newest version .* First: .* notifies nobody\. /),
     ComparisonOperator: 'GreaterThanOrEqualToThreshold',
     EvaluationPeriods: 1,
     Threshold: 1,
@@ -59,7 +59,7 @@ test.each([
 });
 
 test('a release of an ephemeral stack moves all traffic at once', () => {
-  expect(onlyOf(templateWith({ ephemeral: true }), 'AWS::CodeDeploy::DeploymentGroup', 'Release')).toEqual({
+  expect(propertiesOf(templateWith({ ephemeral: true }), 'AWS::CodeDeploy::DeploymentGroup', 'Release')).toEqual({
     ...group,
     DeploymentConfigName: 'CodeDeployDefault.LambdaAllAtOnce',
   });

@@ -22,7 +22,7 @@ interface ReleaseProps extends Pick<StackSettings, 'ephemeral' | 'withoutCanary'
  * do not count, because a rollback does not repair the database.
  */
 export class Release extends Construct {
-  readonly live: Alias;
+  readonly liveAlias: Alias;
   /** The name of the application in CodeDeploy. */
   readonly application: string;
 
@@ -32,7 +32,7 @@ export class Release extends Construct {
     const { currentVersion, functionName } = lambda;
     const { version } = currentVersion;
     // The cast is needed because CDK's class and interface have different types of `role`.
-    this.live = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });
+    this.liveAlias = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });
 
     // The version is in the pattern and in the name, so that the metric never counts another version's errors.
     const internalErrors = addMetricFilter(
@@ -42,7 +42,7 @@ export class Release extends Construct {
       `$.message.error = 500 && $.message.version = "${version}"`,
     );
     // The filter must exist before the alias moves, so that it counts the canary's first request.
-    this.live.node.addDependency(internalErrors);
+    this.liveAlias.node.addDependency(internalErrors);
     // Failed invocations of this version through the alias ("Types of metrics for Lambda functions"). Outside of a
     // release, the alias has one version, and Lambda may not report this dimension. The alias's own metric also counts
     // errors of the old version, which would stop the release that repairs them.
@@ -50,8 +50,8 @@ export class Release extends Construct {
       dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
       period: MINUTE,
     });
-    const deployments = new LambdaDeploymentGroup(this, 'Deployments', {
-      alias: this.live,
+    const deploymentGroup = new LambdaDeploymentGroup(this, 'Deployments', {
+      alias: this.liveAlias,
       deploymentConfig: ephemeral
         ? LambdaDeploymentConfig.ALL_AT_ONCE
         : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
@@ -66,10 +66,10 @@ export class Release extends Construct {
       ],
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
-    this.application = deployments.application.applicationName;
+    this.application = deploymentGroup.application.applicationName;
     // Without the update policy, CloudFormation moves the alias at once, without CodeDeploy.
-    if (withoutCanary) (this.live.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
-    Validations.of(deployments).acknowledge({
+    if (withoutCanary) (this.liveAlias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
+    Validations.of(deploymentGroup).acknowledge({
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason: 'This is the AWS managed policy with the least permissions that CodeDeploy needs to move an alias.',
     });
@@ -82,7 +82,7 @@ export class Release extends Construct {
   #addAlarm(id: string, version: string, metric: Metric, failure: string): Alarm {
     return new Alarm(this, id, {
       alarmName: `${Stack.of(this).stackName}-${id}-${version}`,
-      alarmDescription: `The newest version ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm sends no message. A failed release does.`,
+      alarmDescription: `The newest version ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm notifies nobody. The failed release does.`,
       metric,
       threshold: 1,
       evaluationPeriods: 1,

@@ -17,6 +17,7 @@ test('without -c, the settings are those of production, with the defaults', () =
   expect(read({})).toEqual({
     stage: 'production',
     allowOrigins: [],
+    cloudWatchRole: false,
     ephemeral: false,
     requestsPerSecond: 500,
     webAcl: false,

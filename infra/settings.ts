@@ -1,10 +1,7 @@
 import type { App } from 'aws-cdk-lib';
 import { requireOrigins } from './data/cors-headers.ts';
 
-/** The stage that `npx cdk deploy` deploys if `-c stage=NAME` does not select another one. */
-export const PRODUCTION = 'production';
-
-/** The settings of a stage in infra/stages.ts. docs/deploying.md explains them. */
+/** The settings of a stage. To change them, edit infra/stages.ts. docs/deploying.md explains them. */
 export interface Stage {
   /** The only AWS account to which the CDK CLI may deploy. Needs `region`. @default that of the credentials */
   account?: string;
@@ -42,15 +39,19 @@ export interface Stage {
   webAcl?: boolean;
 }
 
+/** The stage that `npx cdk deploy` deploys if `-c stage=NAME` does not select another one. */
+export const PRODUCTION = 'production';
+
 /** The settings of a stack: those of its stage with the defaults, and those of the command line. */
 export interface StackSettings extends Stage {
   /** The stage's name. */
   stage: string;
   allowOrigins: string[];
+  cloudWatchRole: boolean;
   ephemeral: boolean;
   requestsPerSecond: number;
   webAcl: boolean;
-  /** True to move all traffic to the new versions at once. */
+  /** True to move all traffic to the new version at once. */
   withoutCanary: boolean;
 }
 
@@ -90,14 +91,14 @@ export function withDefaults(stage: string, settings: Stage, withoutCanary = fal
     );
   }
   requireForms(stage, settings);
-  const { ephemeral = false, allowOrigins = [] } = settings;
-  requireOrigins(allowOrigins);
+  requireOrigins(settings.allowOrigins ?? []);
   return {
+    allowOrigins: [],
+    cloudWatchRole: false,
+    ephemeral: false,
     requestsPerSecond: 100,
     webAcl: false,
     ...settings,
-    allowOrigins,
-    ephemeral,
     stage,
     withoutCanary,
   };

@@ -1,6 +1,6 @@
 import type { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { EVERYTHING, idOf, plain, propertiesOf, stackWith, templateWith } from '../test/support/stack.ts';
+import { allPropertiesOf, EVERYTHING, idOf, plain, stackWith, templateWith } from '../test/support/stack.ts';
 import { stages } from './stages.ts';
 
 const template = templateWith();
@@ -27,13 +27,13 @@ test('each role can be assumed only by its service, and has only the managed pol
   };
   const codeDeploy = roleOf('codedeploy', 'AWSCodeDeployRoleForLambdaLimited');
   const expected = [roleOf('lambda'), codeDeploy, roleOf('apigateway', 'AmazonAPIGatewayPushToCloudWatchLogs')];
-  const roles = Object.values(propertiesOf(templateWith({ cloudWatchRole: true }), 'AWS::IAM::Role'));
+  const roles = Object.values(allPropertiesOf(templateWith({ cloudWatchRole: true }), 'AWS::IAM::Role'));
   for (const role of roles) expect(expected).toContainEqual(role);
   expect(roles).toEqual(expect.arrayContaining(expected));
 });
 
 test('each log is kept for one month', () => {
-  const logs = Object.values(propertiesOf(template, 'AWS::Logs::LogGroup'));
+  const logs = Object.values(allPropertiesOf(template, 'AWS::Logs::LogGroup'));
   expect(logs).toEqual(logs.map(() => ({ RetentionInDays: 30 })));
 });
 
@@ -51,7 +51,7 @@ const tableWith = (AttributeName: string, AttributeType: 'N' | 'S', others = {})
 // new table beside the old one, copy the plants, and remove the old one in a later deployment.
 test.each([{}, EVERYTHING])('no deployment replaces or loses a table; each is encrypted and can be restored', (all) => {
   const TimeToLiveSpecification = { AttributeName: 'expiresAt', Enabled: true };
-  expect(propertiesOf(templateWith(all), 'AWS::DynamoDB::Table')).toEqual({
+  expect(allPropertiesOf(templateWith(all), 'AWS::DynamoDB::Table')).toEqual({
     PlantsTable: tableWith('id', 'N'),
     AccessTokensTable: tableWith('digest', 'S', { TimeToLiveSpecification }),
   });

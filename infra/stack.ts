@@ -26,7 +26,7 @@ export class PlantStoreStack extends Stack {
     const createPlant = new CreatePlantFunction(this, 'CreatePlant', { ...settings, tables });
     const release = new Release(this, 'Release', { ...settings, createPlant });
     // The cast is needed because CDK's class and interface have different types of `role`.
-    const api = new Api(this, 'Api', { ...settings, liveAlias: release.live as IFunction });
+    const api = new Api(this, 'Api', { ...settings, liveAlias: release.liveAlias as IFunction });
 
     const resources = { tables, createPlant, release, api };
     addStackMetrics(resources);

@@ -55,7 +55,7 @@ test.each<[string, Failure, boolean, number]>([
   async (call, failure, applied, error) => {
     proxy.plan({ call, failure, applied, times: ALWAYS });
     const message = expect.stringMatching(/ Try again( a little later)?\.$/);
-    // While the database hangs, it has 3 s.
+    // The reserve is 4 s, so the database has 3 s in which it hangs.
     expect(await send(failure === 'hangs' ? 7000 : 60_000)).toMatchObject({ error, message });
     expect(await countPlants()).toBe(applied ? 1 : 0);
     expect(log).toMatchObject([{ error }]);

@@ -6,12 +6,11 @@ import { expect, test } from 'vitest';
 const CLI_VERSION = '2.1148.1';
 
 /**
- * Who may make the calls of the tasks in docs/, and the nearest calls that no task needs. An action without resource
- * types ("Service Authorization Reference") needs `*`. `cdk diff`, and `cdk deploy` with approval, make the first four
- * calls with the credentials of their user. `cdk destroy` and the pipeline only assume roles. Recorded with a fake AWS
- * at AWS_ENDPOINT_URL, which denied the fifth call, because the role for lookups reads everything in the account.
+ * The calls of the tasks in docs/ and the nearest calls that no task needs, each with those who may make it. An action
+ * without resource types ("Service Authorization Reference") needs `*`. The first five calls are those of the CDK CLI,
+ * recorded with a fake AWS. The CLI also works without the role for lookups, which reads everything in the account.
  */
-const TABLE = `
+const TABLE_OF_CALLS = `
 cloudformation:DescribeStacks STACK/PlantStore/* -> Everybody Pipeline
 cloudformation:GetTemplate STACK/PlantStore/* -> Deploy
 sts:AssumeRole ROLE/cdk-hnb659fds-deploy-role-ACCOUNT-REGION -> Deploy Pipeline StagingPipeline
@@ -88,7 +87,7 @@ const fill = (text: string, words = {}): string =>
   Object.entries({ ...WORDS, ...words }).reduce((filled, [word, value]) => filled.replaceAll(word, value), text);
 
 type Call = { action: string; arn: string; context: Record<string, string>; who: string };
-const calls: Call[] = fill(TABLE.trim())
+const calls: Call[] = fill(TABLE_OF_CALLS.trim())
   .split('\n')
   .flatMap((line) => {
     const [call = '', who = ''] = line.split(' -> ');
@@ -136,7 +135,7 @@ function allows(statement: Statement, { action, arn, context }: Call): boolean {
   const isMet = ([key, values]: [string, Values]) => list(values).includes(context[key] ?? '');
   return matches(Action, action) && matches(Resource ?? Federated, arn) && Object.entries(StringEquals).every(isMet);
 }
-const isAllowed = (held: Statement[], call: Call) => held.some((statement) => allows(statement, call));
+const isAllowed = (policy: Statement[], call: Call) => policy.some((statement) => allows(statement, call));
 
 test('no two statements have the same Sid, which AWS rejects', () => {
   const sids = people.map(({ Sid }) => Sid);
@@ -148,19 +147,19 @@ test('the recorded calls are those of the CDK CLI in package.json', () => {
 });
 
 test.each(calls)('$action on $arn is allowed to $who', (call) => {
-  for (const [who, held] of Object.entries(policies)) {
+  for (const [who, policy] of Object.entries(policies)) {
     const may = call.who.split(' ').includes(who);
-    expect(isAllowed(held, call), `${who} may call ${call.action} on ${call.arn}`).toBe(may);
+    expect(isAllowed(policy, call), `${who} may call ${call.action} on ${call.arn}`).toBe(may);
   }
 });
 
-test.each(Object.entries(policies))('%s needs each permission', (_, held) => {
-  for (const statement of held) {
+test.each(Object.entries(policies))('%s needs each permission', (_, policy) => {
+  for (const statement of policy) {
     for (const part of ['Action', 'Resource'] as const) {
       for (const entry of list(statement[part])) {
         const rest = { ...statement, [part]: list(statement[part]).filter((other) => other !== entry) };
-        const without = held.with(held.indexOf(statement), rest);
-        const isNeeded = calls.some((call) => isAllowed(held, call) && !isAllowed(without, call));
+        const without = policy.with(policy.indexOf(statement), rest);
+        const isNeeded = calls.some((call) => isAllowed(policy, call) && !isAllowed(without, call));
         expect(isNeeded, `a call in the table needs ${entry}`).toBe(true);
       }
     }

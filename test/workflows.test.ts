@@ -135,8 +135,8 @@ test.each([
   for (const [index, fails] of events.entries().filter(([, event]) => !event.startsWith('::'))) {
     const before = events.slice(0, index + 1);
     const revoked = /describe-stacks|run --silent smoke/.test(fails) ? events.slice(-1) : [];
-    const told = revoked.map(() => expect.stringMatching(/^::error::The new version is live\./));
-    expect(run('deploy.yml', vars, { fails }), `after the failed ${fails}`).toEqual([...before, ...revoked, ...told]);
+    const errors = revoked.map(() => expect.stringMatching(/^::error::The new version is live\./));
+    expect(run('deploy.yml', vars, { fails }), `after the failed ${fails}`).toEqual([...before, ...revoked, ...errors]);
     const cancelled = run('deploy.yml', vars, { fails, as: 'cancelled' });
     expect(cancelled, `after the cancelled ${fails}`).toEqual([...before, ...revoked]);
   }
@@ -144,8 +144,8 @@ test.each([
 
 test('neither a cancelled run nor a commit that is not the head of main is deployed', () => {
   expect(run('deploy.yml', withoutStaging, { fails: TESTS, as: 'success' })).toEqual([TESTS]);
-  const told = expect.stringContaining('this commit is another, but the head of main is from-gh.');
-  expect(run('deploy.yml', variables, { sha: 'another' })).toEqual([TESTS, staging[0], told]);
+  const error = expect.stringContaining('this commit is another, but the head of main is from-gh.');
+  expect(run('deploy.yml', variables, { sha: 'another' })).toEqual([TESTS, staging[0], error]);
 });
 
 test('a pull request is tested, then audited, and its contract is compared without an upload', () => {

@@ -13,6 +13,6 @@ if (existsSync('node_modules')) {
 } else if (!process.argv[1]?.endsWith('smoke.ts')) stop('The packages are missing.');
 
 function stop(reason) {
-  console.error(`${reason} Run npm ci, without --ignore-scripts.`);
+  console.error(`${reason} Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.`);
   process.exit(1);
 }

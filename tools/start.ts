@@ -8,7 +8,7 @@ import { createGateway } from './local/gateway.ts';
 import { listen } from './local/listen.ts';
 import { loadFunction } from './local/load-function.ts';
 import { escapeConsole, withoutRequestLines } from './local/log.ts';
-import { sampleEvent } from './local/proxy-event.ts';
+import { createPlantEvent } from './local/proxy-event.ts';
 
 const USAGE = `Usage: npm start [-- --inspect]
 
@@ -52,7 +52,7 @@ function instructions(url: string, endpoint: string, ports: string[]): string {
 The plant store is ready at ${plantsUrl}
 
 Create a plant:
-  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '${sampleEvent.body}'
+  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '${createPlantEvent.body}'
 
 DynamoDB: ${endpoint}
 List what is stored: npm run plants${ports.length > 0 ? hint : ''}

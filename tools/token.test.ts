@@ -48,6 +48,8 @@ const invalid = (option: string, value: string, expected: string): [string[], st
 test.each<[string[], string]>([
   [[], 'The command (create, list or revoke) is missing.'],
   [['drop', '--name', 'ci'], 'The command was "drop"; it must be create, list or revoke.'],
+  [['list', '--name', 'ci'], 'The command list does not take --name.'],
+  [['revoke', '--name', 'ci', '--expires', '1h'], 'The command revoke does not take --expires.'],
   [['revoke'], '--name is missing; it must be the name of the token.'],
   ...['0d', '1', '1s', '1.5h', ' 1h'].map((value) => invalid('expires', value, FORM)),
   ...['3651d', '87601h', '5256001m'].map((value) => invalid('expires', value, 'at most 3650d, ten years')),

@@ -19,18 +19,22 @@ Prints only the new token to stdout. To capture it, use --silent, or npm adds li
 
 const OPTIONS = {
   name: { type: 'string' },
-  expires: { type: 'string', default: '90d' },
+  expires: { type: 'string' },
   stack: { type: 'string' },
 } as const;
 
 const MAX_LIFETIME_DAYS = 3650;
 const SECONDS_PER_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
 
+const OPTIONS_OF: Record<string, string[]> = { create: ['name', 'expires'], list: [], revoke: ['name'] };
 const ACTIONS = 'create, list or revoke';
 const ARG = `The command (${ACTIONS})`;
 
-await command({ usage: USAGE, options: OPTIONS, arg: ARG }, async ({ name, expires, stack }, action) => {
+await command({ usage: USAGE, options: OPTIONS, arg: ARG }, async ({ stack, ...values }, action) => {
   checked('The command', action, /^(create|list|revoke)$/, ACTIONS);
+  const unused = Object.keys(values).find((option) => !OPTIONS_OF[action]?.includes(option));
+  if (unused !== undefined) throw new UsageError(`The command ${action} does not take --${unused}.`);
+  const { name, expires = '90d' } = values;
   const tokensTable = () => findTable(ACCESS_TOKENS_TABLE, stack);
   if (action === 'list') return printTokens(await readTokens(await tokensTable()));
   if (name === undefined) throw new UsageError('--name is missing; it must be the name of the token.');

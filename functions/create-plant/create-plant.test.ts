@@ -12,7 +12,7 @@ const engine = closedAtEnd(await startEngine());
 // Many concurrent calls take long on a busy machine.
 const dynamoDb = new DynamoDb(new Connection(60_000));
 
-const create = (body: NewPlant, table = engine.plantsTable) => createPlant(dynamoDb, table)({ body }, contextWith());
+const create = (body: NewPlant) => createPlant(dynamoDb, engine.plantsTable)({ body }, contextWith());
 
 let lastId = 0n;
 /** Returns an id that no other test of this file uses. */
@@ -47,7 +47,7 @@ test('stores one of many concurrent plants with the same id, and rejects the oth
   expect(errors).toEqual(Array(14).fill(409));
 });
 
-test('stores a plant of the maximum item size', async () => {
+test('stores a plant that is a little smaller than the maximum item size', async () => {
   const id = freeId();
   // The names of the attributes and the id count too.
   const name = 'x'.repeat(400 * 1024 - 200);

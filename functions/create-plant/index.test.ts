@@ -30,7 +30,7 @@ async function responseTo(event: unknown) {
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
-test('a request without a token is error 401, and a line of the log, which the alarms count', async () => {
+test('responds with error 401 to a request without a token, and logs a line, which an alarm counts', async () => {
   expect(await responseTo(eventWith({ headers: {} }))).toHaveProperty('error', 401);
   const lines = log.map((line) => JSON.parse(line));
   expect(lines).toMatchObject([{ operation: 'createPlant', outcome: 'rejected', error: 401, version: '7' }]);
@@ -80,7 +80,7 @@ const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 test('stores any NewPlant exactly, and responds with its members', async () => {
   await fc.assert(
     fc.asyncProperty(int64, anyPlant, async (id, plant) => {
-      // Other constraints than those of one text.
+      // anyPlant does not know constraints of the contract that are about several members.
       fc.pre(isPlant(plant));
       await engine.clear(engine.plantsTable);
       expect(await responseToBody(bodyOf(id, plant))).toEqual(plant);

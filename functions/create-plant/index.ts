@@ -33,8 +33,8 @@ export const handler = middy<{ body: NewPlant }, APIGatewayProxyResult>()
   .handler<unknown, APIGatewayProxyResult>(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
 
 // Priming ("Maximize Lambda SnapStart performance"): init, which has a whole CPU, opens the connection and runs the
-// code for the first time, so that the first client does not wait for this. Nobody has this token, and the event has
-// no plant.
+// code for the first time, so that the first client does not wait for this. No client has this token, and the event has
+// no plant, so nothing is stored.
 const primingEvent = { headers: { Authorization: `Bearer ${UNKNOWN_TOKEN}` }, body: null };
 // Of the context, only this method is called.
 const primingContext = { getRemainingTimeInMillis: () => RESPONSE_RESERVE_MS + PRIMING_MS } as Context;

@@ -9,7 +9,7 @@ const BACKOFF_MS = 50;
 /** Longer than BACKOFF_MS, because DynamoDB refills a table's throughput once per second. */
 const THROTTLING_BACKOFF_MS = 500;
 
-/** The errors that need it: what AWS's SDKs treat as throttling, and the conflict of a global table. */
+/** The errors that need it: those with which DynamoDB throttles, and the conflict of a global table. */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -20,7 +20,7 @@ const THROTTLING_ERRORS = [
 /** An item as it is read, or its key. */
 export type StoredItem = Record<string, AttributeValue>;
 
-/** A DynamoDB client: repeats what failed, and ends in time. */
+/** Sends requests to DynamoDB. Repeats a failed request at most twice, and only until its time is up. */
 export class DynamoDb {
   readonly #connection: Connection;
 
@@ -44,8 +44,7 @@ export class DynamoDb {
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        // The other connections of the pool can be dead too, so only the first attempt uses one.
-        return itemIn(await this.#connection.send(action, body, attempt === 1, signal), input.TableName, key);
+        return itemIn(await this.#connection.send(action, body, attempt > 1, signal), input.TableName, key);
       } catch (thrown) {
         const failure = thrown as Error;
         if (signal.aborted)
@@ -83,8 +82,8 @@ function itemIn({ status, text, socket }: Received, table: string | undefined, k
   const name = String(__type).replace(/^.*#/, '');
   const conditionFailed = name === 'ConditionalCheckFailedException';
   if (status >= 400 && __type && !conditionFailed) throw new DynamoDbError(name, String(Message), status);
-  // Only DynamoDB returns the name of the table ("ConsumedCapacity"; an ARN, if the request has one). A proxy's empty
-  // 200, or the response to another request, would otherwise mean "stored" or "no such token".
+  // Only DynamoDB returns the name of the table, as the request has it ("ConsumedCapacity"). Without this check, a
+  // proxy's empty 200 or the response to another request would mean "stored" or "no such token".
   const succeeded = status === 200 && ConsumedCapacity?.TableName === table;
   if (Item ? (succeeded || conditionFailed) && hasKey(Item, key) : succeeded) return Item;
   // The next response on this connection could also be that to another request.

@@ -7,7 +7,7 @@ import { environmentVariable, optionalVariable } from '../environment.ts';
 import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
 
 /** Maximum length of a response in characters. An item of 400 KB can have 2.46 MB. Parsing 16 MB can take 1 GB. */
-const MAX_LENGTH = 3_000_000;
+const MAX_RESPONSE_LENGTH = 3_000_000;
 
 /** A complete response, and the connection on which it arrived. */
 export type Received = { status: number; text: string; socket: Socket };
@@ -41,16 +41,18 @@ export class Connection {
    * expires after some minutes.
    *
    * @param body the input as JSON
-   * @param pooled uses an open connection, if there is one, and keeps it open; otherwise, opens one, and closes it
+   * @param isRepeated true after a failed attempt: closes the idle connections, and opens a new one
    * @throws an Error if there is no complete response
    */
-  async send(action: string, body: string, pooled: boolean, signal: AbortSignal): Promise<Received> {
+  async send(action: string, body: string, isRepeated: boolean, signal: AbortSignal): Promise<Received> {
     const { protocol, hostname, pathname: path, host } = this.#endpoint;
     const target = `DynamoDB_20120810.${action}`;
     // AWS requires a signed host ("Create a signed AWS API request").
     const headers = { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
     const signed = await this.#signer.sign({ method: 'POST', protocol, hostname, path, headers, body });
-    const options = { method: 'POST', headers: signed.headers, agent: pooled && this.#agent, signal };
+    const options = { method: 'POST', headers: signed.headers, agent: this.#agent, signal };
+    // Otherwise the agent would use one of them, which can be dead too.
+    if (isRepeated) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
     const request = this.#client.request(this.#endpoint, options);
     return new Promise((resolve, reject) => {
       const fail = (message: string) => {
@@ -69,7 +71,7 @@ export class Connection {
         response.setEncoding('utf8').on('data', (part: string) => {
           timer.refresh();
           text += part;
-          if (text.length > MAX_LENGTH) fail(`The response has more than ${MAX_LENGTH} characters.`);
+          if (text.length > MAX_RESPONSE_LENGTH) fail(`The response has more than ${MAX_RESPONSE_LENGTH} characters.`);
         });
         response.on('end', () => resolve({ status, text, socket })).on('error', reject);
       });

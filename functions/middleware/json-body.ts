@@ -1,8 +1,10 @@
 /*
  * Middy's parser rejects what is not JSON, and any member `__proto__` or `constructor.prototype`: code that copies such
  * members can change the prototype of other objects. Nothing here copies them, but clients get the error, so it is in
- * the contract. The parser also rejects some valid media types, replaces bytes that are not UTF-8, quotes a byte order
- * mark, and rounds an int64. So these are handled here, and the text is parsed once more.
+ * the contract.
+ *
+ * The parser also rejects some valid media types, replaces bytes that are not UTF-8, quotes a byte order mark, and
+ * rounds an int64. Therefore this middleware checks the media type and the bytes itself, and parses the text again.
  */
 
 import httpJsonBodyParser from '@middy/http-json-body-parser';

@@ -1,7 +1,7 @@
 import type { ErrorNumber, PlantStoreError } from '../errors.ts';
 import type { Middleware, Request } from './middleware.ts';
 
-/** A line of the log. `infra/monitoring/` counts and queries its fields; the compiler compares most of their names. */
+/** A line of the log. `infra/monitoring/` counts and queries these fields. The compiler checks most of their names. */
 export interface RequestLine {
   operation: 'createPlant';
   /** The function's version. */

@@ -3,7 +3,7 @@ import type { Ajv } from 'ajv';
 import type { Middleware } from './middleware.ts';
 
 /**
- * Middy's validator: validates the event.
+ * Returns Middy's validator, which validates the event.
  *
  * @param validate the compiled schema, which `npm run generate` writes
  * @throws an error of Middy; `errorResponse` turns it into error 400

@@ -16,7 +16,7 @@ interface ProviderSettings {
 /** Only asymmetric algorithms (RFC 8725, 3.1): with a symmetric key, a verifier could also issue tokens. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 const CLOCK_TOLERANCE_S = 60;
-/** RFC 9068, 2.1, and "JWT", which some providers use. ID tokens can have that too, so #checkClaims rejects them. */
+/** RFC 9068, 2.1, and "JWT" of some providers. ID tokens can have it too. #checkClaims rejects those it recognizes. */
 const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 /**
  * The first three exist only in ID tokens (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to its owner's
@@ -75,7 +75,7 @@ export class JwtVerifier {
       throw notValid(`it does not have the scope "${scope}"`);
     const { client_id: client, sub: subject = client } = payload;
     if (typeof subject !== 'string') throw notValid('its claim "sub" (or "client_id", without "sub") is not a string');
-    // The digest keeps personal data out of the log, and still identifies a known subject.
+    // The digest is shorter than the subject and does not show it. Whoever guesses the subject can confirm it.
     return `${new URL(issuer).host}/${hash('sha256', subject).slice(0, 12)}`;
   }
 }

@@ -2,7 +2,7 @@ import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet,
 import { PlantStoreError } from '../errors.ts';
 import { PROVIDER_KEYS_MS } from '../time-limits.ts';
 
-/** At this age, keys are fetched again. A key that the provider removes is used for at most this time. */
+/** At this age, keys are fetched again. While the provider works, a removed key is used for at most 30 minutes. */
 const REFRESH_AGE_MS = 1_800_000;
 /** The age up to which keys are used if the provider fails. */
 const MAX_AGE_MS = 3_600_000;
@@ -12,7 +12,7 @@ const MIN_PAUSE_MS = 5000;
  * Maximum length of a document in characters. For each token, jose compares each entry of a key's `key_ops` with each
  * other one: a key of 549,000 characters would cost seconds of CPU for any client's JWT.
  */
-const MAX_LENGTH = 50_000;
+const MAX_CHARACTERS = 50_000;
 
 /**
  * The published keys of an identity provider (OpenID Connect Discovery 1.0, 4). They are fetched when they are first
@@ -74,7 +74,7 @@ async function fetchJson(url: unknown, options: RequestInit): Promise<Record<str
   let text = '';
   for await (const part of body.pipeThrough(new TextDecoderStream())) {
     text += part;
-    if (text.length > MAX_LENGTH) throw new Error(`${quote(url)} sent more than ${MAX_LENGTH} characters.`);
+    if (text.length > MAX_CHARACTERS) throw new Error(`${quote(url)} sent more than ${MAX_CHARACTERS} characters.`);
   }
   return JSON.parse(text);
 }

@@ -7,7 +7,7 @@ function isOrigin(text: string): boolean {
 
 /**
  * Checks the origins that a setting or ALLOW_ORIGINS allows: what browsers send in `Origin`, or only `*`. In other
- * texts, a function would read `*` as a pattern, and API Gateway a quotation mark as the end of a header.
+ * texts, the function would read `*` as a pattern, and API Gateway a quotation mark as the end of a header.
  *
  * @throws for any other origin
  */
@@ -24,7 +24,7 @@ export function requireOrigins(origins: string[]): void {
  * none.
  *
  * The headers are fixed, so with several origins they allow "*". A page of another origin can then send a request, if
- * it has a token, but not read the response of a function, which allows only these origins.
+ * it has a token, but not read the response of the function, which allows only these origins.
  */
 export function corsHeaders(allowOrigins: string[]): Record<string, string> {
   const origin = allowOrigins.length > 1 ? '*' : allowOrigins[0];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EVERYTHING, idOf, namedValues, onlyOf, templateWith } from '../../test/support/stack.ts';
+import { EVERYTHING, idOf, namedValues, propertiesOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
 const everything = templateWith(EVERYTHING);
@@ -35,7 +35,7 @@ test.each([
   ['Unauthorized', 1, { ...unauthorized, Threshold: 100 }],
   ['Flood', 5, { ...count, Threshold: 6000, ComparisonOperator: 'GreaterThanThreshold' }],
 ])('the alarm %s notifies the topic after %i bad periods, and says what to do first', (name, periods, alarm) => {
-  expect(onlyOf(template, 'AWS::CloudWatch::Alarm', `Alarms${name}`)).toEqual({
+  expect(propertiesOf(template, 'AWS::CloudWatch::Alarm', `Alarms${name}`)).toEqual({
     AlarmName: `PlantStore-${name}`,
     AlarmDescription: expect.stringMatching(/^[A-Z].*\. First: .* More: docs\/operations\.md\.$/),
     ComparisonOperator: 'GreaterThanOrEqualToThreshold',
@@ -47,12 +47,12 @@ test.each([
     OKActions: [topic],
     ...alarm,
   });
-  const { AlarmDescription } = onlyOf(everything, 'AWS::CloudWatch::Alarm', `Alarms${name}`);
+  const { AlarmDescription } = propertiesOf(everything, 'AWS::CloudWatch::Alarm', `Alarms${name}`);
   expect(AlarmDescription).toMatch(new RegExp(` More: https://example.com/operations.md#${name.toLowerCase()}$`));
 });
 
 test('a release that fails or is stopped is published to the topic, with a link to the runbook', () => {
-  const { Description: _, ...rule } = onlyOf(everything, 'AWS::Events::Rule');
+  const { Description: _, ...rule } = propertiesOf(everything, 'AWS::Events::Rule');
   const application = [idOf(everything, 'AWS::CodeDeploy::Application', 'Release')];
   // "Monitoring deployments with Amazon CloudWatch Events".
   const EventPattern = {
@@ -77,11 +77,12 @@ test('only CloudWatch and EventBridge can use the topic and its key, and only wi
     { ...use, Principal: cloudWatch, Condition },
     { ...use, Principal: events },
   ];
-  const { Description: _, ...key } = onlyOf(template, 'AWS::KMS::Key');
+  const { Description: _, ...key } = propertiesOf(template, 'AWS::KMS::Key');
   expect(key).toEqual({ EnableKeyRotation: true, KeyPolicy: { Version: '2012-10-17', Statement } });
-  expect(onlyOf(template, 'AWS::SNS::Topic')).toEqual({ KmsMasterKeyId: `${idOf(template, 'AWS::KMS::Key')}.Arn` });
+  const KmsMasterKeyId = `${idOf(template, 'AWS::KMS::Key')}.Arn`;
+  expect(propertiesOf(template, 'AWS::SNS::Topic')).toEqual({ KmsMasterKeyId });
   const publish = { Effect: 'Allow', Action: 'sns:Publish', Resource: topic, Sid: expect.anything() };
-  expect(onlyOf(template, 'AWS::SNS::TopicPolicy').PolicyDocument.Statement).toEqual([
+  expect(propertiesOf(template, 'AWS::SNS::TopicPolicy').PolicyDocument.Statement).toEqual([
     { ...publish, Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
     { ...publish, Principal: cloudWatch, Condition },
     { ...publish, Principal: events },
@@ -91,5 +92,5 @@ test('only CloudWatch and EventBridge can use the topic and its key, and only wi
 test('the topic sends the alarms to the stage’s email address', () => {
   template.resourceCountIs('AWS::SNS::Subscription', 0);
   const subscription = { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: topic };
-  expect(onlyOf(everything, 'AWS::SNS::Subscription')).toEqual(subscription);
+  expect(propertiesOf(everything, 'AWS::SNS::Subscription')).toEqual(subscription);
 });

@@ -49,13 +49,13 @@ export class Alarms extends Construct {
       datapointsToAlarm: 2,
       alarmDescription: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
     });
-    this.#addAlarm('Crashes', release.live.metricErrors({ period: MINUTE }), {
+    this.#addAlarm('Crashes', release.liveAlias.metricErrors({ period: MINUTE }), {
       threshold: 1,
       datapointsToAlarm: 1,
       alarmDescription:
         'The function crashed, timed out, ran out of memory or did not start. First: run the saved query "faults".',
     });
-    this.#addAlarm('FunctionThrottles', release.live.metricThrottles({ period: MINUTE }), {
+    this.#addAlarm('FunctionThrottles', release.liveAlias.metricThrottles({ period: MINUTE }), {
       threshold: 1,
       datapointsToAlarm: 2,
       alarmDescription:

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { idOf, onlyOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
+import { allPropertiesOf, idOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
-const { DashboardBody, DashboardName } = onlyOf(template, 'AWS::CloudWatch::Dashboard');
+const { DashboardBody, DashboardName } = propertiesOf(template, 'AWS::CloudWatch::Dashboard');
 const { start, widgets } = JSON.parse(DashboardBody);
 
 /** A widget that plots metrics: namespace, name, dimensions, and how they are shown. */
@@ -13,7 +13,7 @@ const graph = (title: string, metrics: unknown[]) => {
 test('the dashboard shows, for three hours, the alarms that notify a person, these metrics and this query', () => {
   const lambda = idOf(template, 'AWS::Lambda::Function', 'CreatePlant');
   const logGroup = idOf(template, 'AWS::Logs::LogGroup', 'CreatePlant');
-  const alarms = Object.entries(propertiesOf(template, 'AWS::CloudWatch::Alarm'));
+  const alarms = Object.entries(allPropertiesOf(template, 'AWS::CloudWatch::Alarm'));
   const api = ['ApiName', 'PlantStore'];
   const ofTable = (name: string, kind: string, label: string) => {
     const metric = ['AWS/DynamoDB', `Consumed${kind}CapacityUnits`, 'TableName', name];

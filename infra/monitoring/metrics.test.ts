@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { conditionsOf, idOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
+import { allPropertiesOf, conditionsOf, idOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
 
 /** Returns the conditions of each metric of a log. */
 function metricsOf(logGroup: string) {
-  const filters = Object.values(propertiesOf(template, 'AWS::Logs::MetricFilter'));
+  const filters = Object.values(allPropertiesOf(template, 'AWS::Logs::MetricFilter'));
   const ofLog = filters.filter(({ LogGroupName }) => LogGroupName.startsWith(logGroup));
   return Object.fromEntries(
     ofLog.map(({ FilterPattern, MetricTransformations: [{ MetricName, ...metric }, ...others] }) => {

@@ -17,7 +17,7 @@ export interface MonitoredResources {
 }
 
 /** A metric of the whole stack. CloudWatch adds up the filters of both logs ("CloudWatch concepts", Aggregation). */
-type StackMetric = 'Faults' | 'Throttled' | 'Unauthorized';
+type StackMetricName = 'Faults' | 'Throttled' | 'Unauthorized';
 
 /**
  * The gateway response types that mean an internal error or a timeout. The access log has the type that occurred, also
@@ -30,7 +30,7 @@ export const GATEWAY_FAULTS = ['API_CONFIGURATION_ERROR', 'DEFAULT_5XX', 'INTEGR
  * Gateway's own metrics count every error as a 400.
  */
 export function addStackMetrics({ createPlant, api }: MonitoredResources): void {
-  const add = (log: LogGroup, metric: StackMetric, pattern: Pattern) => addMetricFilter(log, metric, metric, pattern);
+  const add = (log: LogGroup, name: StackMetricName, pattern: Pattern) => addMetricFilter(log, name, name, pattern);
   add(createPlant.logGroup, 'Faults', '$.message.error >= 500');
   add(createPlant.logGroup, 'Throttled', '$.message.error = 429');
   add(createPlant.logGroup, 'Unauthorized', '$.message.error = 401');
@@ -44,6 +44,6 @@ export function addStackMetrics({ createPlant, api }: MonitoredResources): void 
 }
 
 /** Returns a metric of the stack, as a sum per minute. */
-export function stackMetric(scope: Construct, metricName: StackMetric): Metric {
+export function stackMetric(scope: Construct, metricName: StackMetricName): Metric {
   return new Metric({ namespace: Stack.of(scope).stackName, metricName, statistic: Stats.SUM, period: MINUTE });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conditionsOf, idOf, propertiesOf, templateWith } from '../../test/support/stack.ts';
+import { allPropertiesOf, conditionsOf, idOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
 const logGroups = ['CreatePlant', 'Api'].map((name) => idOf(template, 'AWS::Logs::LogGroup', name));
@@ -40,7 +40,7 @@ test.each([
     'limit 10000',
   ],
 ])('the saved query "%s" reads both logs with these commands', (name, ...commands) => {
-  const queries = Object.values(propertiesOf(template, 'AWS::Logs::QueryDefinition'));
+  const queries = Object.values(allPropertiesOf(template, 'AWS::Logs::QueryDefinition'));
   const { QueryString, ...query } = queries.find(({ Name }) => Name === `PlantStore/${name}`) ?? { QueryString: '' };
   expect(QueryString.split('\n| ').map(conditionsOf)).toEqual(commands.map(conditionsOf));
   expect(query).toEqual({ Name: `PlantStore/${name}`, LogGroupNames: logGroups });

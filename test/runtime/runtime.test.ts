@@ -9,7 +9,7 @@ import { startEngine } from '../support/engine.ts';
 import { eventWith } from '../support/event.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
-import { bundleWith, onlyOf, templateWith } from '../support/stack.ts';
+import { bundleWith, propertiesOf, templateWith } from '../support/stack.ts';
 import { startRuntime } from './runtime-api.ts';
 
 /* The function of the template on AWS's runtime client for Node.js. */
@@ -20,7 +20,7 @@ const { AWS_REGION = '', AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = 
 
 /** Starts the function of a stack as Lambda does, with these additional environment variables. */
 async function startFunction(settings: Partial<StackSettings> = {}, variables: Record<string, string> = {}) {
-  const createPlant = onlyOf(templateWith(settings), 'AWS::Lambda::Function', 'CreatePlant');
+  const createPlant = propertiesOf(templateWith(settings), 'AWS::Lambda::Function', 'CreatePlant');
   const { Environment, Handler, LoggingConfig, MemorySize } = createPlant;
   // The logical ids of the tables are their names in the engine.
   const ofTemplate = { ...Environment.Variables, AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint };

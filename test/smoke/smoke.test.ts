@@ -79,11 +79,6 @@ const doubles: Respond = (sent) => {
 };
 
 test.each<[string, Respond, string[]]>([
-  [
-    'accepts everything',
-    ({ body }) => json(200, { name: 'x', ...(body.startsWith('{"') && { ...JSON.parse(body), id: undefined }) }),
-    CHECKS.filter((title) => /^rejects|error/.test(title)),
-  ],
   ['accepts any token after a valid one', brokenCache(), ['rejects an unknown token']],
   ['rounds ids', doubles, ['keeps apart two ids beyond 2^53 that differ by one']],
 ])('fails on a service that %s', async (_, respond, failed) => {
@@ -189,8 +184,7 @@ test.each<[string, string, (url: string) => Record<string, string>, string[]?]>(
   ['a token of another form', TOKEN_RULE, () => ({ PLANT_STORE_TOKEN: `${DEVELOPMENT_TOKEN}\n` })],
   ['a token without a URL', PAIR_RULE, (url) => ({ PLANT_STORE_URL: '', PORT: new URL(url).port })],
   ['a wait that is no number', 'PLANT_STORE_WAIT must be a number of seconds, ', () => ({ PLANT_STORE_WAIT: '1m' })],
-  ['an argument', NO_ARGUMENTS, () => ({}), ['http://nowhere.example']],
-  ['a token as an argument', NO_ARGUMENTS, () => ({}), [DEVELOPMENT_TOKEN]],
+  ['an argument, which can be a token,', NO_ARGUMENTS, () => ({}), [DEVELOPMENT_TOKEN]],
 ])('rejects %s before it sends a request', async (_, message, variables, argument) => {
   const paths: string[] = [];
   const url = await startFakeService(({ path }) => {
@@ -218,13 +212,14 @@ test.each([
   expect(said).toBe(`There is no response from ${host}:65535 (ECONNREFUSED).${advice}\n`);
 });
 
+const RUN_NPM_CI = 'Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.';
 test('all other commands say to run npm ci if the packages are missing', async () => {
-  const stderr = 'The packages are missing. Run npm ci, without --ignore-scripts.\n';
+  const stderr = `The packages are missing. ${RUN_NPM_CI}\n`;
   expect(await copy.run('npm run --silent plants', { PATH })).toMatchObject({ code: 1, stderr });
 });
 
 test('says which Node.js it needs on an older one', async () => {
   const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'22.21.0'}})`;
-  const stderr = 'Node.js 24 is needed; this is 22.21.0. Run npm ci, without --ignore-scripts.\n';
+  const stderr = `Node.js 24 is needed; this is 22.21.0. ${RUN_NPM_CI}\n`;
   expect(await smoke(serviceUrl, { NODE_OPTIONS: `--import ${older}` })).toMatchObject({ stdout: '', stderr });
 });

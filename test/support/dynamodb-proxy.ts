@@ -1,25 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { databaseError, type FakeResponse, forward, startFakeService, startServer } from './fake-service.ts';
 
 /** The action of a request to DynamoDB, as in `PutItem`. */
 const actionOf = (sent: IncomingHttpHeaders) => String(sent['x-amz-target']).split('.')[1] ?? '';
 
 /** The members of a request to DynamoDB that tests read or change. */
-export interface Input {
-  Item?: Record<string, AttributeValue>;
-  Key?: Record<string, AttributeValue>;
-  ConditionExpression?: string;
+interface Input {
   ConsistentRead?: boolean;
   Limit?: number;
 }
 
 /** Handles a request to DynamoDB. `send` sends it, changed or not, to the engine. */
-type Handle = (
-  action: string,
-  input: Input,
-  send: (input: Input) => ReturnType<typeof forward>,
-) => Promise<FakeResponse>;
+type Handle = (action: string, input: Input, send: (input: Input) => Promise<FakeResponse>) => Promise<FakeResponse>;
 
 /** Starts a proxy in front of a DynamoDB engine until the test ends. `handle` handles each request. Returns its URL. */
 export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: Handle): Promise<string> {
@@ -50,21 +42,21 @@ interface Plan {
 }
 
 /** Starts a proxy in front of a DynamoDB engine. Calls fail as planned; all others are passed on. */
-export async function startFailureProxy(engine: string) {
+export async function startFailureProxy(endpoint: string) {
   let current: Plan | undefined;
   /** The calls, in order, each as ACTION TABLE. */
   const calls: string[] = [];
-  const { url: endpoint, close } = await startServer(async (sent) => {
+  const { url, close } = await startServer(async (sent) => {
     const call = `${actionOf(sent.headers)} ${JSON.parse(sent.body).TableName}`;
     calls.push(call);
     const plan = current?.call === call && current.times > 0 ? current : undefined;
     if (plan) plan.times -= 1;
     // If the engine is closed, there is no response.
-    const correct = !plan || plan.applied ? await forward(engine, sent).catch(() => undefined) : undefined;
+    const correct = !plan || plan.applied ? await forward(endpoint, sent).catch(() => undefined) : undefined;
     return plan ? failures[plan.failure]() : correct;
   });
   return {
-    endpoint,
+    endpoint: url,
     calls,
     /** Replaces the plan. Without a new one, no call fails. */
     plan(next?: Plan): void {

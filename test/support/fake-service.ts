@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { listenOnFreePort } from './listen-on-free-port.ts';
-import { signatureFault } from './signature.ts';
+import { signatureProblem } from './signature.ts';
 
 /** A request that the fake service has received. */
 export interface ReceivedRequest {
@@ -50,10 +50,10 @@ export async function startServer(respond: Respond) {
     const { method = '', url: path = '', headers } = request;
     const bytes = await buffer(request);
     const sent = { method, path, headers, bytes, body: bytes.toString() };
-    const fault = 'x-amz-target' in headers ? signatureFault(sent) : undefined;
-    const fake = fault ? databaseError(400, 'AccessDeniedException', fault) : await respond(sent);
+    const problem = 'x-amz-target' in headers ? signatureProblem(sent) : undefined;
+    const fake = problem ? databaseError(400, 'AccessDeniedException', problem) : await respond(sent);
     if (!fake) return void response.destroy();
-    // By the Date, the AWS SDK would correct its clock, which a test can have set.
+    // The AWS SDK would correct its clock by the header Date, but a test can have set the clock.
     response.sendDate = false;
     response.writeHead(fake.status, fake.headers).end(fake.body);
   });

@@ -62,8 +62,6 @@ export function copyProject() {
       ports = { PORT: new URL(url).port, DYNAMODB_PORT: new URL(endpoint).port };
       return {
         url,
-        /** The URL of its DynamoDB. */
-        endpoint,
         output: () => output,
         kill: () => process.kill(-Number(child.pid), 'SIGKILL'),
         /** Does the same as Ctrl-C: signals npm and what npm started. npm also passes the signal on. */

@@ -9,7 +9,7 @@ type SignedRequest = { method: string; path: string; headers: IncomingHttpHeader
  * Returns what is wrong with the signature of a request to DynamoDB, or undefined ("Create a signed AWS API request",
  * IAM User Guide). It must be made with the region and the keys of this process.
  */
-export function signatureFault({ method, path, headers, bytes }: SignedRequest): string | undefined {
+export function signatureProblem({ method, path, headers, bytes }: SignedRequest): string | undefined {
   const { authorization = '', 'x-amz-date': time = '' } = headers as Record<string, string>;
   const age = Date.now() - Date.parse(time.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5'));
   if (!(Math.abs(age) <= MAX_AGE_MS)) return `The x-amz-date was ${time}; it must be at most 5 minutes away.`;

@@ -50,7 +50,7 @@ export function withChange(path: string, property: string, value: string): Templ
 }
 
 /** The properties of all resources of a type by their logical ids. A reference is a text, such as `ID` or `ID.Arn`. */
-export function propertiesOf(template: Template, type: string) {
+export function allPropertiesOf(template: Template, type: string) {
   const resources = Object.entries(plain(template.findResources(type)));
   return Object.fromEntries(resources.map(([id, { Properties }]) => [id, Properties]));
 }
@@ -62,16 +62,16 @@ export function idOf(template: Template, type: string, name = ''): string {
   return ids.join();
 }
 
-/** The properties of the resource with this id. */
-export function onlyOf(template: Template, type: string, name = '') {
-  return propertiesOf(template, type)[idOf(template, type, name)];
+/** The properties of the resource whose id `idOf` returns. */
+export function propertiesOf(template: Template, type: string, name = '') {
+  return allPropertiesOf(template, type)[idOf(template, type, name)];
 }
 
 /** Bundles the function, which takes seconds. Returns the folder of the bundle. */
 export function bundleWith(settings: Partial<StackSettings> = {}): string {
   const stack = stackWith(settings, ['**']);
   const assembly = App.of(stack)?.synth().directory ?? '';
-  const { Code } = onlyOf(Template.fromStack(stack), 'AWS::Lambda::Function', 'CreatePlant');
+  const { Code } = propertiesOf(Template.fromStack(stack), 'AWS::Lambda::Function', 'CreatePlant');
   return join(assembly, `asset.${Code.S3Key.split('.')[0]}`);
 }
 

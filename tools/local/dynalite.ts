@@ -7,7 +7,7 @@ const dynalite: (options: object) => Server = require('dynalite');
 const db: { checkConditional: (put: object, stored?: object) => { body: object } | null } = require('dynalite/db');
 const putItem: { types: Record<string, object> } = require('dynalite/validations/putItem');
 
-// dynalite drops each parameter that is not in its list, and with it the client's wish for the stored item.
+// dynalite ignores unknown parameters, so it would not return the stored item.
 putItem.types['ReturnValuesOnConditionCheckFailure'] = { type: 'String', enum: ['ALL_OLD'] };
 
 // dynalite's error of a failed condition has no item. The function could then not recognize a repeated creation.

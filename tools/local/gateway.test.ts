@@ -33,11 +33,11 @@ async function serve(respond: Respond = () => ({ statusCode: 200, body: '{"name"
   };
 }
 
-const post = (body: string | Buffer<ArrayBuffer>) => ({ method: 'POST', body });
+const postRequest = (body: string | Buffer<ArrayBuffer>) => ({ method: 'POST', body });
 
 test('invokes the function with an event that has the headers and the body of the request', async () => {
   const send = await serve();
-  const response = await send('/plants/?a=b', { ...post('{"id":1}'), headers: { 'X-Own': 'x' } });
+  const response = await send('/plants/?a=b', { ...postRequest('{"id":1}'), headers: { 'X-Own': 'x' } });
   expect(response).toMatchObject({ statusCode: 200, body: '{"name":"x"}' });
   const event = {
     resource: '/plants',
@@ -56,21 +56,21 @@ test.each<[string, Respond]>([
   ['that returns no status', () => ({ statusCode: Number.NaN, body: 'inside' })],
   ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' }, body: '' })],
 ])('returns error 500 for a function %s, and prints why', async (_, respond) => {
-  const response = contractBody(await (await serve(respond))('/plants', post('x')));
+  const response = contractBody(await (await serve(respond))('/plants', postRequest('x')));
   expect(response).toEqual({ error: 500, message: INTERNAL_ERROR_MESSAGE });
   expect(vi.mocked(console.error)).toHaveBeenCalledExactlyOnceWith(expect.any(Error));
 });
 
 test('returns error 500 with the reason for a function that cannot be loaded', async () => {
   const send = await serve(() => Promise.reject(new LoadError('line 1\nline 2')));
-  expect(contractBody(await send('/plants', post('x')))).toEqual({ error: 500, message: 'line 1\nline 2' });
+  expect(contractBody(await send('/plants', postRequest('x')))).toEqual({ error: 500, message: 'line 1\nline 2' });
   expect(vi.mocked(console.error)).toHaveBeenCalledExactlyOnceWith('line 1\nline 2');
   expect(lines).toEqual([expect.stringMatching(/^POST \/plants {2}400 \(error 500\) {2}line 1 {2}\d+ ms$/)]);
 });
 
 test('renames the header WWW-Authenticate', async () => {
   const send = await serve(() => ({ statusCode: 400, headers: { 'WWW-Authenticate': 'Bearer' }, body: '' }));
-  const { headers } = await send('/plants', post('x'));
+  const { headers } = await send('/plants', postRequest('x'));
   expect(headers).toMatchObject({ 'x-amzn-remapped-www-authenticate': 'Bearer', 'content-type': 'application/json' });
   expect(headers).not.toHaveProperty('www-authenticate');
 });
@@ -81,11 +81,11 @@ test.each([
   [4_720_000, '/plants', 413, '{"message":"Request Too Long"}'],
   [10_485_761, '/none', 413, 'HTTP content length exceeded 10485760 bytes.'],
 ])('responds to %i bytes for %s with status %i, as API Gateway does', async (bytes, path, statusCode, body) => {
-  expect(await (await serve())(path, post(Buffer.alloc(bytes, 'x')))).toMatchObject({ statusCode, body });
+  expect(await (await serve())(path, postRequest(Buffer.alloc(bytes, 'x')))).toMatchObject({ statusCode, body });
 });
 
 test.each<ErrorNumber>([429, 500, 503, 504])('sends error %i if the header Prefer asks for it', async (error) => {
-  const response = await (await serve())('/plants', { ...post('x'), headers: { prefer: `error=${error}` } });
+  const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer: `error=${error}` } });
   expect(contractBody(response)).toEqual({ error, message: 'The header Prefer asks for this error.' });
   expect(response.headers['retry-after']).toBe(errorHeaders[error]?.['Retry-After']);
   expect([events, lines]).toEqual([[], [expect.stringContaining(`POST /plants  400 (error ${error})  `)]]);

@@ -11,12 +11,12 @@ import { type ApiHandler, httpResponse, LoadError, localContext, proxyEvent, typ
 const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
 /** "Lambda quotas", for a synchronous invocation. A body in base64 is a third larger. */
 const MAX_EVENT_BYTES = 6_291_556;
-/** Both responses to what is larger, which nobody can change ("Amazon API Gateway important notes"). */
+/** The responses to larger requests. Nobody can change them ("Amazon API Gateway important notes"). */
 const tooLarge = (mediaType: string, text: string) => ({ status: 413, headers: { 'content-type': mediaType }, text });
 const PAYLOAD_TOO_LARGE = tooLarge('text/plain', `HTTP content length exceeded ${MAX_PAYLOAD_BYTES} bytes.`);
 const EVENT_TOO_LARGE = tooLarge('application/json', '{"message":"Request Too Long"}');
 
-/** The errors after which clients repeat a request. To try that, they ask for one, as in `Prefer: error=503`. */
+/** The errors after which a client repeats a request. To test a client, ask for one with `Prefer: error=503`. */
 const REPEATED_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
 
 /**
@@ -48,13 +48,13 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
       if (result.text !== JSON.stringify(NOT_FOUND)) return;
       log('The only path and method is POST /plants.');
       if (headers.accept?.includes('text/html')) log('To try the API in a browser, open /docs.');
-      const isOfPage = method === 'OPTIONS' || headers.origin !== undefined;
-      if (isOfPage && allowOrigins.length === 0) log('For pages of other origins, set ALLOW_ORIGINS.');
+      const isFromWebPage = method === 'OPTIONS' || headers.origin !== undefined;
+      if (isFromWebPage && allowOrigins.length === 0) log('For pages of other origins, set ALLOW_ORIGINS.');
     };
     try {
       const body = await readBody(request);
-      const page = ['GET', 'HEAD'].includes(method) && docsPage(path, headers.accept);
-      if (page) send(page);
+      const docs = ['GET', 'HEAD'].includes(method) && docsPage(path, headers.accept);
+      if (docs) send(docs);
       else if (body.length > MAX_PAYLOAD_BYTES) sendAndLog(PAYLOAD_TOO_LARGE);
       else if (preferred)
         sendAndLog(gatewayError({ error: preferred, message: 'The header Prefer asks for this error.' }));
