@@ -74,10 +74,10 @@ test.each<[setting: string, accepted: unknown, rejected: unknown[], expected: st
   ['region', 'us-gov-west-1', ['', 'Ireland', ' eu-west-1', 'eu-west-1a'], 'an AWS region such as eu-west-1'],
   ['requestsPerSecond', 10_000, [0, -1, 1.5], 'an integer of at least 1'],
   ['alarms.email', 'a.b+c@d.example.com', ['ops', '', 'ops@example', 'a@b.example,c@b.example'], 'one email address'],
-  ['alarms.runbookUrl', 'http://a:8/?b', ['docs/a.md', 'https://', 'https://a#b', ' http://a'], 'a full URL without #'],
+  ['alarms.runbookUrl', 'http://a:8/?b', ['a.md', 'https://', 'https://a/#b', ' http://a'], 'a full URL without #'],
   ['domain.name', 'a-1.b.example', ['https://a.example', 'A.example', 'a', 'a.example/b'], 'a host name in lower case'],
   ['domain.hostedZoneId', 'Z1', ['example.com', '/hostedzone/Z1', 'Z1.'], 'an id such as Z0123456789ABC'],
-  ['identityProvider.issuer', 'https://A/b', ['https://', 'http://a', 'https://a?b'], 'an https URL without ? and #'],
+  ['identityProvider.issuer', 'https://A/b', ['https://', 'http://a', 'https://a/?b'], 'an https URL without ? and #'],
   // With these, the function would accept more tokens.
   ['identityProvider.audiences', ['https://a', 'b'], [['a', 'b,c'], ['']], 'a text without spaces and commas'],
   ['identityProvider.scope', 'write:plants', ['', 'read write'], 'a text without spaces and commas'],

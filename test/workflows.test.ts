@@ -68,7 +68,7 @@ function run(file: string, vars: Values, { name = 'push', fails = '', as = 'fail
     const call = [uses?.split('@')[0], ...inputs.sort()].join(' ');
     const variables = { ...interpolate({ ...contexts.env, ...part.env }, contexts), GITHUB_SHA: sha, FAILS: fails };
     const done = run ? runBash(['-e', '-c', run], variables) : { failed: call === fails, events: [call] };
-    events.push(...done.events.filter((event) => !event.startsWith('actions/')));
+    events.push(...done.events);
     if (done.failed) runCancelled = as !== 'failure';
     return done.failed ? as : 'success';
   }
@@ -103,8 +103,13 @@ function run(file: string, vars: Values, { name = 'push', fails = '', as = 'fail
 }
 
 const TESTS = './.github/workflows/ci.yml';
+const CHECKOUT = 'actions/checkout persist-credentials=false';
+const NODE = 'actions/setup-node node-version-file=.nvmrc';
+const NODE_AND_CACHE = NODE.replace(' ', ' cache=npm ');
 const release = (stage: string, stack: string) => [
   'gh api repos/OWNER/NAME/git/ref/heads/main --jq .object.sha',
+  CHECKOUT,
+  NODE_AND_CACHE,
   'npm ci --ignore-scripts',
   `aws-actions/configure-aws-credentials aws-region=REGION role-to-assume=ROLE-${stage}`,
   `npx cdk deploy --strict --require-approval never -c stage=${stage}`,
@@ -149,16 +154,20 @@ test('neither a cancelled run nor a commit that is not the head of main is deplo
 });
 
 test('a pull request is tested, then audited, and its contract is compared without an upload', () => {
-  const compared = expect.stringMatching(/^oasdiff.* fail-on=ERR github-token= review=false /);
+  const compared = [
+    CHECKOUT.replace(' ', ' fetch-depth=2 '),
+    'oasdiff/oasdiff-action/breaking base=HEAD~1:openapi.yaml fail-on=ERR github-token= review=false revision=HEAD:openapi.yaml',
+  ];
+  const setUp = [CHECKOUT, NODE_AND_CACHE];
   const [tests, audit] = ['bash .ci/run', 'npm audit --omit=dev --audit-level=high'];
-  expect(run('ci.yml', {}, { name: 'pull_request' })).toEqual([compared, tests, audit]);
-  expect(run('ci.yml', {}, { name: 'pull_request', fails: tests })).toEqual([compared, tests]);
-  expect(run('ci.yml', {}, { name: 'push' })).toEqual([tests]);
+  expect(run('ci.yml', {}, { name: 'pull_request' })).toEqual([...compared, ...setUp, tests, audit]);
+  expect(run('ci.yml', {}, { name: 'pull_request', fails: tests })).toEqual([...compared, ...setUp, tests]);
+  expect(run('ci.yml', {}, { name: 'push' })).toEqual([...setUp, tests]);
 });
 
 test('the hourly smoke test needs a URL, and installs no package', () => {
   const smoke = 'npm run --silent smoke PLANT_STORE_TOKEN=smoke-token PLANT_STORE_URL=URL';
-  expect([run('smoke.yml', {}), run('smoke.yml', { SMOKE_URL: 'URL' })]).toEqual([[], [smoke]]);
+  expect([run('smoke.yml', {}), run('smoke.yml', { SMOKE_URL: 'URL' })]).toEqual([[], [CHECKOUT, NODE, smoke]]);
 });
 
 test('only main starts a deployment, and a new run does not cancel a running one', () => {
@@ -181,6 +190,8 @@ test.each(Object.entries(workflows))('jobs of %s have only permissions that they
     const hasRole = steps.some((step) => step.with?.['role-to-assume'] !== undefined);
     const readsSecret = /\bsecrets\b/.test(JSON.stringify([workflow.env, job, steps]));
     expect(job.environment, `the environment of ${id}`).toBe(hasRole || readsSecret ? id : undefined);
+    const minutes = hasRole || id === 'check' ? 60 : 15;
+    if (!job.uses) expect(job, id).toMatchObject({ 'runs-on': 'ubuntu-latest', 'timeout-minutes': minutes });
     const used = { contents: 'read', ...(hasRole && { 'id-token': 'write' }) };
     expect(job.permissions ?? workflow.permissions, `the permissions of ${id}`).toEqual(used);
     for (const { uses = '', run = '', ...step } of steps) {

@@ -67,7 +67,7 @@ test('lists the names and times of all tokens, sorted by name, from all pages of
   const names = ['zeta', 'alpha', `Beta.b-${'x'.repeat(55)}_0`];
   for (const [index, name] of names.entries()) await token('create', '--name', name, '--expires', `${index + 1}h`);
   // In milliseconds, it is later than the last time of a Date.
-  await engine.putToken('stored by another program', 'other', 1e15);
+  await engine.putToken('stored by another program', 'other\u009b', 1e15);
   const scans: { ConsistentRead?: boolean }[] = [];
   const endpoint = await startDynamoDbProxy(engine, (action, input, send) => {
     if (action !== 'Scan') return send(input);
@@ -80,7 +80,7 @@ test('lists the names and times of all tokens, sorted by name, from all pages of
     `${'NAME'.padEnd(64)} CREATED              EXPIRES`,
     `${'alpha'.padEnd(64)} 2031-01-01T00:00:00Z 2031-01-01T02:00:00Z (expired)`,
     `${names[2]} 2031-01-01T00:00:00Z 2031-01-01T03:00:00Z`,
-    `${'other'.padEnd(64)} 1970-01-01T00:00:00Z 1000000000000000 s`,
+    `${'other\\u009b'.padEnd(64)} 1970-01-01T00:00:00Z 1000000000000000 s`,
     `${'zeta'.padEnd(64)} 2031-01-01T00:00:00Z 2031-01-01T01:00:00Z (expired)`,
     '',
   ]);

@@ -162,6 +162,11 @@ test.concurrent.each<[string, RequestListener]>([
   expect(await readFrom(listener, { silenceMs: 500 })).toMatchObject({ result, attempts: 3 });
 });
 
+test.concurrent('reads a response of 2.46 MB, the longest item', async () => {
+  const longest = respond(200, `${SUCCESS}${' '.repeat(2_460_000)}`);
+  expect(await readFrom(longest)).toEqual({ attempts: 1, result: undefined });
+});
+
 test('sends 300 parallel calls at once; if their connections are dead, tries one, and then uses a new one', async () => {
   const connections = new Set<Socket>();
   const waiting: Parameters<RequestListener>[] = [];

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { EVERYTHING, idOf, namedValues, propertiesOf, templateWith } from '../../test/support/stack.ts';
+import {
+  allPropertiesOf,
+  EVERYTHING,
+  idOf,
+  namedValues,
+  propertiesOf,
+  templateWith,
+} from '../../test/support/stack.ts';
 
 const template = templateWith();
 const everything = templateWith(EVERYTHING);
@@ -87,6 +94,12 @@ test('only CloudWatch and EventBridge can use the topic and its key, and only wi
     { ...publish, Principal: cloudWatch, Condition },
     { ...publish, Principal: events },
   ]);
+});
+
+test('each query that an alarm names is saved', () => {
+  const names = JSON.stringify(template).matchAll(/saved query \\+"(.*?)\\+"/g);
+  const saved = Object.values(allPropertiesOf(template, 'AWS::Logs::QueryDefinition')).map(({ Name }) => Name);
+  for (const [, name] of names) expect(saved).toContain(`PlantStore/${name}`);
 });
 
 test('the topic sends the alarms to the stage’s email address', () => {

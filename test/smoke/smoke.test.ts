@@ -79,6 +79,11 @@ const doubles: Respond = (sent) => {
 };
 
 test.each<[string, Respond, string[]]>([
+  [
+    'accepts everything',
+    ({ body }) => json(200, { name: 'x', ...(body.startsWith('{"') && { ...JSON.parse(body), id: undefined }) }),
+    CHECKS.filter((title) => /^rejects|error/.test(title)),
+  ],
   ['accepts any token after a valid one', brokenCache(), ['rejects an unknown token']],
   ['rounds ids', doubles, ['keeps apart two ids beyond 2^53 that differ by one']],
 ])('fails on a service that %s', async (_, respond, failed) => {
@@ -180,6 +185,7 @@ test.each<[string, string, (url: string) => Record<string, string>, string[]?]>(
   ['a host name', URL_RULE, () => ({ PLANT_STORE_URL: 'plants.example.com' })],
   ['another scheme', URL_RULE, (url) => ({ PLANT_STORE_URL: url.replace('http', 'ftp') })],
   ['http to another host', URL_RULE, (url) => ({ PLANT_STORE_URL: url.replace('127.0.0.1', '0.0.0.0') })],
+  ['http to a host that begins with 127.0.0.1', URL_RULE, () => ({ PLANT_STORE_URL: 'http://127.0.0.1.example' })],
   ['no token for a URL', TOKEN_RULE, () => ({ PLANT_STORE_TOKEN: '' })],
   ['a token of another form', TOKEN_RULE, () => ({ PLANT_STORE_TOKEN: `${DEVELOPMENT_TOKEN}\n` })],
   ['a token without a URL', PAIR_RULE, (url) => ({ PLANT_STORE_URL: '', PORT: new URL(url).port })],

@@ -87,4 +87,4 @@ export function plain<T extends object>(part: T): T {
 export const namedValues = (members: object) => Object.entries(members).map(([Name, Value]) => ({ Name, Value }));
 
 /** The conditions of a filter, and the operators between them. Their order does not matter. */
-export const conditionsOf = (filter: string) => new Set(filter.split(/^(filter) | (and|or|&&|\|\|) /));
+export const conditionsOf = (filter: string) => new Set(filter.split(/^(filter) | (and|or|&&|\|\|) |[[\],]+/));
