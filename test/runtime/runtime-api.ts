@@ -71,6 +71,8 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
       next = Promise.withResolvers();
       result = Promise.withResolvers();
       const headers = {
+        // Without it, the client's native part crashes.
+        'content-type': 'application/json',
         'lambda-runtime-aws-request-id': randomUUID(),
         'lambda-runtime-deadline-ms': Date.now() + FUNCTION_TIMEOUT_MS,
         'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:us-east-1:000000000000:function:local',
