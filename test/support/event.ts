@@ -26,10 +26,10 @@ export function contextWith(remainingMs = 60_000): Context {
   } as Context;
 }
 
-type Handler = (event: unknown, context: Context) => Promise<APIGatewayProxyResult>;
+type EventHandler = (event: unknown, context: Context) => Promise<APIGatewayProxyResult>;
 
 /** Imports the function again, perhaps with another DynamoDB: a module reads its environment when it is loaded. */
-export async function importHandler(endpoint?: string): Promise<Handler> {
+export async function importHandler(endpoint?: string): Promise<EventHandler> {
   vi.resetModules();
   if (endpoint !== undefined) process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
   return (await import('../../functions/create-plant/index.ts')).handler;
