@@ -3,11 +3,10 @@ import type { Run } from './measure.ts';
 
 const RESAMPLES = 1000;
 
-/** Returns the chart and the table for docs/decisions.md. The first handler is the floor. */
+/** Returns the table for docs/decisions.md. The first handler is the floor. */
 export function markdown(handlers: { name: string; runs: Run[] }[]): string {
   const floor = handlers[0]?.runs ?? [];
   const machine = `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown CPU'}, Node.js ${process.versions.node}`;
-  const bars = handlers.map(({ name, runs }) => ({ name, ms: Math.round(median(runs, 'totalMs')) }));
   const rows = handlers.map(({ name, runs }) => [
     name,
     median(runs, 'initMs').toFixed(0),
@@ -19,15 +18,7 @@ export function markdown(handlers: { name: string; runs: Run[] }[]): string {
     `Measured on ${new Date().toISOString().slice(0, 10)} (${machine}).`,
     `Medians of ${floor.length} interleaved rounds, and in brackets 95 % intervals.`,
     '',
-    '```mermaid',
-    'xychart-beta horizontal',
-    '  title "Cold start: from process start to first response, in ms"',
-    `  x-axis ${JSON.stringify(bars.map(({ name, ms }) => `${name} (${ms} ms)`))}`,
-    `  y-axis 0 --> ${Math.max(...bars.map(({ ms }) => ms))}`,
-    `  bar ${JSON.stringify(bars.map(({ ms }) => ms))}`,
-    '```',
-    '',
-    '| handler | init, ms | invocation, ms | both / floor | invocation / floor |',
+    '| handler | init, ms | invocation, ms | sum / floor | invocation / floor |',
     '| --- | --- | --- | --- | --- |',
     ...rows.map((row) => `| ${row.join(' | ')} |`),
   ].join('\n');

@@ -7,7 +7,7 @@ import { markdown } from './report.ts';
 
 /*
  * npm run bench: measures the cold starts of the deployed bundle and its peers, each on AWS's runtime client in a new
- * process. Prints the chart and the table of docs/decisions.md.
+ * process. Prints the table of docs/decisions.md.
  */
 
 const options = { rounds: { type: 'string', default: '50' } } as const;

@@ -8,7 +8,8 @@ const CLI_VERSION = '2.1148.1';
 /**
  * The calls of the tasks in docs/ and the nearest calls that no task needs, each with those who may make it. An action
  * without resource types ("Service Authorization Reference") needs `*`. The first five calls are those of the CDK CLI,
- * recorded with a fake AWS. The CLI also works without the role for lookups, which reads everything in the account.
+ * recorded with a fake AWS; `npx cdk deploy -vv` prints them. The CLI also works without the role for lookups, which
+ * reads everything in the account.
  */
 const TABLE_OF_CALLS = `
 cloudformation:DescribeStacks STACK/PlantStore/* -> Everybody Pipeline
