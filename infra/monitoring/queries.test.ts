@@ -26,7 +26,7 @@ test.each([
       'sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id',
     'stats count(*) as requests by address, token, error, fromGateway, path',
     'sort requests desc',
-    'limit 100',
+    'limit 10000',
   ],
   [
     'requests of a token',

@@ -41,6 +41,7 @@ export function addSavedQueries(scope: Construct, { createPlant, api }: Monitore
     'limit 100',
   );
   // The access log has the address, the function's log has the token and the error. The query joins them by request id.
+  // A client that is hurt can have the fewest requests, so the limit is the largest one.
   save(
     'requests by client',
     `fields ${REQUEST_ID_FIELD} as id`,
@@ -48,10 +49,10 @@ export function addSavedQueries(scope: Construct, { createPlant, api }: Monitore
     `stats sortsLast(sourceIp) as address, sortsLast(${field('tokenName')}) as token, max(${field('error')}) as error, sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id`,
     'stats count(*) as requests by address, token, error, fromGateway, path',
     'sort requests desc',
-    'limit 100',
+    'limit 10000',
   );
   // Joins before it selects the token's requests, because the access log does not name the token. A thief can send the
-  // fewest requests, so the newest address is first, and the limit is the largest one.
+  // fewest requests too, so the newest address is first.
   save(
     'requests of a token',
     `filter ${field('tokenName')} = "NAME" or ispresent(sourceIp)`,
