@@ -23,7 +23,7 @@ export function markdown(handlers: { name: string; runs: Run[] }[]): string {
   ].join('\n');
 }
 
-/** Returns the ratio of the medians of all times, with its 95 % interval from resampled rounds (bootstrap). */
+/** Returns the ratio of two median cold starts, with its 95 % interval from resampled rounds (bootstrap). */
 function ratio(runs: Run[], floor: Run[]): string {
   const resampled = Array.from({ length: RESAMPLES }, () => {
     const rounds = floor.map(() => Math.floor(Math.random() * floor.length));

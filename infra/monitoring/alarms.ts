@@ -78,7 +78,7 @@ export class Alarms extends Construct {
       alarmDescription:
         'At least 100 requests in 5 minutes had no valid token. First: run the saved query "requests by client".',
     });
-    // Each method has a limit of its own, so a flood of unknown paths costs money too, and no other alarm sees all of it.
+    // Each method has a limit of its own, so a flood of unknown paths costs money too.
     this.#addAlarm('Flood', api.restApi.metricCount({ period: MINUTE }), {
       threshold: requestsPerSecond * 60,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
