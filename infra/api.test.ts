@@ -171,7 +171,7 @@ test('a change of CORS, of a message or of the RestApi makes a new deployment of
   // The limit belongs to the stage.
   expect(deploymentOf(templateWith({ requestsPerSecond: 7 }))).toBe(before);
   expect(deploymentOf(templateWith({ allowOrigins: [A] }))).not.toBe(before);
-  expect(deploymentOf(withChange('CreatePlant/Function', 'Code.S3Key', 'other.zip'))).toBe(before);
+  expect(deploymentOf(withChange('Function', 'Code.S3Key', 'other.zip'))).toBe(before);
   expect(deploymentOf(withChange('Api/RestApi', 'SecurityPolicy', 'TLS_1_2'))).not.toBe(before);
   for (const body of [gatewayResponses.THROTTLED, NOT_FOUND]) {
     const { message } = body;

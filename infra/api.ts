@@ -14,11 +14,11 @@ import { corsHeaders, preflightHeaders } from './data/cors-headers.ts';
 import { NOT_FOUND } from './data/gateway-errors.ts';
 import { addDomain, TLS_1_2_OR_NEWER } from './domain.ts';
 import { addGatewayResponses, addMock } from './gateway-responses.ts';
-import type { StackSettings } from './settings.ts';
+import type { CompleteSettings } from './settings.ts';
 import { addWebAcl } from './web-acl.ts';
 
 interface ApiProps
-  extends Pick<StackSettings, 'allowOrigins' | 'cloudWatchRole' | 'domain' | 'requestsPerSecond' | 'webAcl'> {
+  extends Pick<CompleteSettings, 'allowOrigins' | 'cloudWatchRole' | 'domain' | 'requestsPerSecond' | 'webAcl'> {
   /** The alias that API Gateway invokes for `POST /plants`. */
   liveAlias: IFunction;
 }

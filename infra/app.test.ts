@@ -5,12 +5,12 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { expect, test, vi } from 'vitest';
 import { copyProject } from '../test/support/project-copy.ts';
 import { context, EVERYTHING } from '../test/support/stack.ts';
-import type { Stage } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { stages } from './stages.ts';
 
 // infra/stages.ts, and a stage in which every setting has a value.
 vi.mock('./stages.ts', async (importOriginal) => {
-  const original = await importOriginal<{ stages: Record<string, Stage> }>();
+  const original = await importOriginal<{ stages: Record<string, Settings> }>();
   return { stages: { ...original.stages, everything: EVERYTHING } };
 });
 
@@ -52,8 +52,8 @@ test('the app prints the message of a wrong setting, or the stack of a programmi
 
 test('a mistyped setting in infra/stages.ts stops each cdk command, because cdk.json first runs the compiler', async () => {
   const { directory, run } = copyProject();
-  const mistyped = 'export const stages: Record<string, Stage> = { production: { alarm: {} } };';
-  writeFileSync(join(directory, 'infra/stages.ts'), `import type { Stage } from './settings.ts';\n${mistyped}`);
+  const mistyped = 'export const stages: Record<string, Settings> = { production: { alarm: {} } };';
+  writeFileSync(join(directory, 'infra/stages.ts'), `import type { Settings } from './settings.ts';\n${mistyped}`);
   const { app } = JSON.parse(readFileSync('cdk.json', 'utf8'));
   const { code, stdout } = await run(['sh', '-c', app]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("'alarm' does not exist in type") });

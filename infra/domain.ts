@@ -3,7 +3,7 @@ import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatem
 import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
-import type { Stage } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 /**
  * TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). A change
@@ -16,7 +16,7 @@ export const TLS_1_2_OR_NEWER = {
 };
 
 /** Adds a custom domain name with a certificate that is validated, and renewed, through DNS. */
-export function addDomain(scope: Construct, restApi: RestApi, domain: Required<Stage>['domain']): void {
+export function addDomain(scope: Construct, restApi: RestApi, domain: Required<Settings>['domain']): void {
   const { name: domainName, hostedZoneId } = domain;
   const zone = HostedZone.fromHostedZoneId(scope, 'HostedZone', hostedZoneId);
   const validation = CertificateValidation.fromDns(zone);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { EVERYTHING, idOf, propertiesOf, templateWith } from '../test/support/stack.ts';
 
 const template = templateWith();
-const { Code: _, ...createPlant } = propertiesOf(template, 'AWS::Lambda::Function', 'CreatePlant');
+const { Code: _, ...lambda } = propertiesOf(template, 'AWS::Lambda::Function');
 
 const Variables = {
   PLANTS_TABLE_NAME: 'PlantsTable',
@@ -11,17 +11,17 @@ const Variables = {
 };
 
 test('the function has this handler, runtime, memory and time, and no limit of its concurrency', () => {
-  expect(createPlant).toEqual({
-    Description: 'POST /plants',
+  expect(lambda).toEqual({
+    Description: 'Serves the API of Plant Store',
     Handler: 'index.handler',
     Runtime: 'nodejs24.x',
     Architectures: ['arm64'],
     // With less memory, a cold start takes several times longer. With more, it still waits for DynamoDB.
     MemorySize: 512,
     Timeout: 10,
-    Role: `${idOf(template, 'AWS::IAM::Role', 'CreatePlant')}.Arn`,
+    Role: `${idOf(template, 'AWS::IAM::Role', 'Function')}.Arn`,
     // No log level: a level above INFO would drop the lines that metrics count.
-    LoggingConfig: { LogFormat: 'JSON', LogGroup: idOf(template, 'AWS::Logs::LogGroup', 'CreatePlant') },
+    LoggingConfig: { LogFormat: 'JSON', LogGroup: idOf(template, 'AWS::Logs::LogGroup', 'Function') },
     Environment: { Variables },
   });
 });
@@ -29,7 +29,7 @@ test('the function has this handler, runtime, memory and time, and no limit of i
 test('the function gets the settings as variables', () => {
   const { identityProvider } = EVERYTHING;
   const stack = templateWith({ identityProvider, allowOrigins: ['https://a.example', 'https://b.example'] });
-  expect(propertiesOf(stack, 'AWS::Lambda::Function', 'CreatePlant').Environment.Variables).toEqual({
+  expect(propertiesOf(stack, 'AWS::Lambda::Function').Environment.Variables).toEqual({
     ...Variables,
     ALLOW_ORIGINS: 'https://a.example,https://b.example',
     TOKEN_ISSUER: 'https://id.example.com',

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { idOf, namedValues, propertiesOf, stackWith, templateWith, withChange } from '../test/support/stack.ts';
 
 const template = templateWith();
-const functionId = idOf(template, 'AWS::Lambda::Function', 'CreatePlant');
-const versionId = idOf(template, 'AWS::Lambda::Version', 'CreatePlant');
+const functionId = idOf(template, 'AWS::Lambda::Function');
+const versionId = idOf(template, 'AWS::Lambda::Version');
 const version = `${versionId}.Version`;
 const aliasId = idOf(template, 'AWS::Lambda::Alias', 'Release');
 const { DependsOn, UpdatePolicy } = template.toJSON()['Resources'][aliasId];
@@ -73,8 +73,8 @@ test('withoutCanary only removes the update policy of the alias', () => {
 });
 
 test('a change of the code or of a variable makes a new version, and a change of anything else does not', () => {
-  const versionOf = (stack: Template) => idOf(stack, 'AWS::Lambda::Version', 'CreatePlant');
-  expect(versionOf(withChange('CreatePlant/Function', 'Code.S3Key', 'other.zip'))).not.toBe(versionId);
+  const versionOf = (stack: Template) => idOf(stack, 'AWS::Lambda::Version');
+  expect(versionOf(withChange('Function', 'Code.S3Key', 'other.zip'))).not.toBe(versionId);
   expect(versionOf(templateWith({ allowOrigins: ['https://a.example'] }))).not.toBe(versionId);
   // Lambda rejects a new version without such a change: "A version for this Lambda function exists".
   expect(versionOf(templateWith({ requestsPerSecond: 7, alarms: { email: 'ops@example.com' } }))).toBe(versionId);

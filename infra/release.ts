@@ -2,16 +2,16 @@ import { type CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import { Alarm, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { Alias, type IVersion } from 'aws-cdk-lib/aws-lambda';
+import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Construct } from 'constructs';
-import type { CreatePlantFunction } from './function.ts';
 import { addMetricFilter, MINUTE } from './monitoring/metric-filter.ts';
-import type { StackSettings } from './settings.ts';
+import type { CompleteSettings } from './settings.ts';
 
 const ALIAS = 'live';
 
-interface ReleaseProps extends Pick<StackSettings, 'ephemeral' | 'withoutCanary'> {
+interface ReleaseProps extends Pick<CompleteSettings, 'ephemeral' | 'withoutCanary'> {
   /** The function behind the alias. */
-  createPlant: CreatePlantFunction;
+  lambda: NodejsFunction;
 }
 
 /**
@@ -26,10 +26,9 @@ export class Release extends Construct {
   /** The name of the application in CodeDeploy. */
   readonly application: string;
 
-  constructor(scope: Construct, id: string, { createPlant, ephemeral, withoutCanary }: ReleaseProps) {
+  constructor(scope: Construct, id: string, { lambda, ephemeral, withoutCanary }: ReleaseProps) {
     super(scope, id);
-    const { lambda, logGroup } = createPlant;
-    const { currentVersion, functionName } = lambda;
+    const { currentVersion, functionName, logGroup } = lambda;
     const { version } = currentVersion;
     // The cast is needed because CDK's class and interface have different types of `role`.
     this.liveAlias = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });

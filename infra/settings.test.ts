@@ -1,15 +1,19 @@
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { EVERYTHING, stackWith } from '../test/support/stack.ts';
-import { readSettings, type Stage, withDefaults } from './settings.ts';
+import { readSettings, type Settings, withDefaults } from './settings.ts';
 
-const STAGES: Record<string, Stage> = { production: { requestsPerSecond: 500 }, staging: { webAcl: true }, trial: {} };
+const STAGES: Record<string, Settings> = {
+  production: { requestsPerSecond: 500 },
+  staging: { webAcl: true },
+  trial: {},
+};
 
 // The compiler rejects a setting that does not exist, and half of a domain.
 // @ts-expect-error
-({ alarmMail: 'ops@example.com' }) satisfies Stage;
+({ alarmMail: 'ops@example.com' }) satisfies Settings;
 // @ts-expect-error
-({ domain: { name: 'plants.example.com' } }) satisfies Stage;
+({ domain: { name: 'plants.example.com' } }) satisfies Settings;
 
 const read = (context: Record<string, unknown>) => readSettings(new App({ context }), STAGES);
 
@@ -54,7 +58,7 @@ test('the account and the region are those of the stack', () => {
   expect(stackWith(EVERYTHING).environment).toBe('aws://123456789012/eu-west-1');
 });
 
-test.each<[Stage, string]>([
+test.each<[Settings, string]>([
   [{ account: '123456789012' }, 'The stage "dev" has one of the settings account and region; '],
   [{ region: 'eu-west-1' }, 'The stage "dev" has one of the settings account and region; '],
   [{ allowOrigins: ['https://*.example.com'] }, 'The allowed origin "https://*.example.com" must be one '],
@@ -63,7 +67,7 @@ test.each<[Stage, string]>([
 });
 
 /** The stage with every setting, in which the setting, such as `alarms.email`, has this value. */
-function stageWith(setting: string, value: unknown): Stage {
+function stageWith(setting: string, value: unknown): Settings {
   const [outer = '', inner] = setting.split('.');
   const all: Record<string, unknown> = { ...EVERYTHING };
   return { ...all, [outer]: inner ? { ...Object(all[outer]), [inner]: value } : value };

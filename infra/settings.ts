@@ -1,8 +1,8 @@
 import type { App } from 'aws-cdk-lib';
 import { requireOrigins } from './data/cors-headers.ts';
 
-/** The settings of a stage. To change them, edit infra/stages.ts. docs/deploying.md explains them. */
-export interface Stage {
+/** The settings of a stage in infra/stages.ts. docs/deploying.md explains them. */
+export interface Settings {
   /** The only AWS account to which the CDK CLI may deploy. Needs `region`. @default that of the credentials */
   account?: string;
   /** Where the alarms go. @default nowhere: they are only on the dashboard */
@@ -42,8 +42,8 @@ export interface Stage {
 /** The stage that `npx cdk deploy` deploys if `-c stage=NAME` does not select another one. */
 export const PRODUCTION = 'production';
 
-/** The settings of a stack: those of its stage with the defaults, and those of the command line. */
-export interface StackSettings extends Stage {
+/** The settings of a stage with the defaults, and those of the command line. */
+export interface CompleteSettings extends Settings {
   /** The stage's name. */
   stage: string;
   allowOrigins: string[];
@@ -60,7 +60,7 @@ export interface StackSettings extends Stage {
  *
  * @throws for an unknown stage, another key after `-c`, and wrong values that neither TypeScript nor AWS rejects
  */
-export function readSettings(app: App, stages: Record<string, Stage>): StackSettings {
+export function readSettings(app: App, stages: Record<string, Settings>): CompleteSettings {
   const { stage = PRODUCTION, withoutCanary, ...others }: Record<string, unknown> = app.node.getAllContext();
   // CDK's own keys contain a colon, an at sign or a slash, except these.
   const unknown = Object.keys(others).find((key) => !/[:@/]|^(acknowledged-issue-numbers|cli-telemetry)$/.test(key));
@@ -84,7 +84,7 @@ export function readSettings(app: App, stages: Record<string, Stage>): StackSett
  *
  * @throws for a wrong name of the stage, and for a setting with a wrong form
  */
-export function withDefaults(stage: string, settings: Stage, withoutCanary = false): StackSettings {
+export function withDefaults(stage: string, settings: Settings, withoutCanary = false): CompleteSettings {
   if (!/^[a-z][a-z0-9-]{0,30}$/i.test(stage)) {
     throw new Error(
       `The stage "${stage}" must begin with a letter, after which up to 30 letters, digits or hyphens may follow.`,
@@ -105,7 +105,7 @@ export function withDefaults(stage: string, settings: Stage, withoutCanary = fal
 }
 
 /** Checks texts and numbers: the compiler checks only their types, and AWS rejects a wrong one late or not at all. */
-function requireForms(stage: string, settings: Stage): void {
+function requireForms(stage: string, settings: Settings): void {
   const { account, region, requestsPerSecond, alarms, domain } = settings;
   const { issuer, audiences, scope } = settings.identityProvider ?? {};
   const forms: [name: string, value: string | number | string[] | undefined, form: RegExp, expected: string][] = [

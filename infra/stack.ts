@@ -1,13 +1,13 @@
 import { type App, CfnOutput, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Api } from './api.ts';
-import { CreatePlantFunction } from './function.ts';
+import { addFunction } from './function.ts';
 import { Alarms } from './monitoring/alarms.ts';
 import { addDashboard } from './monitoring/dashboard.ts';
 import { addStackMetrics } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
 import { Release } from './release.ts';
-import { PRODUCTION, type StackSettings } from './settings.ts';
+import { type CompleteSettings, PRODUCTION } from './settings.ts';
 import { addTables } from './tables.ts';
 
 /**
@@ -15,7 +15,7 @@ import { addTables } from './tables.ts';
  * `PlantStore`, that of the stage `dev` is `PlantStore-dev`.
  */
 export class PlantStoreStack extends Stack {
-  constructor(app: App, settings: StackSettings) {
+  constructor(app: App, settings: CompleteSettings) {
     const { ephemeral, stage } = settings;
     const name = stage === PRODUCTION ? 'PlantStore' : `PlantStore-${stage}`;
     const terminationProtection = stage === PRODUCTION && !ephemeral;
@@ -23,12 +23,12 @@ export class PlantStoreStack extends Stack {
     super(app, name, { description: 'Plant Store, a serverless API', terminationProtection, env: settings });
 
     const tables = addTables(this, settings);
-    const createPlant = new CreatePlantFunction(this, 'CreatePlant', { ...settings, tables });
-    const release = new Release(this, 'Release', { ...settings, createPlant });
+    const lambda = addFunction(this, { ...settings, tables });
+    const release = new Release(this, 'Release', { ...settings, lambda });
     // The cast is needed because CDK's class and interface have different types of `role`.
     const api = new Api(this, 'Api', { ...settings, liveAlias: release.liveAlias as IFunction });
 
-    const resources = { tables, createPlant, release, api };
+    const resources = { tables, lambda, release, api };
     addStackMetrics(resources);
     const alarms = new Alarms(this, 'Alarms', { ...resources, ...settings });
     addDashboard(this, resources, alarms.all);

@@ -1,4 +1,4 @@
-import type { Stage } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 /**
  * The stages and their settings. `npx cdk deploy` deploys production, `npx cdk deploy -c stage=trial` another one.
@@ -7,7 +7,7 @@ import type { Stage } from './settings.ts';
  * @example
  * staging: { alarms: { email: 'ops@example.com' }, allowOrigins: ['https://staging.example.com'] },
  */
-export const stages: Record<string, Stage> = {
+export const stages: Record<string, Settings> = {
   production: { cloudWatchRole: true },
   trial: { ephemeral: true, cloudWatchRole: true },
 };

@@ -20,7 +20,7 @@ test('the function reads once at init, and makes exactly the calls that its role
   };
   for (const settings of [{}, EVERYTHING]) {
     const template = templateWith(settings);
-    const { Role, LoggingConfig } = propertiesOf(template, 'AWS::Lambda::Function', 'CreatePlant');
+    const { Role, LoggingConfig } = propertiesOf(template, 'AWS::Lambda::Function');
     const policies = Object.values(allPropertiesOf(template, 'AWS::IAM::Policy'));
     const ofRole = policies.filter(({ Roles }) => Roles.includes(Role.replace('.Arn', '')));
     const statements = ofRole.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);

@@ -11,7 +11,7 @@ import {
 const template = templateWith();
 const everything = templateWith(EVERYTHING);
 const topic = idOf(template, 'AWS::SNS::Topic');
-const functionId = idOf(template, 'AWS::Lambda::Function', 'CreatePlant');
+const functionId = idOf(template, 'AWS::Lambda::Function');
 const Dimensions = namedValues({ FunctionName: functionId, Resource: `${functionId}:live` });
 const ofAlias = { Namespace: 'AWS/Lambda', Statistic: 'Sum', Period: 60, Dimensions };
 const ofApi = { Namespace: 'AWS/ApiGateway', Dimensions: namedValues({ ApiName: 'PlantStore' }) };

@@ -11,11 +11,11 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { Release } from '../release.ts';
-import type { StackSettings } from '../settings.ts';
+import type { CompleteSettings } from '../settings.ts';
 import { MINUTE } from './metric-filter.ts';
 import { type MonitoredResources, stackMetric } from './metrics.ts';
 
-type AlarmsProps = MonitoredResources & Pick<StackSettings, 'alarms' | 'requestsPerSecond'>;
+type AlarmsProps = MonitoredResources & Pick<CompleteSettings, 'alarms' | 'requestsPerSecond'>;
 
 /**
  * The alarms that notify a person, and the failures of releases. They are published to one encrypted topic, which sends

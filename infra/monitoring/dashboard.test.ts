@@ -11,8 +11,8 @@ const graph = (title: string, metrics: unknown[]) => {
 };
 
 test('the dashboard shows, for three hours, the alarms that notify a person, these metrics and this query', () => {
-  const lambda = idOf(template, 'AWS::Lambda::Function', 'CreatePlant');
-  const logGroup = idOf(template, 'AWS::Logs::LogGroup', 'CreatePlant');
+  const lambda = idOf(template, 'AWS::Lambda::Function');
+  const logGroup = idOf(template, 'AWS::Logs::LogGroup', 'Function');
   const alarms = Object.entries(allPropertiesOf(template, 'AWS::CloudWatch::Alarm'));
   const api = ['ApiName', 'PlantStore'];
   const ofTable = (name: string, kind: string, label: string) => {

@@ -18,11 +18,7 @@ const P99 = { statistic: 'p99', period: MINUTE };
 const SIZE = { width: 12, height: 6 };
 
 /** Creates the dashboard: what a person looks at first, for the last three hours. */
-export function addDashboard(
-  scope: Construct,
-  { tables, createPlant, api }: MonitoredResources,
-  alarms: Alarm[],
-): void {
+export function addDashboard(scope: Construct, { tables, lambda, api }: MonitoredResources, alarms: Alarm[]): void {
   const { stackName, region } = Stack.of(scope);
   new Dashboard(scope, 'Dashboard', {
     // With the region, because a dashboard name is unique in all regions of an account ("Creating a CloudWatch
@@ -40,7 +36,7 @@ export function addDashboard(
         ]),
         new LogQueryWidget({
           title: 'Requests by error',
-          logGroupNames: [createPlant.logGroup.logGroupName],
+          logGroupNames: [lambda.logGroup.logGroupName],
           view: LogQueryVisualizationType.TABLE,
           queryLines: [
             `filter ispresent(${field('outcome')})`,
@@ -52,7 +48,7 @@ export function addDashboard(
         graph('Latency, ms', [
           api.restApi.metricLatency({ period: MINUTE, statistic: 'p50', label: 'API Gateway, p50' }),
           api.restApi.metricLatency({ ...P99, label: 'API Gateway, p99' }),
-          createPlant.lambda.metricDuration({ ...P99, label: 'function, p99' }),
+          lambda.metricDuration({ ...P99, label: 'function, p99' }),
         ]),
         graph('DynamoDB: request units per minute', [
           tables.plants.metricConsumedReadCapacityUnits({ period: MINUTE, label: 'plants: read' }),

@@ -1,5 +1,5 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { FilterPattern, type LogGroup, type MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type ILogGroup, type MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { RequestLine } from '../../functions/middleware/request-log.ts';
 
 /** The period of the metrics in alarms and on the dashboard. */
@@ -14,7 +14,7 @@ export type Pattern = `${Field} ${'=' | '>='} ${string}` | `$.gatewayResponse = 
  *
  * @param pattern the condition for a line, such as `$.message.error >= 500`
  */
-export function addMetricFilter(logGroup: LogGroup, id: string, metricName: string, pattern: Pattern): MetricFilter {
+export function addMetricFilter(logGroup: ILogGroup, id: string, metricName: string, pattern: Pattern): MetricFilter {
   return logGroup.addMetricFilter(id, {
     filterPattern: FilterPattern.literal(`{ ${pattern} }`),
     metricNamespace: Stack.of(logGroup).stackName,

@@ -17,8 +17,8 @@ function metricsOf(logGroup: string) {
 }
 
 test('the metrics count the errors of the function from its log', () => {
-  const version = `${idOf(template, 'AWS::Lambda::Version', 'CreatePlant')}.Version`;
-  expect(metricsOf('CreatePlant')).toEqual({
+  const version = `${idOf(template, 'AWS::Lambda::Version')}.Version`;
+  expect(metricsOf('Function')).toEqual({
     Faults: conditionsOf('$.message.error >= 500'),
     Throttled: conditionsOf('$.message.error = 429'),
     Unauthorized: conditionsOf('$.message.error = 401'),

@@ -1,9 +1,9 @@
 import { Stack } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Api } from '../api.ts';
-import type { CreatePlantFunction } from '../function.ts';
 import type { Release } from '../release.ts';
 import type { Tables } from '../tables.ts';
 import { addMetricFilter, MINUTE, type Pattern } from './metric-filter.ts';
@@ -11,7 +11,7 @@ import { addMetricFilter, MINUTE, type Pattern } from './metric-filter.ts';
 /** The parts of the stack that metrics, alarms, dashboard and queries use. */
 export interface MonitoredResources {
   tables: Tables;
-  createPlant: CreatePlantFunction;
+  lambda: NodejsFunction;
   release: Release;
   api: Api;
 }
@@ -29,11 +29,11 @@ export const GATEWAY_FAULTS = ['API_CONFIGURATION_ERROR', 'DEFAULT_5XX', 'INTEGR
  * Counts errors 500, 503 and 504 as `Faults`, 429 as `Throttled`, and the function's 401 as `Unauthorized`, because API
  * Gateway's own metrics count every error as a 400.
  */
-export function addStackMetrics({ createPlant, api }: MonitoredResources): void {
-  const add = (log: LogGroup, name: StackMetricName, pattern: Pattern) => addMetricFilter(log, name, name, pattern);
-  add(createPlant.logGroup, 'Faults', '$.message.error >= 500');
-  add(createPlant.logGroup, 'Throttled', '$.message.error = 429');
-  add(createPlant.logGroup, 'Unauthorized', '$.message.error = 401');
+export function addStackMetrics({ lambda, api }: MonitoredResources): void {
+  const add = (log: ILogGroup, name: StackMetricName, pattern: Pattern) => addMetricFilter(log, name, name, pattern);
+  add(lambda.logGroup, 'Faults', '$.message.error >= 500');
+  add(lambda.logGroup, 'Throttled', '$.message.error = 429');
+  add(lambda.logGroup, 'Unauthorized', '$.message.error = 401');
   add(
     api.accessLog,
     'Faults',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { allPropertiesOf, conditionsOf, idOf, templateWith } from '../../test/support/stack.ts';
 
 const template = templateWith();
-const logGroups = ['CreatePlant', 'Api'].map((name) => idOf(template, 'AWS::Logs::LogGroup', name));
+const logGroups = ['Function', 'Api'].map((name) => idOf(template, 'AWS::Logs::LogGroup', name));
 // The only id that is in both logs, and that a client cannot choose.
 const ID = 'coalesce(message.extendedRequestId, extendedRequestId) as id';
 

@@ -25,8 +25,8 @@ const FAULT = `coalesce(${field('fault')}.message, message.errorType, record.sta
 const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}.cause.message, message.errorMessage, record.errorType)`;
 
 /** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
-export function addSavedQueries(scope: Construct, { createPlant, api }: MonitoredResources): void {
-  const logGroupNames = [createPlant.logGroup.logGroupName, api.accessLog.logGroupName];
+export function addSavedQueries(scope: Construct, { lambda, api }: MonitoredResources): void {
+  const logGroupNames = [lambda.logGroup.logGroupName, api.accessLog.logGroupName];
   const save = (name: string, ...commands: string[]) =>
     new CfnQueryDefinition(scope, `Query ${name}`, {
       name: `${Stack.of(scope).stackName}/${name}`,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
-import type { StackSettings } from '../../infra/settings.ts';
+import type { CompleteSettings } from '../../infra/settings.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { contractBody } from '../support/contract-body.ts';
 import { startFailureProxy } from '../support/dynamodb-proxy.ts';
@@ -19,9 +19,9 @@ const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
 const { AWS_REGION = '', AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env;
 
 /** Starts the function of a stack as Lambda does, with these additional environment variables. */
-async function startFunction(settings: Partial<StackSettings> = {}, variables: Record<string, string> = {}) {
-  const createPlant = propertiesOf(templateWith(settings), 'AWS::Lambda::Function', 'CreatePlant');
-  const { Environment, Handler, LoggingConfig, MemorySize } = createPlant;
+async function startFunction(settings: Partial<CompleteSettings> = {}, variables: Record<string, string> = {}) {
+  const lambda = propertiesOf(templateWith(settings), 'AWS::Lambda::Function');
+  const { Environment, Handler, LoggingConfig, MemorySize } = lambda;
   // The logical ids of the tables are their names in the engine.
   const ofTemplate = { ...Environment.Variables, AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint };
   const { close, invoke, log } = await startRuntime(bundleWith(settings), {

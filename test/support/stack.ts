@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, type CfnResource } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { PRODUCTION, type StackSettings, type Stage, withDefaults } from '../../infra/settings.ts';
+import { type CompleteSettings, PRODUCTION, type Settings, withDefaults } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
 
 /** A stage in which every setting has a value. */
-export const EVERYTHING: Required<Stage> = {
+export const EVERYTHING: Required<Settings> = {
   account: '123456789012',
   alarms: { email: 'ops@example.com', runbookUrl: 'https://example.com/operations.md' },
   allowOrigins: ['https://a.example'],
@@ -25,7 +25,7 @@ export const { context }: { context: Record<string, unknown> } = JSON.parse(
 );
 
 /** The stack of production with these settings. Skips bundling, which takes seconds. */
-export function stackWith(settings: Partial<StackSettings> = {}, bundled: string[] = []): PlantStoreStack {
+export function stackWith(settings: Partial<CompleteSettings> = {}, bundled: string[] = []): PlantStoreStack {
   const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': bundled } });
   const { stage = PRODUCTION, withoutCanary, ...ofStage } = settings;
   return new PlantStoreStack(app, withDefaults(stage, ofStage, withoutCanary));
@@ -34,7 +34,7 @@ export function stackWith(settings: Partial<StackSettings> = {}, bundled: string
 const templates = new Map<string, Template>();
 
 /** The stack's template, synthesized once for all tests of a file. */
-export function templateWith(settings: Partial<StackSettings> = {}): Template {
+export function templateWith(settings: Partial<CompleteSettings> = {}): Template {
   const key = JSON.stringify(settings);
   const template = templates.get(key) ?? Template.fromStack(stackWith(settings));
   templates.set(key, template);
@@ -68,10 +68,10 @@ export function propertiesOf(template: Template, type: string, name = '') {
 }
 
 /** Bundles the function, which takes seconds. Returns the folder of the bundle. */
-export function bundleWith(settings: Partial<StackSettings> = {}): string {
+export function bundleWith(settings: Partial<CompleteSettings> = {}): string {
   const stack = stackWith(settings, ['**']);
   const assembly = App.of(stack)?.synth().directory ?? '';
-  const { Code } = propertiesOf(Template.fromStack(stack), 'AWS::Lambda::Function', 'CreatePlant');
+  const { Code } = propertiesOf(Template.fromStack(stack), 'AWS::Lambda::Function');
   return join(assembly, `asset.${Code.S3Key.split('.')[0]}`);
 }
 
