@@ -42,12 +42,12 @@ export class PlantStoreError extends Error {
   }
 }
 
-/** Maximum length of a client's text in an error message, in characters. */
-const MAX_QUOTED_LENGTH = 40;
-
-/** Shortens a client's text. Replaces half of a surrogate pair, which `JSON.stringify` would escape. */
-export function truncate(text: string): string {
-  return text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH).toWellFormed()}…` : text;
+/**
+ * Shortens a text to `maxLength` characters and "…". The default is for a client's text in an error message. Replaces
+ * half of a surrogate pair, which `JSON.stringify` would escape.
+ */
+export function truncate(text: string, maxLength = 40): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
 }
 
 /** Returns error 401 for a request with an invalid bearer token (RFC 6750, 3.1). */

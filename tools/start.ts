@@ -8,11 +8,11 @@ import { createGateway } from './local/gateway.ts';
 import { listen } from './local/listen.ts';
 import { loadFunction } from './local/load-function.ts';
 import { escapeConsole, withoutRequestLines } from './local/log.ts';
-import { createPlantEvent } from './local/proxy-event.ts';
+import { SAMPLE_EVENT } from './local/proxy-event.ts';
 
 const USAGE = `Usage: npm start [-- --inspect]
 
-Serves POST /plants on this machine until Ctrl-C. After a change of the function's code, the next request loads it
+Serves the API on this machine until Ctrl-C. After a change of the function's code, the next request loads it
 again. What is stored is in .local/ and is used again. With --inspect, a debugger can attach to port 9229.
 
 Environment variables, which the file .env can set too:
@@ -52,7 +52,7 @@ function instructions(url: string, endpoint: string, ports: string[]): string {
 The plant store is ready at ${plantsUrl}
 
 Create a plant:
-  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '${createPlantEvent.body}'
+  curl -i ${plantsUrl} -H 'Authorization: Bearer ${DEVELOPMENT_TOKEN}' -H 'Content-Type: application/json' -d '${SAMPLE_EVENT.body}'
 
 DynamoDB: ${endpoint}
 List what is stored: npm run plants${ports.length > 0 ? hint : ''}

@@ -42,7 +42,7 @@ export async function createPlant(authorization: string | undefined, newPlant: R
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   });
   await client.send(write);
-  console.info({ operation: 'createPlant', tokenName: owner, durationMs: performance.now() - start });
+  console.info({ operation: 'POST /plants', tokenName: owner, durationMs: performance.now() - start });
   return { status: 200, body: { name, tag } };
 }
 

@@ -33,7 +33,7 @@ const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 test('responds with error 401 to a request without a token, and logs a line, which an alarm counts', async () => {
   expect(await responseTo(eventWith({ headers: {} }))).toHaveProperty('error', 401);
   const lines = log.map((line) => JSON.parse(line));
-  expect(lines).toMatchObject([{ operation: 'createPlant', outcome: 'rejected', error: 401, version: '7' }]);
+  expect(lines).toMatchObject([{ operation: 'POST /plants', outcome: 'rejected', error: 401, version: '7' }]);
   // If the log were not the first middleware, it would be null.
   expect(lines[0].durationMs).toBeGreaterThanOrEqual(0);
 });

@@ -41,18 +41,18 @@ export class Connection {
    * expires after some minutes.
    *
    * @param body the input as JSON
-   * @param isRepeated true after a failed attempt: closes the idle connections, and opens a new one
+   * @param onNewConnection true after a failed attempt: closes the idle connections, which can be dead too
    * @throws an Error if there is no complete response
    */
-  async send(action: string, body: string, isRepeated: boolean, signal: AbortSignal): Promise<Received> {
+  async send(action: string, body: string, onNewConnection: boolean, signal: AbortSignal): Promise<Received> {
     const { protocol, hostname, pathname: path, host } = this.#endpoint;
     const target = `DynamoDB_20120810.${action}`;
     // AWS requires a signed host ("Create a signed AWS API request").
     const headers = { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
     const signed = await this.#signer.sign({ method: 'POST', protocol, hostname, path, headers, body });
     const options = { method: 'POST', headers: signed.headers, agent: this.#agent, signal };
-    // Otherwise the agent would use one of them, which can be dead too.
-    if (isRepeated) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
+    // Otherwise the agent would use one of them.
+    if (onNewConnection) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
     const request = this.#client.request(this.#endpoint, options);
     return new Promise((resolve, reject) => {
       const fail = (message: string) => {

@@ -58,7 +58,7 @@ function validationMessage(errors: ErrorObject[]): string {
 /** Returns a sentence such as "The member id was a string; it must be a whole number from …". */
 function sentence({ instancePath, keyword, params, message, parentSchema = {}, data }: ErrorObject): string {
   // The path is that of the event: `/body`, or `/body/name` for a member. A client's own names can be long.
-  const path = instancePath.split('/').slice(2).map(truncate);
+  const path = instancePath.split('/').slice(2).map((name) => truncate(name));
   if (keyword === 'required') {
     const { missingProperty: name } = params;
     return `The member ${[...path, name].join('.')} is missing; it must be ${requirement(parentSchema['properties'][name])}.`;

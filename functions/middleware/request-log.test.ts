@@ -26,7 +26,7 @@ const fail = (error: unknown) => () => {
 };
 
 const LINE = {
-  operation: 'createPlant',
+  operation: 'POST /plants',
   version: '7',
   extendedRequestId: eventWith().requestContext.extendedRequestId,
   tokenName: 'ci',
@@ -68,10 +68,10 @@ test.each([
   expect(error[0].fault.cause).toEqual(loggedCause);
 });
 
-test('logs at most 10,000 characters of a token’s name, and of the message and the stack of an error', async () => {
+test('logs at most 10,000 characters, and an ellipsis, of a token’s name, and of the message and the stack of an error', async () => {
   const long = 'x'.repeat(20_000);
   const [{ tokenName, fault }] = (await logged(fail(new Error(long)), long)).error;
-  expect([tokenName.length, fault.message.length, fault.stack.length]).toEqual([10_000, 10_000, 10_000]);
+  expect([tokenName.length, fault.message.length, fault.stack.length]).toEqual([10_001, 10_001, 10_001]);
 });
 
 test('logs JSON even if the causes are circular', async () => {

@@ -1,9 +1,10 @@
-import type { ErrorNumber, PlantStoreError } from '../errors.ts';
+import { type ErrorNumber, type PlantStoreError, truncate } from '../errors.ts';
 import type { Middleware, Request } from './middleware.ts';
 
 /** A line of the log. `infra/monitoring/` counts and queries these fields. The compiler checks most of their names. */
 export interface RequestLine {
-  operation: 'createPlant';
+  /** The method and the resource, as in `POST /plants`. */
+  operation: string | undefined;
   /** The function's version. */
   version: string | undefined;
   /** `rejected` for an `error` below 500. A line that is `failed` has the level ERROR. */
@@ -23,8 +24,8 @@ export type LoggedError =
   | string
   | undefined;
 
-/** Limits a text to 10,000 characters. The database can send long names of tokens, and errors with long messages. */
-const shorten = (text: string | undefined) => text?.slice(0, 10_000);
+/** The database can send long names of tokens, and errors with long messages. */
+const limit = (text: string | undefined) => text && truncate(text, 10_000);
 
 /** Logs a RequestLine for each request. It never contains a token, the digest of a token, or a body. */
 export function requestLog(): Middleware {
@@ -53,11 +54,12 @@ export function requestLog(): Middleware {
 }
 
 function log({ event, context, internal }: Request, result: Pick<RequestLine, 'outcome' | 'error' | 'fault'>): void {
+  const { httpMethod, resource, requestContext } = event;
   const line: RequestLine = {
-    operation: 'createPlant',
+    operation: httpMethod && resource && limit(`${httpMethod} ${resource}`),
     version: context.functionVersion,
-    extendedRequestId: event.requestContext?.extendedRequestId,
-    tokenName: shorten(internal.tokenName),
+    extendedRequestId: requestContext?.extendedRequestId,
+    tokenName: limit(internal.tokenName),
     durationMs: Math.round((performance.now() - (internal.startedAt ?? Number.NaN)) * 100) / 100,
     ...result,
   };
@@ -68,7 +70,7 @@ function log({ event, context, internal }: Request, result: Pick<RequestLine, 'o
 /** Converts an Error to a plain object, because JSON omits `stack` and `cause`. Keeps a string, omits other values. */
 function toLoggedError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return typeof thrown === 'string' ? thrown : undefined;
-  const [name = '', message = '', stack] = [thrown.name, thrown.message, thrown.stack].map(shorten);
+  const [name = '', message = '', stack] = [thrown.name, thrown.message, thrown.stack].map(limit);
   // The depth is limited because a chain of causes can be circular.
   return { name, message, stack, cause: depth < 4 ? toLoggedError(thrown.cause, depth + 1) : undefined };
 }

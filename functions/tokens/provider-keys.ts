@@ -1,5 +1,5 @@
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet, type RemoteJWKSet } from 'jose';
-import { PlantStoreError } from '../errors.ts';
+import { PlantStoreError, truncate } from '../errors.ts';
 import { PROVIDER_KEYS_MS } from '../time-limits.ts';
 
 /** At this age, keys are fetched again. While the provider works, a removed key is used for at most 30 minutes. */
@@ -81,5 +81,5 @@ async function fetchJson(url: unknown, options: RequestInit): Promise<Record<str
 
 /** Quotes at most 100 characters, because a provider's text can be long, and the log contains it. */
 function quote(value: unknown): string {
-  return `${JSON.stringify(value)}`.slice(0, 100).toWellFormed();
+  return truncate(`${JSON.stringify(value)}`, 100);
 }

@@ -72,7 +72,7 @@ test('npm run invoke runs an event on the tables of the local run, and on empty 
   writeFileSync(join(project.directory, 'another.json'), JSON.stringify(another));
   const invoke = (event: string) => project.run(['bash', '-c', `npm run --silent invoke -- ${event}`]);
   const created = await invoke('- < events/create-plant.json');
-  expect(created.stderr).toMatch(/^Uses the tables of the local run\.\n\{\n {2}operation: 'createPlant',$/m);
+  expect(created.stderr).toMatch(/^Uses the tables of the local run\.\n\{\n {2}operation: 'POST \/plants',$/m);
   expect(created.code).toBe(0);
   expect(contractBody(JSON.parse(created.stdout))).toEqual(plantWith());
   const conflict = await invoke('another.json');
@@ -89,7 +89,7 @@ test('npm run invoke runs an event on the tables of the local run, and on empty 
 test.each([
   ['none.json', 'The event none.json cannot be read: ENOENT'],
   ['package.json', 'The event package.json must be a REST proxy event, with httpMethod, resource and requestContext.'],
-  ['unknown.json', 'The event unknown.json was for GET /unknown; it must be for POST /plants.'],
+  ['unknown.json', 'The event unknown.json was for GET /unknown; it must be for an operation of openapi.yaml.'],
   ['object.json', 'The body of the event object.json was an object; it must be a string with JSON, or null.'],
 ])('npm run invoke says what is wrong with the event %s', async (file, message) => {
   const unknown = { httpMethod: 'GET', resource: '/unknown', requestContext: {} };

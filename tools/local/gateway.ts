@@ -17,7 +17,7 @@ const PAYLOAD_TOO_LARGE = tooLarge('text/plain', `HTTP content length exceeded $
 const EVENT_TOO_LARGE = tooLarge('application/json', '{"message":"Request Too Long"}');
 
 /** The errors after which a client repeats a request. To test a client, ask for one with `Prefer: error=503`. */
-const REPEATED_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
+const RETRYABLE_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
 
 /**
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
@@ -36,7 +36,7 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
     // API Gateway ignores a slash at the end. No page of AWS says so; users of Powertools for AWS Lambda measured it.
     const isPlants = /^\/plants\/?$/.test(path);
     const { method = '', headers } = request;
-    const preferred = REPEATED_ERRORS.find((error) => headers['prefer'] === `error=${error}`);
+    const preferred = RETRYABLE_ERRORS.find((error) => headers['prefer'] === `error=${error}`);
     const extendedRequestId = randomBytes(11).toString('base64');
     const send = ({ status, headers, text }: RawResponse) => {
       const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': extendedRequestId };

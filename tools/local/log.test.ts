@@ -3,7 +3,7 @@ import type { RequestLine } from '../../functions/middleware/request-log.ts';
 import { escapeConsole, responseLine, withoutRequestLines } from './log.ts';
 
 const LINE: RequestLine = {
-  operation: 'createPlant',
+  operation: 'POST /plants',
   version: '$LATEST',
   outcome: 'failed',
   extendedRequestId: 'id',

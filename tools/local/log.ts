@@ -29,7 +29,7 @@ export function withoutRequestLines(...values: unknown[]): string | undefined {
 }
 
 function isRequestLine(value: unknown): value is RequestLine {
-  return Object(value).operation === 'createPlant';
+  return 'outcome' in Object(value);
 }
 
 /** Returns an error's stack, then that of its cause, as Node.js prints them. */

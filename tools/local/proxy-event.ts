@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { FUNCTION_TIMEOUT_MS } from '../../functions/time-limits.ts';
 
-export const createPlantEvent: APIGatewayProxyEvent = JSON.parse(readFileSync('events/create-plant.json', 'utf8'));
+export const SAMPLE_EVENT: APIGatewayProxyEvent = JSON.parse(readFileSync('events/create-plant.json', 'utf8'));
 
 /** The handler of the function. */
 export type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
@@ -19,7 +19,7 @@ export interface RawResponse {
 }
 
 /**
- * Returns the event that API Gateway makes of a request to `POST /plants` ("Input format of a Lambda function for proxy
+ * Returns the event that API Gateway makes of a request to the function ("Input format of a Lambda function for proxy
  * integration in API Gateway"). Members that the function does not read are those of the sample event.
  *
  * @param extendedRequestId the id that is in the response header `x-amz-apigw-id`
@@ -29,10 +29,10 @@ export function proxyEvent(request: IncomingMessage, body: Buffer, extendedReque
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0);
   const headers = names.map((name) => [name, request.headersDistinct[name.toLowerCase()] ?? []] as const);
   return {
-    ...createPlantEvent,
+    ...SAMPLE_EVENT,
     headers: Object.fromEntries(headers.map(([name, values]) => [name, values.at(-1)])),
     multiValueHeaders: Object.fromEntries(headers),
-    requestContext: { ...createPlantEvent.requestContext, extendedRequestId },
+    requestContext: { ...SAMPLE_EVENT.requestContext, extendedRequestId },
     // API Gateway encodes every body, because the API's binary media types are `*/*`.
     body: body.length > 0 ? body.toString('base64') : null,
     isBase64Encoded: body.length > 0,
