@@ -26,16 +26,21 @@ test('the committed validator is that of openapi.yaml, and requires a body; if n
 });
 
 test('plant.ts has the members of NewPlant; if not, change its types, toItem and fromItem', () => {
-  expect(Object.keys(fromItem({}))).toEqual(Object.keys({ ...NewPlant.allOf[0].properties, ...Plant.properties }));
+  const members = { ...NewPlant.allOf[0].properties, ...Plant.properties };
+  expect(Object.keys(fromItem({})).toSorted()).toEqual(Object.keys(members).toSorted());
 });
 
+const INT32 = { type: 'integer', format: 'int32' };
 const INT64 = { type: 'integer', format: 'int64' };
+
 test.each([
-  [{ id: { ...INT64, minimum: 1 } }, 'missing type "number" for keyword "minimum" at "openapi.yaml#/components'],
-  [{ id: { ...INT64, enum: [1] } }, '/properties/id is a number, which only the id can be: an int64 without enum'],
-  [{ id: { type: 'integer', format: 'int32' } }, '/properties/id is a number, which only the id can be'],
-  [{ height: INT64 }, '#/components/schemas/NewPlant/properties/height is a number, which only the id can be'],
-  [{ height: { type: ['number', 'null'] } }, '/properties/height is a number, which only the id can be'],
+  [{ id: { ...INT64, minimum: 1 } }, '/properties/id is an int64, which can have no other keyword'],
+  [{ id: { ...INT64, type: ['integer', 'null'] } }, '/properties/id is an int64, which can have no other keyword'],
+  [{ height: INT64 }, 'properties/height is an int64, which only the id can be; use an int32 or a string'],
+  [{ height: { type: 'integer' } }, '/properties/height is an integer without a format; write "format: int32"'],
+  [{ height: { type: ['number', 'null'] } }, 'height can have decimals; use an int32 of a smaller unit, or a string'],
+  [{ height: { enum: [1] } }, 'openapi.yaml#/components/schemas/NewPlant/properties/height has no type'],
+  [{ height: { ...INT32, const: 1 } }, 'height has the keyword const; write enum, with a list of one value'],
   [{ name: { type: 'string', minlength: 1 } }, 'unknown keyword: "minlength"'],
   [{ name: { type: 'string', format: 'uuid' } }, 'unknown format "uuid" ignored in schema at path'],
   [{ name: { $ref: '#/components/schemas/Nam' } }, "can't resolve reference #/components/schemas/Nam"],
@@ -43,5 +48,5 @@ test.each([
   const components = { schemas: { NewPlant: { type: 'object', properties } } };
   const generate = () => compileValidator(JSON.stringify({ components }));
   expect(generate).toThrow(reason);
-  expect(generate).toThrow('. Correct NewPlant, or a schema that it uses, in openapi.yaml: "A constraint" in');
+  expect(generate).toThrow('. Correct openapi.yaml: "A new member" and "A constraint" in CONTRIBUTING.md say');
 });

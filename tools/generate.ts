@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { _, Ajv2020 } from 'ajv/dist/2020.js';
+import { _, Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { buildSync } from 'esbuild';
 import { parse } from 'yaml';
@@ -11,16 +11,38 @@ Compiles the schema NewPlant of openapi.yaml to the validator of the function.`;
 
 export const VALIDATOR = 'functions/create-plant/validate-event.generated.ts';
 
-/** Adapts the contract's schemas to the values that the function parses. Called for each value of the contract. */
+/** Adapts the contract's schemas to the values that the function parses. Called for each value, the inner ones first. */
 function adapt(name: unknown, value: unknown): unknown {
   // The validator does not need it, and would differ after each change of a text.
   if (name === 'description' && typeof value === 'string') return undefined;
-  const { type, format, ...others } = Object(value);
+  const schema = Object(value);
+  if (name === 'properties') {
+    // Without a type, the validator would accept the symbol that the parser makes of a number that is not exact.
+    for (const [member, { type, $ref, int64, rejected }] of Object.entries<AnySchemaObject>(schema)) {
+      if (!(type || $ref || int64 || rejected)) schema[member] = { rejected: 'has no type' };
+    }
+    return schema;
+  }
+  if ('const' in schema) return { rejected: 'has the keyword const; write enum, with a list of one value' };
+  const types = [schema.type].flat();
   // DynamoDB stores UTF-8, which cannot encode a lone surrogate.
-  if ([type].flat().includes('string')) return { ...Object(value), wellFormed: true };
-  // The parser makes a bigint of an `id`, and a NumberText of every other number. Ajv's types accept neither.
-  const isNumber = [type].flat().some((item) => item === 'integer' || item === 'number');
-  return isNumber ? { ...others, int64: name === 'id' && type === 'integer' && format === 'int64' } : value;
+  if (types.includes('string')) return { ...schema, wellFormed: true };
+  if (types.includes('number')) return { rejected: 'can have decimals; use an int32 of a smaller unit, or a string' };
+  return types.includes('integer') ? adaptInteger(name, schema) : value;
+}
+
+function adaptInteger(name: unknown, { format, example: _, ...schema }: AnySchemaObject): AnySchemaObject {
+  if (format === 'int32') {
+    const { exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity, ...others } = schema;
+    const minimum = Math.max(-(2 ** 31), exclusiveMinimum + 1, others['minimum'] ?? -Infinity);
+    const maximum = Math.min(2 ** 31 - 1, exclusiveMaximum - 1, others['maximum'] ?? Infinity);
+    return { ...others, minimum, maximum };
+  }
+  if (format !== 'int64') return { rejected: 'is an integer without a format; write "format: int32"' };
+  // JSON.stringify, which writes the response, throws for a bigint.
+  if (name !== 'id') return { rejected: 'is an int64, which only the id can be; use an int32 or a string' };
+  const isPlain = Object.keys(schema).join() === 'type' && schema['type'] === 'integer';
+  return isPlain ? { int64: true } : { rejected: 'is an int64, which can have no other keyword, and must not be null' };
 }
 
 /** Returns the TypeScript module that validates an event with a NewPlant as its body. */
@@ -28,13 +50,17 @@ export function compileValidator(contract: string): string {
   const ajv = new Ajv2020({ strict: true, allErrors: true, verbose: true, code: { source: true, esm: true } });
   ajv.addVocabulary(['components', 'example']);
   ajv.addKeyword({
+    keyword: 'rejected',
+    code: ({ schema, it }) => {
+      throw new Error(`${it.errSchemaPath} ${schema}`);
+    },
+  });
+  // Ajv's own types reject a bigint.
+  ajv.addKeyword({
     keyword: 'int64',
     code: (cxt) => {
-      const { data, schema, parentSchema, it } = cxt;
-      if (!schema || 'enum' in parentSchema) {
-        throw new Error(`${it.errSchemaPath} is a number, which only the id can be: an int64 without enum`);
-      }
-      cxt.fail(_`typeof ${data} !== "bigint" || BigInt.asIntN(64, ${data}) !== ${data}`);
+      const { data } = cxt;
+      cxt.fail(_`typeof ${data} === "bigint" ? BigInt.asIntN(64, ${data}) !== ${data} : !Number.isInteger(${data})`);
     },
   });
   ajv.addKeyword({ keyword: 'wellFormed', type: 'string', code: (cxt) => cxt.fail(_`!${cxt.data}.isWellFormed()`) });
@@ -46,7 +72,7 @@ export function compileValidator(contract: string): string {
     code = standaloneCode.default(ajv, ajv.compile({ type: 'object', required: ['body'], properties: { body } }));
   } catch (thrown) {
     throw new Error(
-      `${(thrown as Error).message}. Correct NewPlant, or a schema that it uses, in openapi.yaml: "A constraint" in CONTRIBUTING.md says what they can contain.`,
+      `${(thrown as Error).message}. Correct openapi.yaml: "A new member" and "A constraint" in CONTRIBUTING.md say what a schema can contain.`,
     );
   }
   // Includes what Ajv's code requires, as for `maxLength`. Its path must be the same on every machine.

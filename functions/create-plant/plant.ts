@@ -8,8 +8,8 @@ export interface Plant {
 
 /** A plant as a client sends it (openapi.yaml, `NewPlant`). */
 export interface NewPlant extends Plant {
-  /** An int64. */
-  id: bigint;
+  /** An int64, a bigint beyond 2^53. */
+  id: number | bigint;
 }
 
 /** Converts a plant to an item of the plants table. */
@@ -17,7 +17,10 @@ export function toItem({ id, name, tag }: NewPlant) {
   return { id: { N: String(id) }, name: { S: name }, ...(tag !== undefined && { tag: { S: tag } }) };
 }
 
-/** Returns the members of a stored plant, the id in decimal digits. A missing member is undefined. */
-export function fromItem({ id, name, tag }: StoredItem) {
+/** The members of a stored plant, the id in decimal digits. A member that the item lacks is undefined. */
+type StoredPlant = { [Member in keyof Required<Plant>]: Plant[Member] | undefined } & { id: string | undefined };
+
+/** Returns the members of a stored plant. */
+export function fromItem({ id, name, tag }: StoredItem): StoredPlant {
   return { id: id?.N, name: name?.S, tag: tag?.S };
 }

@@ -28,7 +28,7 @@ function validate22(data, { instancePath = "", parentData, parentDataProperty, r
     }
     if (data.id !== void 0) {
       let data0 = data.id;
-      if (typeof data0 !== "bigint" || BigInt.asIntN(64, data0) !== data0) {
+      if (typeof data0 === "bigint" ? BigInt.asIntN(64, data0) !== data0 : !Number.isInteger(data0)) {
         const err1 = { instancePath: instancePath + "/id", schemaPath: "#/allOf/0/properties/id/int64", keyword: "int64", params: {}, message: 'must pass "int64" keyword validation', schema: true, parentSchema: schema33.allOf[0].properties.id, data: data0 };
         if (vErrors === null) {
           vErrors = [err1];

@@ -1,6 +1,5 @@
 import type { AnySchemaObject, ErrorObject } from 'ajv';
 import { INTERNAL_ERROR_MESSAGE, PlantStoreError, truncate } from '../errors.ts';
-import { NumberText } from '../exact-id.ts';
 import type { ApiEvent, Middleware } from './middleware.ts';
 
 /** Turns a thrown value into a 400 response with an Error (openapi.yaml, `components.schemas.Error`). */
@@ -58,31 +57,43 @@ function validationMessage(errors: ErrorObject[]): string {
 /** Returns a sentence such as "The member id was a string; it must be a whole number from …". */
 function sentence({ instancePath, keyword, params, message, parentSchema = {}, data }: ErrorObject): string {
   // The path is that of the event: `/body`, or `/body/name` for a member. A client's own names can be long.
-  const path = instancePath.split('/').slice(2).map((name) => truncate(name));
+  const path = instancePath
+    .split('/')
+    .slice(2)
+    .map((name) => truncate(name));
   if (keyword === 'required') {
     const { missingProperty: name } = params;
     return `The member ${[...path, name].join('.')} is missing; it must be ${requirement(parentSchema['properties'][name])}.`;
   }
   const subject = path.length > 0 ? `The member ${path.join('.')}` : 'The body';
   if (parentSchema['enum']) return `${subject} must be ${requirement(parentSchema)}.`;
-  if (!['type', 'int64', 'wellFormed'].includes(keyword)) return `${subject} ${message}.`;
-  const magnitude = keyword === 'int64' && data instanceof NumberText ? Math.abs(Number(data.source)) : 0;
+  if (!/^(type|int64|wellFormed|minimum|maximum)$/.test(keyword)) return `${subject} ${message}.`;
+  const magnitude = keyword === 'int64' && typeof data === 'symbol' ? Math.abs(Number(data.description)) : 0;
   const digits = magnitude >= 2 ** 53 && magnitude <= 2 ** 63 ? ', in plain digits if it is beyond 2^53' : '';
-  return `${subject} was ${describe(data)}; it must be ${requirement(parentSchema)}${digits}.`;
+  const wellFormed = keyword === 'wellFormed' ? ' of well-formed Unicode' : '';
+  return `${subject} was ${describe(data)}; it must be ${requirement(parentSchema)}${wellFormed}${digits}.`;
 }
 
 /** Completes the sentence "It must be …". */
-function requirement({ type, int64, enum: values }: AnySchemaObject): string {
+function requirement({ type, int64, enum: values, minimum, maximum }: AnySchemaObject): string {
   if (int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
   if (values) return `one of ${values.map((value: unknown) => JSON.stringify(value)).join(', ')}`;
-  if (type === 'object') return 'a JSON object';
-  if (type === 'string') return 'a string of well-formed Unicode';
-  return [type ?? 'as the contract says'].flat().join(' or ');
+  const descriptions: Record<string, string> = {
+    object: 'a JSON object',
+    string: 'a string',
+    integer: `a whole number from ${minimum} to ${maximum}`,
+    boolean: 'true or false',
+  };
+  return [type ?? 'as the contract says']
+    .flat()
+    .map((name) => descriptions[name] ?? name)
+    .join(' or ');
 }
 
 /** Describes a value of the body. Quotes only numbers, because a text can be long. */
 function describe(value: unknown): string {
-  if (value instanceof NumberText) return truncate(value.source);
+  // The text of a number that is not exact.
+  if (typeof value === 'symbol') return truncate(String(value.description));
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';
   return typeof value === 'object' && value !== null ? 'an object' : String(value);

@@ -4,12 +4,12 @@
  * the contract.
  *
  * The parser also rejects some valid media types, replaces bytes that are not UTF-8, quotes a byte order mark, and
- * rounds an int64. Therefore this middleware checks the media type and the bytes itself, and parses the text again.
+ * rounds large numbers. Therefore this middleware checks the media type and the bytes itself, and parses the text again.
  */
 
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { PlantStoreError, truncate } from '../errors.ts';
-import { NumberText, parseWithExactId } from '../exact-id.ts';
+import { parseWithExactNumbers } from '../exact-numbers.ts';
 import type { ApiEvent, Middleware } from './middleware.ts';
 
 /** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
@@ -22,11 +22,11 @@ const JSON_TYPE = /^[ \t]*application\/json[ \t]*(;|$)/i;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses the body. The id becomes a bigint.
+ * Parses the body with exact numbers.
  *
  * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
  * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), has a byte order mark, is not JSON,
- * is a number, or has the member `__proto__` or `constructor.prototype`.
+ * or has the member `__proto__` or `constructor.prototype`.
  */
 export function jsonBody(): Middleware {
   // TypeScript rejects Middy's parser, because the body of its event is a text. The parser uses only the body.
@@ -42,10 +42,7 @@ export function jsonBody(): Middleware {
         throw new PlantStoreError(413, 'The body has too many values; it must have at most 1,000.');
       Object.assign(event, { body: text, isBase64Encoded: false });
       parser.before?.(request);
-      event.body = parseWithExactId(text);
-      // The validator would accept a NumberText as an object.
-      if (event.body instanceof NumberText)
-        throw new PlantStoreError(400, `The body was ${truncate(event.body.source)}; it must be a JSON object.`);
+      event.body = parseWithExactNumbers(text);
     },
   };
 }

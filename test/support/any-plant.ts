@@ -13,14 +13,15 @@ export const anyText = fc.string({ unit });
 const { required, properties } = contract['components'].schemas.Plant;
 const members = Object.keys(properties).map((name) => [name, anyMember(name)]);
 
-/** Any plant with the texts that the contract allows for each member. */
+/** Any plant with the values that the contract allows for each member. */
 export const anyPlant: fc.Arbitrary<Plant> = fc.record(Object.fromEntries(members), { requiredKeys: required });
 
-function anyMember(name: string): fc.Arbitrary<string> {
-  const { type, enum: texts, pattern, minLength = 0, maxLength } = properties[name];
-  if (type !== 'string')
-    throw new Error(`The member ${name} is no string; add its values to test/support/any-plant.ts.`);
-  if (texts) return fc.constantFrom(...texts);
+function anyMember(name: string): fc.Arbitrary<unknown> {
+  const { type, enum: values, pattern, minLength = 0, maxLength, minimum: min, maximum: max } = properties[name];
+  if (values) return fc.constantFrom(...values);
+  if (type === 'boolean') return fc.boolean();
+  if (type === 'integer') return fc.integer({ ...(min !== undefined && { min }), ...(max !== undefined && { max }) });
+  if (type !== 'string') throw new Error(`Add values of the member ${name} to test/support/any-plant.ts.`);
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern, 'u'));
   return fc.string({ unit, minLength, ...(maxLength !== undefined && { maxLength }) });
 }

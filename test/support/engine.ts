@@ -67,7 +67,9 @@ export async function startEngine() {
       const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
       const { Item } = await client.send(new GetItemCommand(read));
       if (!Item) return undefined;
-      const values = Object.entries(Item).map(([name, { S, N }]) => [name, S ?? N]);
+      const values = Object.entries(Item).map(([name, { S, N, BOOL }]) => {
+        return [name, S ?? BOOL ?? (name === 'id' ? N : Number(N))];
+      });
       return Object.fromEntries(values);
     },
 
