@@ -63,6 +63,14 @@ test('stores three plants with the name "smoke test" for each token, with ids be
   expect(await engine.items(engine.plantsTable)).toMatchObject(Array.from({ length: 6 }, () => plant));
 });
 
+test('passes with the same token after a change of what it sends', async () => {
+  const changed = join(copy.directory, 'test/smoke/changed.ts');
+  writeFileSync(changed, source.replace("'smoke test'", "'changed'"));
+  const variables = { PLANT_STORE_URL: serviceUrl, PLANT_STORE_TOKEN: DEVELOPMENT_TOKEN };
+  await smoke(serviceUrl);
+  expect(await copy.run(['node', changed], variables)).toMatchObject({ code: 0 });
+});
+
 /** The service, with a cache that accepts any token after a valid one. */
 function brokenCache(): Respond {
   let isValid = false;
@@ -129,6 +137,17 @@ test.each<[string, FakeResponse[], string[]]>([
   expect((await smoke(url)).failed).toEqual(failed);
 });
 
+test('says which error a check gets, with the start of its message', async () => {
+  const message = `"\n${'x '.repeat(200)}`;
+  const url = await startInFront(({ headers }) =>
+    headers.authorization ? json(400, { error: 418, message }) : undefined,
+  );
+  const { stdout } = await smoke(url);
+  const response = `The service responded with error 418 and the message ${JSON.stringify(message.slice(0, 200))}`;
+  expect(stdout).toContain(`${response}; expected the plant.\n`);
+  expect(stdout).toContain(`${response}; expected error 409.\n`);
+});
+
 /** API Gateway's response to a request to a domain without a mapping. */
 const FORBIDDEN = json(403, { message: 'Forbidden' });
 test.each<[string, Respond, number]>([
@@ -157,6 +176,14 @@ const response = (status: number, body: string, headers = '') =>
 test.each<[string, (token: string) => string]>([
   ['as an error number', (token) => response(400, JSON.stringify({ error: token, message: 'x' }))],
   ['in a message', (token) => response(400, JSON.stringify({ error: 400, message: token }))],
+  [
+    'at the cut of a message',
+    (token) => response(400, JSON.stringify({ error: 400, message: 'x '.repeat(90) + token })),
+  ],
+  [
+    'escaped in a message',
+    (token) => response(400, JSON.stringify({ error: 400, message: token.replace('p', '\\u0070') })),
+  ],
   ['in a plant', (token) => response(200, JSON.stringify({ name: token }))],
   ['as text', (token) => response(200, token)],
   ['in the address of a redirect', (token) => response(302, '', `location: http://127.0.0.1/${token}\r\n`)],
@@ -172,7 +199,7 @@ test.each<[string, (token: string) => string]>([
   onTestFinished(() => void server.close());
   const { stdout, stderr, failed } = await smoke(`http://${await listenOnFreePort(server)}`);
   expect(failed[0]).toBe('creates a plant');
-  expect(stdout + stderr).not.toMatch(/plantstore_|Bearer/);
+  expect(stdout + stderr).not.toMatch(/lantstore_|Bearer/);
 });
 
 const URL_RULE = 'PLANT_STORE_URL must be an https URL, or http to 127.0.0.1, localhost or [::1], without a name ';

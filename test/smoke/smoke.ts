@@ -10,9 +10,18 @@ import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 
 /*
  * Sends requests to a running service, and checks the responses (docs/operations.md, "Smoke test"). It can have a token
- * of production, so it imports no package. It prints no response and no error of `fetch`, because both can contain the
+ * of production, so it imports no package. It prints no plant and no error of `fetch`, because both can contain the
  * token. The assertions compare only error numbers and booleans, because a failed assertion prints what it compares.
  */
+
+/*
+ * What the checks send. If a constraint of the contract rejects it, change only these three. The texts of PLANT have a
+ * letter of two code points, one beyond U+FFFF, characters that JSON escapes, and spaces at both ends: on AWS, nothing
+ * else checks that they are stored exactly. LONG_MEMBER has no maximum length, so a plant can exceed 400 KB.
+ */
+const PLANT = { name: 'smoke test', tag: ' e\u0301🌱"\\\u0000\u2028 ' };
+const OTHER = { name: 'smoke test 2', tag: 'other' };
+const LONG_MEMBER = 'tag';
 
 const MAX_RESPONSE_BYTES = 1_000_000;
 /** A correct service responds within this time: 6 s for the database, and 2 s for init. */
@@ -45,13 +54,12 @@ if (!TOKEN_PATTERN.test(token) && !JWT_PATTERN.test(token)) {
 if (!/^\d{1,4}$/.test(PLANT_STORE_WAIT)) stop('PLANT_STORE_WAIT must be a number of seconds, from 0 to 9999.');
 
 /**
- * The first id: a hash of the token, so that each run with one token creates the same plants. It is between 2^63 - 2^52
- * and 2^63, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service that rounds ids
- * confuses this id with the next one.
+ * The first id: a hash of the token and of what is sent, so that each run with both creates the same plants. It is
+ * between 2^63 - 2^52 and 2^63, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service that
+ * rounds ids confuses this id with the next one.
  */
-const id = 2n ** 63n - 2n ** 52n + (hash('sha256', token, 'buffer').readBigUInt64BE() >> 22n) * 1024n + 1n;
-/** With a letter of two code points, one beyond U+FFFF, characters that JSON escapes, and spaces at both ends. */
-const PLANT = { name: 'smoke test', tag: ' e\u0301🌱"\\\u0000\u2028 ' };
+const digest = hash('sha256', token + JSON.stringify([PLANT, OTHER]), 'buffer');
+const id = 2n ** 63n - 2n ** 52n + (digest.readBigUInt64BE() >> 22n) * 1024n + 1n;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const bearer = (value: string) => ({ ...JSON_TYPE, Authorization: `Bearer ${value}` });
 
@@ -69,10 +77,10 @@ console.log(`Smoke test of ${host} with the plants ${id}, ${id + 1n} and ${-id}`
 
 test('creates a plant', () => creates(id, PLANT));
 test('creates the same plant again', () => creates(id, PLANT));
-test('rejects another name', () => rejects(409, { body: bodyOf({ name: 'smoke test 2' }) }));
+test('rejects another name', () => rejects(409, { body: bodyOf({ name: OTHER.name }) }));
 test('rejects the same plant without its tag', () => rejects(409, { body: bodyOf({ tag: undefined }) }));
-test('keeps apart two ids beyond 2^53 that differ by one', () => creates(id + 1n, { ...PLANT, tag: 'next id' }));
-test('keeps apart an id and its negative', () => creates(-id, { ...PLANT, tag: 'negative id' }));
+test('keeps apart two ids beyond 2^53 that differ by one', () => creates(id + 1n, { ...PLANT, tag: OTHER.tag }));
+test('keeps apart an id and its negative', () => creates(-id, { ...PLANT, tag: OTHER.tag }));
 
 // Their id is in use, so a service that wrongly accepts one of these stores nothing. They come after requests with a
 // valid token, because a broken cache would accept any token after a valid one.
@@ -83,8 +91,9 @@ if (baseUrl.startsWith('https:')) {
   test('rejects the development token', () => rejects(401, { body: bodyOf(), headers: bearer(DEVELOPMENT_TOKEN) }));
 }
 test('rejects an id above int64', () => rejects(400, { body: bodyOf({}, id + 2n ** 53n) }));
-test('rejects a body that is not UTF-8', () => rejects(400, { body: Buffer.from(bodyOf({ tag: '\xff' }), 'latin1') }));
-test('rejects more than 400 KB', () => rejects(413, { body: bodyOf({ name: 'x'.repeat(410_000) }) }));
+test('rejects a body that is not UTF-8', () =>
+  rejects(400, { body: Buffer.from(bodyOf()).map((byte) => (byte < 0x80 ? byte : 0xff)) }));
+test('rejects more than 400 KB', () => rejects(413, { body: bodyOf({ [LONG_MEMBER]: 'x'.repeat(410_000) }) }));
 test('returns error 404 for an unknown path', () => rejects(404, { body: bodyOf() }, '/none'));
 test('returns error 404 for an unknown method', () => rejects(404, { body: bodyOf(), method: 'PATCH' }));
 
@@ -123,16 +132,17 @@ function bodyOf(changes: object = {}, plantId = id): string {
 }
 
 async function creates(plantId: bigint, plant: object): Promise<void> {
-  const { error, body } = await send({ body: bodyOf(plant, plantId) });
+  const { error, body, result } = await send({ body: bodyOf(plant, plantId) });
   // The other checks would only say the same.
   if (error === 401) stop(`${host} rejects the access token: it is unknown, expired or revoked, or lacks the scope.`);
-  assert.equal(error, undefined);
+  assert.equal(error, undefined, `${result}; expected the plant.`);
   const isExact = isDeepStrictEqual(body, plant);
   assert.ok(isExact, 'The response must be a 200 with exactly the plant.');
 }
 
 async function rejects(expected: number, request: RequestInit, path?: string): Promise<void> {
-  assert.equal((await send(request, path)).error, expected);
+  const { error, result } = await send(request, path);
+  assert.equal(error, expected, `${result}; expected error ${expected}.`);
 }
 
 /** Sends a request, and repeats it as openapi.yaml says. Throws if the response is not one of the contract. */
@@ -148,7 +158,14 @@ async function send(request: RequestInit, path = '/plants', repeats = 3) {
   if (status === 200 ? typeof name !== 'string' : status !== 400 || !isError) {
     throw new Error(`The response has the status ${status}, and is not one of the contract.`);
   }
-  return { error: status === 400 ? error : undefined, body };
+  const returned = status === 200 ? 'a plant' : `error ${error} and ${printable(String(message))}`;
+  return { error: status === 400 ? error : undefined, body, result: `The service responded with ${returned}` };
+}
+
+/** Returns the start of a message. A token has more characters without a space, also if it is escaped or cut. */
+function printable(message: string): string {
+  if (/\S{30}/.test(message)) return 'a message that can contain the token';
+  return `the message ${JSON.stringify(message.slice(0, 200))}`;
 }
 
 /** Throws an error of its own, because that of `fetch` can contain a header, or what was received. */
