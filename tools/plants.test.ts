@@ -13,11 +13,16 @@ test('prints each plant of all pages as a line of JSON, with its exact id and es
   const plants = () => runCommand('plants', [], { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
   expect(await plants()).toEqual({ code: 0, stdout: '', stderr: '' });
   await engine.put(engine.plantsTable, { id: { N: '9223372036854775807' }, name: { S: 'a "b"\n' }, tag: { S: '' } });
-  await engine.put(engine.plantsTable, { id: { N: '-7' }, name: { S: '\u001b\u009b\u202e' } });
+  await engine.put(engine.plantsTable, {
+    id: { N: '-7' },
+    name: { S: '\u001b\u009b\u202e' },
+    createdAt: { N: '1800000000' },
+    createdBy: { S: 'ci' },
+  });
   const { code, stdout, stderr } = await plants();
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.trimEnd().split('\n').toSorted()).toEqual([
-    '{"id":-7,"name":"\\u001b\\u009b\\u202e"}',
+    '{"id":-7,"name":"\\u001b\\u009b\\u202e","createdAt":"2027-01-15T08:00:00Z","createdBy":"ci"}',
     '{"id":9223372036854775807,"name":"a \\"b\\"\\n","tag":""}',
   ]);
 });

@@ -3,7 +3,7 @@ import { CACHED_MS } from '../functions/tokens/opaque-token-verifier.ts';
 import { fromTokenItem, newToken, type StoredToken, tokenKey } from '../functions/tokens/token.ts';
 import { ACCESS_TOKENS_TABLE } from '../infra/data/table-keys.ts';
 import { checked, command, UsageError } from './command.ts';
-import { printable } from './printable.ts';
+import { isoTime, printable } from './printable.ts';
 import { findTable, type Table } from './table.ts';
 
 const USAGE = `Usage:
@@ -86,11 +86,4 @@ function printTokens(tokens: StoredToken[]): void {
   for (const [name, created, expires] of [['NAME', 'CREATED', 'EXPIRES'] as const, ...rows]) {
     console.log(`${name.padEnd(width)} ${created.padEnd(20)} ${expires}`);
   }
-}
-
-function isoTime(secondsSince1970: number): string {
-  const date = new Date(secondsSince1970 * 1000);
-  // Another program can have stored a time that no Date has, and `toISOString` would throw.
-  if (Number.isNaN(date.getTime())) return `${secondsSince1970} s`;
-  return date.toISOString().replace('.000', '');
 }

@@ -37,7 +37,13 @@ export async function createPlant(authorization: string | undefined, newPlant: R
   }
   const write = new PutItemCommand({
     TableName: process.env['PLANTS_TABLE_NAME'],
-    Item: { id: { N: String(id) }, name: { S: name }, tag: { S: tag } },
+    Item: {
+      id: { N: String(id) },
+      name: { S: name },
+      tag: { S: tag },
+      createdAt: { N: String(Math.floor(Date.now() / 1000)) },
+      createdBy: { S: owner },
+    },
     ConditionExpression: 'attribute_not_exists(id)',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   });

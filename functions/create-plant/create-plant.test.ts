@@ -1,4 +1,4 @@
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
@@ -12,7 +12,8 @@ const engine = closedAtEnd(await startEngine());
 // Many concurrent calls take long on a busy machine.
 const dynamoDb = new DynamoDb(new Connection(60_000));
 
-const create = (body: NewPlant) => createPlant(dynamoDb, engine.plantsTable)({ body }, contextWith());
+const create = (body: NewPlant, tokenName = 'ci') =>
+  createPlant(dynamoDb, engine.plantsTable)({ body, tokenName }, contextWith());
 
 let lastId = 0n;
 /** Returns an id that no other test of this file uses. */
@@ -33,6 +34,18 @@ test.each([
     expect(await engine.stored(id)).toEqual({ id: String(id), ...plant });
   },
 );
+
+test('stores who created a plant, and when, which a repetition does not change', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_800_000_000_999 });
+  onTestFinished(() => void vi.useRealTimers());
+  const id = freeId();
+  await create({ id, ...ALOE }, 'first');
+  vi.setSystemTime(1_900_000_000_000);
+  await create({ id, ...ALOE }, 'second');
+  const items = await engine.items(engine.plantsTable);
+  const creation = { createdAt: { N: '1800000000' }, createdBy: { S: 'first' } };
+  expect(items.find((item) => item['id']?.N === String(id))).toMatchObject(creation);
+});
 
 test('stores one of many concurrent plants with the same id, and rejects the others', async () => {
   const id = freeId();
@@ -64,7 +77,7 @@ test.each([
   const id = freeId();
   await expect(create({ id, ...plantWith({ name, tag }) })).rejects.toMatchObject({
     error: 413,
-    message: 'The plant is too large; it must have at most 400 KB.',
+    message: 'The plant is too large; it must have at most 399 KB.',
   });
   expect(await engine.stored(id)).toBeUndefined();
 });
@@ -73,6 +86,6 @@ test('writes with the key of the plant, and within the time of the invocation', 
   const call = vi.spyOn(dynamoDb, 'call');
   const id = freeId();
   const context = { ...contextWith(), getRemainingTimeInMillis: () => 9000 };
-  await createPlant(dynamoDb, engine.plantsTable)({ body: { id, ...ALOE } }, context);
+  await createPlant(dynamoDb, engine.plantsTable)({ body: { id, ...ALOE }, tokenName: 'ci' }, context);
   expect(call).toHaveBeenCalledWith('PutItem', expect.anything(), { id: { N: String(id) } }, 9000 - 4000);
 });

@@ -4,18 +4,30 @@ import { PlantStoreError } from '../errors.ts';
 import { databaseTimeoutMs } from '../time-limits.ts';
 import { fromItem, type NewPlant, toItem } from './plant.ts';
 
+/** The event after the middleware. */
+export interface CreatePlantEvent {
+  body: NewPlant;
+  /** The name of the access token. */
+  tokenName: string;
+}
+
 /**
  * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant,
- * as after a lost response, it changes nothing and responds in the same way.
+ * as after a lost response, it changes nothing and responds in the same way. Operators read in the item when the plant
+ * was created (`createdAt`, in seconds since 1970), and with which token (`createdBy`).
  *
  * @throws 409 if the id is in use by a different plant; the errors of `DynamoDb.call`.
  */
 export function createPlant(dynamoDb: DynamoDb, tableName: string) {
-  return async ({ body }: { body: NewPlant }, context: Context): Promise<APIGatewayProxyResult> => {
+  return async ({ body, tokenName }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const item = toItem(body);
     const put = {
       TableName: tableName,
-      Item: item,
+      Item: {
+        ...item,
+        createdAt: { N: String(Math.floor(Date.now() / 1000)) },
+        createdBy: { S: tokenName },
+      },
       ConditionExpression: 'attribute_not_exists(id)',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     };

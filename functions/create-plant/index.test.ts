@@ -9,7 +9,7 @@ import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith, importHandler } from '../../test/support/event.ts';
 import { bodyOf, plantWith } from '../../test/support/plant.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
-import { digestOf, UNKNOWN_TOKEN } from '../tokens/token.ts';
+import { digestOf, newToken, UNKNOWN_TOKEN } from '../tokens/token.ts';
 
 const engine = closedAtEnd(await startEngine());
 // The module reads its environment when it is loaded.
@@ -46,6 +46,18 @@ test.each([
   const { headers } = await handler(eventWith({ headers: { Origin: origin } }), contextWith());
   expect(headers?.['Access-Control-Allow-Origin']).toBe(allowed);
   expect(headers?.['Access-Control-Expose-Headers']).toMatch('x-amz-apigw-id');
+});
+
+test('stores with each of two concurrent plants the name of its token', async () => {
+  const { token, item } = newToken('other', 0, 2 ** 32);
+  await engine.put(engine.accessTokensTable, item);
+  const headers = { ...eventWith().headers, Authorization: `Bearer ${token}` };
+  const context = contextWith();
+  await engine.clear(engine.plantsTable);
+  const events = [eventWith(), eventWith({ headers, body: bodyOf(2) })];
+  await Promise.all(events.map((event) => handler(event, context)));
+  const creators = (await engine.items(engine.plantsTable)).map(({ id, createdBy }) => [id?.N, createdBy?.S]);
+  expect(Object.fromEntries(creators)).toEqual({ 1: 'development', 2: 'other' });
 });
 
 test('the priming event of init stores and logs nothing, even if the table has its token', async () => {

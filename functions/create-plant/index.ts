@@ -11,8 +11,7 @@ import { requestLog } from '../middleware/request-log.ts';
 import { validator } from '../middleware/validator.ts';
 import { PRIMING_MS, RESPONSE_RESERVE_MS } from '../time-limits.ts';
 import { UNKNOWN_TOKEN } from '../tokens/token.ts';
-import { createPlant } from './create-plant.ts';
-import type { NewPlant } from './plant.ts';
+import { type CreatePlantEvent, createPlant } from './create-plant.ts';
 import validateEvent from './validate-event.generated.ts';
 
 /**
@@ -22,7 +21,7 @@ import validateEvent from './validate-event.generated.ts';
  * A request passes through the middleware from top to bottom, the response or an error from bottom to top:
  * `errorResponse` turns an error into a response, and `cors` adds its headers to that.
  */
-export const handler = middy<{ body: NewPlant }, APIGatewayProxyResult>()
+export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(requestLog())
   .use(cors())
   .use(errorResponse())

@@ -51,9 +51,10 @@ export class DynamoDb {
           throw serviceError(504, 'The database took too long to respond. Try again.', previous ?? failure);
         const throttled = THROTTLING_ERRORS.includes(failure.name);
         if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) {
-          // Only the message tells this ValidationException from others. The limit: "Constraints in Amazon DynamoDB".
-          if (!/item size/i.test(failure.message)) throw failure;
-          throw new PlantStoreError(413, 'The plant is too large; it must have at most 400 KB.');
+          // Only the message tells this ValidationException from others. An item can have 400 KB ("Constraints in Amazon
+          // DynamoDB"), with the date of its creation and the token's name.
+          if (action !== 'PutItem' || !/item size/i.test(failure.message)) throw failure;
+          throw new PlantStoreError(413, 'The plant is too large; it must have at most 399 KB.');
         }
         if (attempt === MAX_ATTEMPTS) {
           if (!throttled) throw serviceError(503, 'The database failed or did not respond. Try again.', failure);
@@ -83,9 +84,9 @@ function itemIn({ status, text, socket }: Received, table: string | undefined, k
   const conditionFailed = name === 'ConditionalCheckFailedException';
   if (status >= 400 && __type && !conditionFailed) throw new DynamoDbError(name, String(Message), status);
   // Only DynamoDB returns the name of the table, as the request has it ("ConsumedCapacity"). Without this check, a
-  // proxy's empty 200 or the response to another request would mean "stored" or "no such token".
+  // proxy's empty 200 or the response to a request for the other table would mean "stored" or "no such token".
   const succeeded = status === 200 && ConsumedCapacity?.TableName === table;
-  if (Item ? (succeeded || conditionFailed) && hasKey(Item, key) : succeeded) return Item;
+  if (Item === undefined ? succeeded : (succeeded || conditionFailed) && hasKey(Item, key)) return Item;
   // The next response on this connection could also be that to another request.
   socket.destroy();
   throw new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
@@ -93,7 +94,7 @@ function itemIn({ status, text, socket }: Received, table: string | undefined, k
 
 /** Compares the key of an item. Both must be in DynamoDB's form of a number: `1`, not `1.0`. */
 function hasKey(item: StoredItem, key: StoredItem): boolean {
-  return Object.keys(key).every((name) => JSON.stringify(item[name]) === JSON.stringify(key[name]));
+  return Object.keys(key).every((name) => JSON.stringify(Object(item)[name]) === JSON.stringify(key[name]));
 }
 
 /** Parses a response. Returns an empty object if it is not JSON. Never throws, because the error would quote it. */

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { bearerAuth } from './bearer-auth.ts';
-import type { Request } from './middleware.ts';
+import type { ApiEvent, Request } from './middleware.ts';
 
 /** The look-up in the table of tokens, and the verification of a JWT. */
 const [opaque, jwt] = [{ verify: vi.fn() }, { verify: vi.fn() }];
@@ -12,11 +12,11 @@ beforeEach(() => {
 
 /** Returns the token name of a request with these headers. Rejects with the middleware's error. */
 async function nameFor(headers: object | null, verifiers: Parameters<typeof bearerAuth>[0] = { opaque }) {
-  const internal: Request['internal'] = {};
   const context = { getRemainingTimeInMillis: () => 9000 };
-  // The middleware uses only these members of a request.
-  await bearerAuth(verifiers).before?.({ event: { headers }, context, internal } as Request);
-  return internal['tokenName'];
+  // The middleware uses only these members of an event and of a request.
+  const event = { headers } as ApiEvent;
+  await bearerAuth(verifiers).before?.({ event, context } as Request);
+  return event.tokenName;
 }
 
 const CHALLENGE = 'Bearer realm="plant-store"';
@@ -51,6 +51,11 @@ test.each([
 ])('returns 401 for the malformed header $0 without a database read', async (authorization, challenge) => {
   await expect(nameFor({ authorization })).rejects.toMatchObject(unauthorized(`${MALFORMED}.`, challenge));
   expect(opaque.verify).not.toHaveBeenCalled();
+});
+
+test('cuts a name that is longer than any that the commands create', async () => {
+  opaque.verify.mockResolvedValue('x'.repeat(400_000));
+  expect(await nameFor({ authorization: `Bearer ${DEVELOPMENT_TOKEN}` })).toBe(`${'x'.repeat(266)}…`);
 });
 
 /** Returns the token name of a bearer token, with an identity provider. */

@@ -1,4 +1,4 @@
-import { invalidToken, PlantStoreError } from '../errors.ts';
+import { invalidToken, PlantStoreError, truncate } from '../errors.ts';
 import { databaseTimeoutMs } from '../time-limits.ts';
 import type { JwtVerifier } from '../tokens/jwt-verifier.ts';
 import type { OpaqueTokenVerifier } from '../tokens/opaque-token-verifier.ts';
@@ -11,6 +11,8 @@ const BEARER_CREDENTIALS = /^bearer +(\S.*)$/i;
 export const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Maximum accepted JWT length in characters. Longer tokens are rejected before the signature is checked. */
 const MAX_JWT_LENGTH = 8192;
+/** The longest name of a JWT: a host name of 253 characters, a slash, and 12 digits. The database can send longer ones. */
+const MAX_NAME_LENGTH = 266;
 
 interface TokenVerifiers {
   opaque: Pick<OpaqueTokenVerifier, 'verify'>;
@@ -20,7 +22,7 @@ interface TokenVerifiers {
 
 /**
  * Requires an Authorization header with a valid access token: an opaque token of the service, or a JWT of the identity
- * provider. Stores the token's name for the log. Comes before the body is parsed, so that a request without a token
+ * provider. Adds the token's name to the event. Comes before the body is parsed, so that a request without a token
  * costs little.
  *
  * @throws 401 with a WWW-Authenticate header (RFC 6750, 3) if there is no valid token; 503 if the provider's keys are
@@ -30,16 +32,16 @@ export function bearerAuth({ opaque, jwt }: TokenVerifiers): Middleware {
   const jwtFormat = jwt ? `, or a JWT of at most ${MAX_JWT_LENGTH} characters` : '';
   const malformed = `The Authorization header is malformed; it must be "Bearer <ACCESS_TOKEN>" with a token of the form ${TOKEN_FORM}${jwtFormat}.`;
   return {
-    before: async ({ event, context, internal }) => {
+    before: async ({ event, context }) => {
       const authorization = event.headers?.['authorization']?.trim();
       if (authorization === undefined)
         throw new PlantStoreError(401, 'The Authorization header is missing; it must be "Bearer <ACCESS_TOKEN>".');
       const token = BEARER_CREDENTIALS.exec(authorization)?.[1];
       if (token === undefined) throw new PlantStoreError(401, malformed);
       if (TOKEN_PATTERN.test(token)) {
-        internal.tokenName = await opaque.verify(token, databaseTimeoutMs(context));
+        event.tokenName = truncate(await opaque.verify(token, databaseTimeoutMs(context)), MAX_NAME_LENGTH);
       } else if (jwt && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
-        internal.tokenName = await jwt.verify(token);
+        event.tokenName = await jwt.verify(token);
       } else {
         // Not a possible token, so no database read.
         throw invalidToken(malformed);

@@ -5,13 +5,14 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 type RequestState = {
   /** Set by requestLog, as `performance.now()`. */
   startedAt?: number;
-  /** The name of the verified access token. Set by bearerAuth. */
-  tokenName?: string;
 };
 
-/** An event of API Gateway. `jsonBody` replaces the text of the body by its value, which is unknown until validated. */
+/** An event of API Gateway, to which the middleware adds what it has found out. */
 export interface ApiEvent extends Omit<APIGatewayProxyEvent, 'body'> {
+  /** jsonBody replaces the text by its value, which is unknown until validated. */
   body: unknown;
+  /** The name of the verified access token. Set by bearerAuth. */
+  tokenName?: string;
 }
 
 /** A request in the Middy stack. */

@@ -24,7 +24,7 @@ export type LoggedError =
   | string
   | undefined;
 
-/** The database can send long names of tokens, and errors with long messages. */
+/** The database can send errors with long messages. */
 const limit = (text: string | undefined) => text && truncate(text, 10_000);
 
 /** Logs a RequestLine for each request. It never contains a token, the digest of a token, or a body. */
@@ -54,12 +54,12 @@ export function requestLog(): Middleware {
 }
 
 function log({ event, context, internal }: Request, result: Pick<RequestLine, 'outcome' | 'error' | 'fault'>): void {
-  const { httpMethod, resource, requestContext } = event;
+  const { httpMethod, resource, requestContext, tokenName } = event;
   const line: RequestLine = {
     operation: httpMethod && resource && limit(`${httpMethod} ${resource}`),
     version: context.functionVersion,
     extendedRequestId: requestContext?.extendedRequestId,
-    tokenName: limit(internal.tokenName),
+    tokenName,
     durationMs: Math.round((performance.now() - (internal.startedAt ?? Number.NaN)) * 100) / 100,
     ...result,
   };

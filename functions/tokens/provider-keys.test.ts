@@ -98,6 +98,15 @@ test('asks a provider that is down again after 5 to 10 s, at another time in eac
   expect(await requestsAfter(10_000)).toBe(40);
 });
 
+test('throws a failure without its stacks until the next attempt, because each request logs it', async () => {
+  issuer.respondWith(respond(500));
+  const find = newKeys();
+  const failure = () => find().catch(({ stack, cause }) => [stack, cause.stack, cause.message]);
+  const message = `"${issuer.url}${METADATA}" responded with status 500, not 200.`;
+  expect(await failure()).toEqual([expect.any(String), expect.any(String), message]);
+  expect(await failure()).toEqual([undefined, undefined, message]);
+});
+
 function respond(status: number, content = ''): RequestListener {
   return (_, response) => response.writeHead(status, { location: '/new' }).end(content);
 }

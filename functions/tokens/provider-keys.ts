@@ -38,6 +38,10 @@ export class ProviderKeys {
 
   /** Finds the key for the header of a JWT. Throws 503 if it has no such key because the provider fails. */
   readonly find = async (...jwt: Parameters<RemoteJWKSet>) => {
+    if (Date.now() < this.#retryAt) {
+      // Each request with a JWT logs this failure until the next attempt. With stacks, its line would have 3 KB.
+      for (let error = this.#failure; error instanceof Error; error = error.cause) delete error.stack;
+    }
     // If the reload fails, the key set uses the old keys. Without old keys, it throws the same error.
     if (Date.now() >= this.#refreshAt) await this.#keySet.reload().catch(() => {});
     return this.#keySet(...jwt);

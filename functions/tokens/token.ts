@@ -50,8 +50,8 @@ export function tokenItem(token: string, name: string, createdAt: number, expire
 export function fromTokenItem(item: Partial<Record<keyof StoredToken, { S?: string; N?: string }>> = {}): StoredToken {
   const { digest, name, createdAt, expiresAt } = item;
   return {
-    digest: digest?.S ?? '',
-    name: name?.S ?? '',
+    digest: String(digest?.S ?? ''),
+    name: String(name?.S ?? ''),
     createdAt: Number(createdAt?.N ?? 0),
     expiresAt: Number(expiresAt?.N ?? 0),
   };

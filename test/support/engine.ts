@@ -62,12 +62,13 @@ export async function startEngine() {
       }
     },
 
-    /** Returns the stored plant with this id, which is in decimal digits. */
+    /** Returns the members of the stored plant with this id, which is in decimal digits. */
     async stored(id: bigint): Promise<(Plant & { id: string }) | undefined> {
       const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
       const { Item } = await client.send(new GetItemCommand(read));
       if (!Item) return undefined;
-      const values = Object.entries(Item).map(([name, { S, N, BOOL }]) => {
+      const { createdAt: _at, createdBy: _by, ...members } = Item;
+      const values = Object.entries(members).map(([name, { S, N, BOOL }]) => {
         return [name, S ?? BOOL ?? (name === 'id' ? N : Number(N))];
       });
       return Object.fromEntries(values);
