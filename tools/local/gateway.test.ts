@@ -91,6 +91,16 @@ test.each<ErrorNumber>([429, 500, 503, 504])('sends error %i if the header Prefe
   expect([events, lines]).toEqual([[], [expect.stringContaining(`POST /plants  400 (error ${error})  `)]]);
 });
 
+const message = 'The header Prefer was "error=409"; it must be "error=" with one of 429, 500, 503, 504.';
+test.each([
+  ['error=409', { error: 400, message }],
+  // A server ignores a preference that it does not know (RFC 7240, 2).
+  ['respond-async', { name: 'x' }],
+])('responds to the header "Prefer: %s" with %j', async (prefer, body) => {
+  const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer } });
+  expect(contractBody(response)).toEqual(body);
+});
+
 test('reads a larger body to its end, but keeps only its start', async () => {
   const MB = 1024 * 1024;
   const message = Readable.from(Array.from({ length: 100 }, () => Buffer.alloc(MB)));

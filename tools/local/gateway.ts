@@ -36,7 +36,7 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
     // API Gateway ignores a slash at the end. No page of AWS says so; users of Powertools for AWS Lambda measured it.
     const isPlants = /^\/plants\/?$/.test(path);
     const { method = '', headers } = request;
-    const preferred = RETRYABLE_ERRORS.find((error) => headers['prefer'] === `error=${error}`);
+    const prefer = String(headers['prefer']);
     const extendedRequestId = randomBytes(11).toString('base64');
     const send = ({ status, headers, text }: RawResponse) => {
       const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': extendedRequestId };
@@ -56,8 +56,7 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
       const docs = ['GET', 'HEAD'].includes(method) && docsPage(path, headers.accept);
       if (docs) send(docs);
       else if (body.length > MAX_PAYLOAD_BYTES) sendAndLog(PAYLOAD_TOO_LARGE);
-      else if (preferred)
-        sendAndLog(gatewayError({ error: preferred, message: 'The header Prefer asks for this error.' }));
+      else if (prefer.startsWith('error=')) sendAndLog(gatewayError(preferredError(prefer)));
       else if (isPlants && method === 'POST') sendAndLog(await invoke(request, body, extendedRequestId));
       else if (isPlants && method === 'OPTIONS') sendAndLog(preflightResponse());
       else sendAndLog(gatewayError(NOT_FOUND));
@@ -88,6 +87,14 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
     const headers = { ...corsHeaders(allowOrigins), ...errorHeaders[body.error], 'content-type': 'application/json' };
     return { status: 400, headers, text: JSON.stringify(body) };
   }
+}
+
+/** Returns the error that the header Prefer asks for, or error 400 if it asks for another one. */
+function preferredError(prefer: string): ErrorBody {
+  const error = RETRYABLE_ERRORS.find((number) => prefer === `error=${number}`);
+  if (error !== undefined) return { error, message: 'The header Prefer asks for this error.' };
+  const expected = `"error=" with one of ${RETRYABLE_ERRORS.join(', ')}`;
+  return { error: 400, message: `The header Prefer was "${prefer}"; it must be ${expected}.` };
 }
 
 /**
