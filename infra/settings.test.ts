@@ -61,7 +61,7 @@ test('the account and the region are those of the stack', () => {
 test.each<[Settings, string]>([
   [{ account: '123456789012' }, 'The stage "dev" has one of the settings account and region; '],
   [{ region: 'eu-west-1' }, 'The stage "dev" has one of the settings account and region; '],
-  [{ allowOrigins: ['https://*.example.com'] }, 'The allowed origin "https://*.example.com" must be one '],
+  [{ allowOrigins: ['https://a.example/'] }, 'The setting allowOrigins of the stage "dev" was "https://a.example/"; '],
 ])('rejects the settings %j', (settings, message) => {
   expect(() => withDefaults('dev', settings)).toThrow(message);
 });

@@ -91,7 +91,7 @@ export function withDefaults(stage: string, settings: Settings, withoutCanary = 
     );
   }
   requireForms(stage, settings);
-  requireOrigins(settings.allowOrigins ?? []);
+  requireOrigins(`The setting allowOrigins of the stage "${stage}"`, settings.allowOrigins ?? []);
   return {
     allowOrigins: [],
     cloudWatchRole: false,

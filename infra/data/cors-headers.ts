@@ -9,14 +9,14 @@ function isOrigin(text: string): boolean {
  * Checks the origins that a setting or ALLOW_ORIGINS allows: what browsers send in `Origin`, or only `*`. In other
  * texts, the function would read `*` as a pattern, and API Gateway a quotation mark as the end of a header.
  *
+ * @param name of the setting, for the error
  * @throws for any other origin
  */
-export function requireOrigins(origins: string[]): void {
+export function requireOrigins(name: string, origins: string[]): void {
   const wrong = origins.join() === '*' ? undefined : origins.find((origin) => !isOrigin(origin));
   if (wrong === undefined) return;
-  throw new Error(
-    `The allowed origin "${wrong}" must be one such as https://app.example.com, or the only one must be *.`,
-  );
+  const expected = 'an origin such as https://app.example.com, without a path, or * alone';
+  throw new Error(`${name} was "${wrong}"; it must be ${expected}.`);
 }
 
 /**

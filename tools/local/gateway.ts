@@ -28,7 +28,7 @@ const RETRYABLE_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
 export function createGateway(handler: ApiHandler, log: (line: string) => void): RequestListener {
   const { ALLOW_ORIGINS } = process.env;
   const allowOrigins = ALLOW_ORIGINS ? ALLOW_ORIGINS.split(',') : [];
-  requireOrigins(allowOrigins);
+  requireOrigins('ALLOW_ORIGINS', allowOrigins);
 
   return async (request, response) => {
     const start = performance.now();
