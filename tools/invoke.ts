@@ -22,11 +22,9 @@ await command({ usage: USAGE, arg: 'EVENT' }, async (_, file) => {
   globalThis.console = new Console(process.stderr);
   escapeConsole();
   if (existsSync('.env')) process.loadEnvFile();
-  const configured = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
-  const localRun = configured ? undefined : await findLocalRun();
+  const localRun = await findLocalRun();
+  if (localRun === undefined) console.error('Uses empty tables.');
   const { endpoint, close } = localRun ? { endpoint: localRun, close() {} } : await openDynamoDb();
-  const tables = localRun ? 'the tables of the local run' : configured ? `the tables of ${configured}` : 'empty tables';
-  console.error(`Uses ${tables}.`);
   try {
     useLocalVariables(endpoint);
     await createTables(endpoint);

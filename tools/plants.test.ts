@@ -11,7 +11,8 @@ test('prints each plant of all pages as a line of JSON, with its exact id and es
     send(action === 'Scan' ? { ...input, Limit: 1 } : input),
   );
   const plants = () => runCommand('plants', [], { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
-  expect(await plants()).toEqual({ code: 0, stdout: '', stderr: '' });
+  const used = `Uses the local run at ${endpoint}.\n`;
+  expect(await plants()).toEqual({ code: 0, stdout: '', stderr: used });
   await engine.put(engine.plantsTable, { id: { N: '9223372036854775807' }, name: { S: 'a "b"\n' }, tag: { S: '' } });
   await engine.put(engine.plantsTable, {
     id: { N: '-7' },
@@ -20,7 +21,7 @@ test('prints each plant of all pages as a line of JSON, with its exact id and es
     createdBy: { S: 'ci' },
   });
   const { code, stdout, stderr } = await plants();
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: used });
   expect(stdout.trimEnd().split('\n').toSorted()).toEqual([
     '{"id":-7,"name":"\\u001b\\u009b\\u202e","createdAt":"2027-01-15T08:00:00Z","createdBy":"ci"}',
     '{"id":9223372036854775807,"name":"a \\"b\\"\\n","tag":""}',

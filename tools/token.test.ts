@@ -10,6 +10,7 @@ beforeEach(async () => {
   await engine.clear(engine.accessTokensTable);
 });
 
+const used = `Uses the local run at ${engine.endpoint}.\n`;
 const token = (...args: string[]) => runCommand('token', args);
 
 async function storedItems(): Promise<Record<string, string | undefined>[]> {
@@ -32,7 +33,8 @@ test.each([
 ])('with %j, prints only the new token to stdout, and stores only its digest, valid until %s', async (args, until) => {
   setTime('2031-01-01T00:00:00Z');
   const { code, stdout, stderr } = await token('create', '--name', 'ci', ...args);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: `Token "ci" is valid until ${until}. It is not shown again.\n` });
+  const message = `Token "ci" is valid until ${until}. It is not shown again.\n`;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: used + message });
   expect(stdout.trimEnd()).toMatch(TOKEN_PATTERN);
   const [createdAt, expiresAt] = ['2031-01-01T00:00:00Z', until].map((time) => String(Date.parse(time) / 1000));
   expect(await storedItems()).toEqual([{ digest: digestOf(stdout.trimEnd()), name: 'ci', createdAt, expiresAt }]);
@@ -91,7 +93,7 @@ test('revokes every token with a name, and no other', async () => {
   await token('create', '--name', 'ci');
   await token('create', '--name', 'ci-2');
   await engine.putToken('created at the same time', 'ci', 2_000_000_000);
-  const stderr = 'Token "ci" is revoked; it is rejected everywhere within 60 s.\n';
+  const stderr = `${used}Token "ci" is revoked; it is rejected everywhere within 60 s.\n`;
   expect(await token('revoke', '--name', 'ci')).toMatchObject({ code: 0, stderr });
   expect((await storedItems()).map(({ name }) => name)).toEqual(['ci-2']);
 });
@@ -100,8 +102,8 @@ test('rejects a new token with a name in use, and a revocation of an unknown nam
   await token('create', '--name', 'ci');
   const before = await storedItems();
   expect((await token('create', '--name', 'ci')).stderr).toBe(
-    'The name "ci" is in use; revoke that token first, or choose another name.\n',
+    `${used}The name "ci" is in use; revoke that token first, or choose another name.\n`,
   );
-  expect((await token('revoke', '--name', 'CI')).stderr).toBe('There is no token named "CI".\n');
+  expect((await token('revoke', '--name', 'CI')).stderr).toBe(`${used}There is no token named "CI".\n`);
   expect(await storedItems()).toEqual(before);
 });

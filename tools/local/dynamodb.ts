@@ -68,11 +68,16 @@ async function checkData(endpoint: string, folder: string): Promise<void> {
   process.off('uncaughtException', reject);
 }
 
-/** Returns the endpoint of the running local run's DynamoDB. Returns undefined if nothing there has its tables. */
+/**
+ * Returns the endpoint of the running local run's DynamoDB. Prints it to stderr, because another clone's local run can
+ * be there. Returns undefined if nothing there has its tables.
+ */
 export async function findLocalRun(): Promise<string | undefined> {
   const endpoint = configuredEndpoint() ?? `http://127.0.0.1:${portOf('DYNAMODB_PORT')}`;
   const table = localClient(endpoint).send(new DescribeTableCommand({ TableName: PLANTS_TABLE }));
-  return (await table.catch(() => undefined)) && endpoint;
+  if (!(await table.catch(() => undefined))) return undefined;
+  console.error(`Uses the local run at ${endpoint}.`);
+  return endpoint;
 }
 
 /** Returns a client for a DynamoDB of this machine. If nothing listens there, it fails at once. */
