@@ -61,7 +61,7 @@ test('does not start if the port or the data is in use, the data is damaged, or 
   expect(locked.stderr).toMatch(/^The data in \S+ cannot be opened\. End the process that uses it, .*\n$/);
   const other = copyProject();
   writeFileSync(join(other.directory, '.env'), 'ALLOW_ORIGINS=https://a.example/');
-  expect((await startIn(other)).stderr).toMatch(/^The allowed origin "https:\/\/a\.example\/" must be one such as /);
+  expect((await startIn(other)).stderr).toMatch(/^ALLOW_ORIGINS was "https:\/\/a\.example\/"; it must be /);
   mkdirSync(join(other.directory, '.local/dynamodb'), { recursive: true });
   writeFileSync(join(other.directory, '.local/dynamodb/CURRENT'), 'damaged');
   expect((await startIn(other)).stderr).toMatch(/^The data in \S+ cannot be opened\. .* or delete this folder\.\n$/);
@@ -72,7 +72,7 @@ test('npm run invoke runs an event on the tables of the local run, and on empty 
   writeFileSync(join(project.directory, 'another.json'), JSON.stringify(another));
   const invoke = (event: string) => project.run(['bash', '-c', `npm run --silent invoke -- ${event}`]);
   const created = await invoke('- < events/create-plant.json');
-  expect(created.stderr).toMatch(/^Uses the tables of the local run\.\n\{\n {2}operation: 'POST \/plants',$/m);
+  expect(created.stderr).toMatch(/^Uses the local run at http:\S+\n\{\n {2}operation: 'POST \/plants',$/m);
   expect(created.code).toBe(0);
   expect(contractBody(JSON.parse(created.stdout))).toEqual(plantWith());
   const conflict = await invoke('another.json');
