@@ -24,6 +24,9 @@ test('listens only on 127.0.0.1, and says what to do if the port is in use', asy
   const advice = 'End it, or put another PORT into the file .env.';
   const message = `Port ${port} is in use, perhaps by another npm start. ${advice}`;
   await expect(listen(() => {}, 'PORT')).rejects.toThrow(message);
+  vi.stubEnv('DYNAMODB_PORT', String(port));
+  const both = `PORT and DYNAMODB_PORT were both ${port}; they must be different.`;
+  await expect(listen(() => {}, 'DYNAMODB_PORT')).rejects.toThrow(both);
 });
 
 test.each(['127.0.0.1', '127.0.0.1:3000', 'LOCALHOST:8000', '[::1]:1'])('accepts the Host %s', async (host) => {

@@ -34,6 +34,8 @@ export async function listen(listener: RequestListener, variable?: PortVariable)
   const port = variable === undefined ? 0 : portOf(variable);
   await once(server.listen(port, '127.0.0.1'), 'listening').catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code !== 'EADDRINUSE') throw thrown;
+    if (variable === 'DYNAMODB_PORT' && port === portOf('PORT'))
+      throw new Error(`PORT and DYNAMODB_PORT were both ${port}; they must be different.`);
     const advice = `End it, or put another ${variable} into the file .env.`;
     throw new Error(`Port ${port} is in use, perhaps by another npm start. ${advice}`);
   });
