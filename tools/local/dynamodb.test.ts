@@ -65,7 +65,9 @@ test.each<[Record<string, string>, string]>([
 });
 
 test.each([
-  [{ TOKEN_ISSUER: 'foo' }, 'TOKEN_ISSUER was "foo"; it must be an https URL.'],
+  [{ TOKEN_ISSUER: 'foo' }, 'TOKEN_ISSUER was "foo"; it must be an https URL, '],
+  [{ TOKEN_AUDIENCE: 'plants' }, 'TOKEN_ISSUER was ""; it must be an https URL, which TOKEN_AUDIENCE and '],
+  [{ TOKEN_SCOPE: 'write' }, 'TOKEN_ISSUER was ""; it must be an https URL, '],
   [{ TOKEN_ISSUER: 'https://a.example' }, 'TOKEN_AUDIENCE was ""; it must be the audiences of the JWTs, '],
 ])('rejects the identity provider %j', (variables, message) => {
   Object.assign(process.env, variables);

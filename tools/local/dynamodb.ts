@@ -136,9 +136,10 @@ export function localVariables(endpoint: string): Record<string, string> {
  * @throws UsageError for those of an identity provider that the function rejects: its error is about the stack
  */
 export function useLocalVariables(endpoint: string): void {
-  const { TOKEN_ISSUER: issuer, TOKEN_AUDIENCE: audiences = '' } = process.env;
-  if (issuer) {
-    checked('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/\S*)?$/, 'an https URL');
+  const { TOKEN_ISSUER: issuer = '', TOKEN_AUDIENCE: audiences = '', TOKEN_SCOPE: scope } = process.env;
+  if (issuer || audiences || scope) {
+    const expected = 'an https URL, which TOKEN_AUDIENCE and TOKEN_SCOPE need';
+    checked('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/\S*)?$/, expected);
     checked('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');
   }
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
