@@ -58,3 +58,12 @@ test('a mistyped setting in infra/stages.ts stops each cdk command, because cdk.
   const { code, stdout } = await run(['sh', '-c', app]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("'alarm' does not exist in type") });
 });
+
+test('the compiler and the app run with the Node.js of this project, not with that of a global CDK CLI', async () => {
+  const { directory, run } = copyProject();
+  writeFileSync(join(directory, 'node'), '#!/bin/sh\necho another\n', { mode: 0o755 });
+  writeFileSync(join(directory, 'infra/app.ts'), 'console.log(process.version as string);');
+  const { app } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+  const ended = await run(['sh', '-c', app], { PATH: `${directory}:${process.env['PATH']}` });
+  expect(ended).toEqual({ code: 0, stdout: `${process.version}\n`, stderr: '' });
+});
