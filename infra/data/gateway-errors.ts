@@ -30,6 +30,8 @@ export const gatewayResponses = {
   RESOURCE_NOT_FOUND: NOT_FOUND,
   // API Gateway may send it if it takes the bearer token for an AWS signature.
   INVALID_SIGNATURE: NOT_FOUND,
-  // The function checks the Content-Type. API Gateway checks it only for OPTIONS, and for unknown paths and methods.
+  // The function checks the Content-Type. API Gateway checks it only for OPTIONS, and for unknown paths and methods. No
+  // page says that its 415 for a wrong Content-Encoding is of this type ("Call an API method with a compressed payload
+  // in API Gateway").
   UNSUPPORTED_MEDIA_TYPE: NOT_FOUND,
 } satisfies Record<string, ErrorBody>;
