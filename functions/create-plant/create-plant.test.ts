@@ -1,5 +1,6 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
+import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith } from '../../test/support/event.ts';
 import { plantWith } from '../../test/support/plant.ts';
@@ -9,7 +10,7 @@ import { createPlant } from './create-plant.ts';
 import type { NewPlant } from './plant.ts';
 
 const engine = closedAtEnd(await startEngine());
-// Many concurrent calls take long on a busy machine.
+// Large plants take long on a busy machine.
 const dynamoDb = new DynamoDb(new Connection(60_000));
 
 const create = (body: NewPlant, tokenName = 'ci') =>
@@ -22,18 +23,12 @@ const freeId = () => ++lastId;
 const ALOE = { name: 'Aloe', tag: 'succulent' };
 
 test.each([
-  [ALOE, '{"name":"Aloe","tag":"succulent"}', [{ ...ALOE, name: 'Fern' }, { ...ALOE, tag: 'x' }, { name: 'Aloe' }]],
-  [{ name: 'Aloe' }, '{"name":"Aloe"}', [{ name: 'Fern' }, { name: 'Aloe', tag: '' }]],
-  [{ name: 'é 🌱', tag: '' }, '{"name":"é 🌱","tag":""}', [{ name: 'é 🌱' }]],
-])(
-  'stores the plant %j, responds in the same way again, and rejects another with its id',
-  async (plant, body, others) => {
-    const id = freeId();
-    for (const _ of [1, 2]) expect(await create({ id, ...plant })).toMatchObject({ statusCode: 200, body });
-    for (const other of others) await expect(create({ id, ...other })).rejects.toMatchObject({ error: 409 });
-    expect(await engine.stored(id)).toEqual({ id: String(id), ...plant });
-  },
-);
+  [ALOE, [{ ...ALOE, name: 'Fern' }, { ...ALOE, tag: 'x' }, { name: 'Aloe' }]],
+  [{ name: 'Aloe' }, [{ name: 'Fern' }, { name: 'Aloe', tag: '' }]],
+])('stores the plant %j, responds in the same way again, and rejects another with its id', async (plant, others) => {
+  const id = freeId();
+  for (const _ of [1, 2]) expect(contractBody(await create({ id, ...plant }))).toEqual(plant);
+  for (const other of others) await expect(create({ id, ...other })).rejects.toMatchObject({ error: 409 });
 
 test('stores who created a plant, and when, which a repetition does not change', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 1_800_000_000_999 });
@@ -46,26 +41,7 @@ test('stores who created a plant, and when, which a repetition does not change',
   const creation = { createdAt: { N: '1800000000' }, createdBy: { S: 'first' } };
   expect(items.find((item) => item['id']?.N === String(id))).toMatchObject(creation);
 });
-
-test('stores one of many concurrent plants with the same id, and rejects the others', async () => {
-  const id = freeId();
-  const results = await Promise.allSettled(
-    Array.from({ length: 21 }, (_, index) => create({ id, ...plantWith({ name: `racer ${index % 3}` }) })),
-  );
-  const winner = (await engine.stored(id))?.name;
-  results.forEach(({ status }, index) => {
-    expect(status).toBe(`racer ${index % 3}` === winner ? 'fulfilled' : 'rejected');
-  });
-  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.error] : []));
-  expect(errors).toEqual(Array(14).fill(409));
-});
-
-test('stores a plant that is a little smaller than the maximum item size', async () => {
-  const id = freeId();
-  // The names of the attributes and the id count too.
-  const name = 'x'.repeat(400 * 1024 - 200);
-  await create({ id, ...plantWith({ name }) });
-  expect((await engine.stored(id))?.name).toHaveLength(name.length);
+  expect(await engine.stored(id)).toEqual({ id: String(id), ...plant });
 });
 
 test.each([

@@ -26,15 +26,13 @@ export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: H
 const failures = {
   hangs: () => new Promise<never>(() => {}),
   'responds with 500': () => databaseError(500, 'InternalServerError'),
-  throttles: () => databaseError(400, 'ThrottlingException'),
 };
-export type Failure = keyof typeof failures;
 
 /** Makes the next calls of one kind fail. */
 interface Plan {
   /** ACTION TABLE, as in `PutItem PlantsTable`. */
   call: string;
-  failure: Failure;
+  failure: keyof typeof failures;
   /** The number of calls that fail. */
   times: number;
   /** True if the engine carries out the call before it fails. */

@@ -1,0 +1,124 @@
+import { Socket } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import type { PutItemInput } from '@aws-sdk/client-dynamodb';
+import { expect, test, vi } from 'vitest';
+import { contextWith } from '../../test/support/event.ts';
+import { DynamoDb, type StoredItem } from '../dynamodb/client.ts';
+import { Connection, type Received } from '../dynamodb/connection.ts';
+import { createPlant } from './create-plant.ts';
+
+/*
+ * Two clients create a plant with the same id. Tries all that can happen to their writes, in every order. A 200 must
+ * mean that the plant is stored, and a 409 that another one is. After a 429 or 503, a repetition must end with these.
+ */
+
+// No wait takes time, and no call runs out of time.
+vi.mock('node:timers/promises', () => ({ setTimeout: async () => {} }));
+vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+process.env['AWS_ENDPOINT_URL_DYNAMODB'] = 'http://127.0.0.1';
+for (const name of ['REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']) process.env[`AWS_${name}`] = 'x';
+
+/** The writes that wait, by their clients. Without a response, an attempt fails. */
+const waiting = new Map<string, { put: PutItemInput; respond: (response?: Received) => void }>();
+
+const clients = ['client 1', 'client 2'].map((client) => {
+  const send = async (_: string, body: string) => {
+    const put = JSON.parse(body);
+    const response = await new Promise<Received | undefined>((respond) => waiting.set(client, { put, respond }));
+    if (!response) throw new Error('lost');
+    return response;
+  };
+  return createPlant(new DynamoDb(Object.assign(new Connection(), { send })), 'Plants');
+});
+
+let stored: StoredItem | undefined;
+let history: string[] = [];
+
+const socket = new Socket();
+const response = (status: number, body: object) => ({ status, text: JSON.stringify(body), socket });
+
+/** Carries out a write. Returns the response ("PutItem", Amazon DynamoDB API Reference). */
+function write({ Item = {}, ConditionExpression, ReturnValuesOnConditionCheckFailure: returned }: PutItemInput) {
+  if (stored && ConditionExpression === 'attribute_not_exists(id)') {
+    const old = returned === 'ALL_OLD' && { Item: stored };
+    return response(400, { __type: 'ConditionalCheckFailedException', ...old });
+  }
+  // The attributes of an item have no order.
+  stored = Object.fromEntries(Object.entries(Item).toReversed());
+  return response(200, { ConsumedCapacity: { TableName: 'Plants' } });
+}
+
+/** What can happen to a write. Each returns the response, if one arrives. */
+const OUTCOMES = {
+  succeeds: write,
+  'is lost': () => undefined,
+  'loses its response': (put: PutItemInput) => void write(put),
+  'is throttled': () => response(400, { __type: 'ThrottlingException' }),
+  'is late': (put: PutItemInput) => void waiting.set('the late write', { put, respond: () => {} }),
+};
+type Outcome = keyof typeof OUTCOMES;
+type Choose = <T>(options: T[]) => T;
+
+/** Sends a plant from each client, until no write waits. Returns the status or the error of each response. */
+async function create(names: string[], outcomes: Outcome[], choose: Choose): Promise<number[]> {
+  const responses = clients.map((send, index) =>
+    send({ body: { id: 1n, name: String(names[index]) } }, contextWith()).then(
+      ({ statusCode }) => statusCode,
+      ({ error = 500 }) => error,
+    ),
+  );
+  for (let possible = outcomes; ; ) {
+    // Lets the clients go on until they wait for responses.
+    await new Promise(process.nextTick);
+    if (waiting.size === 0) return await Promise.all(responses);
+    const [client, { put, respond }] = choose([...waiting]);
+    const outcome = client === 'the late write' ? 'succeeds' : choose(possible);
+    waiting.delete(client);
+    respond(OUTCOMES[outcome](put));
+    history.push(`${client} ${outcome}`);
+    // At most one write is late.
+    if (outcome === 'is late') possible = outcomes.filter((other) => other !== 'is late');
+  }
+}
+
+/** Calls `run` with each list of choices that it can make, but at most `max` of them. Returns the number of lists. */
+async function tryAll(max: number, run: (choose: Choose) => Promise<void>): Promise<number> {
+  const lists: number[][] = [[]];
+  for (const list of lists) {
+    if (lists.length > max) break;
+    let depth = 0;
+    await run(<T>(options: T[]) => {
+      // At its end, a list goes on with the first option. Each other option begins a list of its own.
+      if (depth === list.length) {
+        lists.push(...options.slice(1).map((_, index) => [...list, index + 1]));
+        list.push(0);
+      }
+      depth += 1;
+      return options[Number(list[depth - 1])] as T;
+    });
+  }
+  return lists.length;
+}
+
+const FAULTS: Outcome[] = ['succeeds', 'is lost', 'loses its response', 'is throttled'];
+const LATE: Outcome[] = ['succeeds', 'is lost', 'is late'];
+
+test.each<[number, string[], Outcome[]]>([
+  [28_442, ['Aloe', 'Aloe'], FAULTS],
+  [28_442, ['Aloe', 'Fern'], FAULTS],
+  [2346, ['Aloe', 'Aloe'], LATE],
+  [2346, ['Aloe', 'Fern'], LATE],
+])('in all %i schedules of %j in which a write %j, the responses are right', async (count, names, outcomes) => {
+  const right = () =>
+    names.map((name) => stored && (isDeepStrictEqual(stored, { id: { N: '1' }, name: { S: name } }) ? 200 : 409));
+  const tried = await tryAll(count, async (choose) => {
+    [stored, history] = [undefined, []];
+    const responses = await create(names, outcomes, choose);
+    const allowed = right().map((status) => [status, 429, 503]);
+    const repeated = await create(names, ['succeeds'], <T>([first]: T[]) => first as T);
+    const areRight = responses.every((response, index) => allowed[index]?.includes(response));
+    if (!areRight || !isDeepStrictEqual(repeated, right()))
+      expect.fail(`${history.join(', ')}: the responses were ${responses}, and then ${repeated}.`);
+  });
+  expect(tried, 'schedules').toBe(count);
+});
