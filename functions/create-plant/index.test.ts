@@ -30,6 +30,14 @@ async function responseTo(event: unknown) {
 }
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
+test('takes the last of two ids and names, in any notation, and ignores other members', async () => {
+  await engine.clear(engine.plantsTable);
+  const overruled = '"id":"overruled","x":[{}],"name":7,"constructor":2';
+  const body = `\n{${overruled},"n\\u0061me":"\\u0000\\ud83c\\udf31" ,\t"id": -70.0e-1}`;
+  expect(await responseToBody(body)).toEqual({ name: '\0🌱' });
+  expect(await engine.stored(-7n)).toEqual({ id: '-7', name: '\0🌱' });
+});
+
 test('responds with error 401 to a request without a token, and logs a line, which an alarm counts', async () => {
   expect(await responseTo(eventWith({ headers: {} }))).toHaveProperty('error', 401);
   const lines = log.map((line) => JSON.parse(line));
@@ -75,14 +83,6 @@ test('init and the first request use one connection to the database', async () =
   await handler(eventWith(), contextWith());
   unsubscribe('net.client.socket', connected);
   expect(connected).toHaveBeenCalledOnce();
-});
-
-test('takes the last of two ids and names, in any notation, and ignores other members', async () => {
-  await engine.clear(engine.plantsTable);
-  const overruled = '"id":"overruled","x":[{}],"name":7,"constructor":2';
-  const body = `\n{${overruled},"n\\u0061me":"\\u0000\\ud83c\\udf31" ,\t"id": -70.0e-1}`;
-  expect(await responseToBody(body)).toEqual({ name: '\0🌱' });
-  expect(await engine.stored(-7n)).toEqual({ id: '-7', name: '\0🌱' });
 });
 
 // The number of random inputs for each property.

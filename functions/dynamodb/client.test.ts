@@ -1,14 +1,17 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { type ClientRequest, createServer, type RequestListener } from 'node:http';
+import { type ClientRequest, createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { startIssuer } from '../../test/support/issuer.ts';
 import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { signatureProblem } from '../../test/support/signature.ts';
 import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 import { Connection } from './connection.ts';
+
+vi.mock('node:timers/promises', { spy: true });
 
 Object.assign(process.env, {
   AWS_REGION: 'eu-west-1',
@@ -17,11 +20,10 @@ Object.assign(process.env, {
   AWS_SESSION_TOKEN: 'the-session',
 });
 
-/** The host to which each request of this process was sent. On a busy machine, a request can end before it arrives. */
-const sentTo: unknown[] = [];
-subscribe('http.client.request.start', (message) => {
-  sentTo.push((message as { request: ClientRequest }).request.getHeader('host'));
-});
+/** The requests that this process has sent. On a busy machine, a request can end before it arrives. */
+const sent: ClientRequest[] = [];
+subscribe('http.client.request.start', (message) => void sent.push((message as { request: ClientRequest }).request));
+const countSent = (host: string) => sent.filter((request) => request.getHeader('host') === host).length;
 
 /** Longer than any response takes on a busy machine. */
 const LONG_MS = 20 * ATTEMPT_SILENCE_MS;
@@ -40,7 +42,7 @@ const READ = { TableName: 'Plants', Key: KEY };
 async function readFrom(listener: RequestListener, { silenceMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
   const { host, dynamoDb } = await startDatabase(listener, silenceMs);
   const result = await dynamoDb.call('GetItem', READ, KEY, timeoutMs).catch((thrown: Error) => thrown);
-  return { result, attempts: sentTo.filter((sent) => sent === host).length };
+  return { result, attempts: countSent(host) };
 }
 
 const respond =
@@ -60,34 +62,19 @@ const failedCondition = (more?: object) => failure(400, 'ConditionalCheckFailedE
 
 const stallInBody: RequestListener = (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{');
 
-test('sends a signed request, and signs each attempt', async () => {
+test('signs each attempt, with the session token', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
   onTestFinished(() => void vi.useRealTimers());
-  const requests: object[] = [];
-  const problems: unknown[] = [];
-  const { dynamoDb } = await startDatabase(async (request, response) => {
+  const received: unknown[] = [];
+  await readFrom(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
-    const bytes = await buffer(request);
-    problems.push(signatureProblem({ method, path, headers, bytes }));
-    requests.push({ method, path, headers, body: JSON.parse(String(bytes)) });
+    const problem = signatureProblem({ method, path, headers, bytes: await buffer(request) });
+    received.push([headers['x-amz-date'], headers['x-amz-security-token'], problem]);
     // Lambda can freeze the environment between two attempts.
     vi.setSystemTime(new Date('2026-01-02T00:00:00Z'));
-    (requests.length === 1 ? failure(500, 'InternalServerError') : success)(request, response);
+    (received.length === 1 ? failure(500, 'InternalServerError') : success)(request, response);
   });
-  await dynamoDb.call('GetItem', READ, KEY, LONG_MS);
-  for (const problem of problems) expect(problem).toBeUndefined();
-  const sentOn = (day: string) => ({
-    method: 'POST',
-    path: '/',
-    headers: {
-      'content-type': 'application/x-amz-json-1.0',
-      'x-amz-date': `${day}T000000Z`,
-      'x-amz-security-token': 'the-session',
-      'x-amz-target': 'DynamoDB_20120810.GetItem',
-    },
-    body: { ...READ, ReturnConsumedCapacity: 'TOTAL' },
-  });
-  expect(requests).toMatchObject([sentOn('20260101'), sentOn('20260102')]);
+  expect(received).toEqual(['20260101T000000Z', '20260102T000000Z'].map((date) => [date, 'the-session', undefined]));
 });
 
 test.concurrent.each([
@@ -101,21 +88,23 @@ test.concurrent.each([
   expect(await readFrom(failure(400, name))).toMatchObject({ result, attempts: 3 });
 });
 
-test.concurrent('waits for a random time after throttling, but not longer than the call may take', async () => {
-  const { dynamoDb } = await startDatabase(THROTTLED);
-  // A call waits for up to 1.5 s in total. It may take from 0.2 to 7.8 s, because a busy machine needs more time.
-  const calls = Array.from({ length: 40 }, async (_, index) => {
-    const start = performance.now();
-    const thrown = await dynamoDb.call('GetItem', READ, KEY, 200 + 5 * index ** 2).catch((error) => error);
-    return { result: `${thrown.error} ${thrown.cause?.name}`, ms: performance.now() - start };
-  });
-  const results = await Promise.all(calls);
-  const { '429 ThrottlingException': throttled = [], ...late } = Object.groupBy(results, ({ result }) => result);
-  expect(Object.keys(late)).toContain('504 ThrottlingException');
-  // If there was no response in this time, the cause is an AbortError.
-  expect(Object.keys(late).filter((result) => !result.startsWith('504 '))).toEqual([]);
-  const durations = throttled.map(({ ms }) => ms);
-  expect(Math.max(...durations) - Math.min(...durations)).toBeGreaterThan(300);
+test.each([
+  [THROTTLED, [250, 500]],
+  [failure(500, 'InternalServerError'), [25, 50]],
+])('waits for a random time, then for twice as long, and throws 504 if the time is up', async (listener, waits) => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(signal);
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const timeIsUp = async () => {
+    controller.abort();
+    signal.throwIfAborted();
+  };
+  const wait = vi.mocked(sleep).mockReset().mockResolvedValueOnce(undefined).mockImplementationOnce(timeIsUp);
+  // The cause is the last error of DynamoDB, not that the time is up.
+  expect((await readFrom(listener)).result).toMatchObject({ error: 504, cause: { message: 'said' } });
+  expect(wait.mock.calls).toEqual(waits.map((ms) => [ms, undefined, { signal }]));
 });
 
 test.concurrent.each([
@@ -162,6 +151,20 @@ test.concurrent.each<[string, RequestListener]>([
   expect(await readFrom(listener, { silenceMs: 500 })).toMatchObject({ result, attempts: 3 });
 });
 
+test('throws 503 if the certificate of the database is for another host', async () => {
+  const { url, respondWith, close } = await startIssuer();
+  onTestFinished(close);
+  respondWith(success);
+  const read = (endpoint: string) => {
+    process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
+    return new DynamoDb(new Connection(LONG_MS)).call('GetItem', READ, KEY, LONG_MS);
+  };
+  // The certificate is for 127.0.0.1.
+  await read(url);
+  const error = { error: 503, cause: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' } };
+  await expect(read(url.replace('127.0.0.1', 'localhost'))).rejects.toMatchObject(error);
+});
+
 test.concurrent('reads a response of 2.46 MB, the longest item', async () => {
   const longest = respond(200, `${SUCCESS}${' '.repeat(2_460_000)}`);
   expect(await readFrom(longest)).toEqual({ attempts: 1, result: undefined });
@@ -179,48 +182,43 @@ test('sends 300 parallel calls at once; if their connections are dead, tries one
   await Promise.all(Array.from({ length: 300 }, () => dynamoDb.call('GetItem', READ, KEY, LONG_MS)));
   for (const _ of [1, 2]) await dynamoDb.call('GetItem', READ, KEY, LONG_MS);
   expect(connections.size, 'connections').toBe(300 + 1);
-  expect(sentTo.filter((sent) => sent === host)).toHaveLength(300 + 2 + 1);
+  expect(countSent(host), 'requests').toBe(300 + 2 + 1);
 });
 
-test('reuses the connection for the next call, and leaves no timer that keeps the process running', async () => {
+test('leaves no timer that keeps the process running', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-  const ports = new Set<number | undefined>();
-  const { dynamoDb } = await startDatabase((request, response) => {
-    ports.add(request.socket.remotePort);
-    success(request, response);
-  });
   const before = timers();
-  for (let call = 0; call < 3; call += 1) await dynamoDb.call('GetItem', READ, KEY, LONG_MS);
-  expect(ports.size, 'connections').toBe(1);
-  expect(timers(), 'timers').toBeLessThanOrEqual(before);
+  await readFrom(success);
+  expect(timers()).toBeLessThanOrEqual(before);
 });
 
-test.concurrent('reads a response that arrives slowly, in parts of a character, while it is not silent', async () => {
+test('reads a response that arrives slowly, in parts of a character, while it is not silent', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const item = { ...KEY, name: { S: '🌱'.repeat(9) } };
   const body = Buffer.from(JSON.stringify({ ...JSON.parse(SUCCESS), Item: item }));
   const sendSlowly: RequestListener = async (_, response) => {
+    vi.advanceTimersByTime(LONG_MS - 1);
+    response.flushHeaders();
+    const received = await new Promise<IncomingMessage>((resolve) => sent.at(-1)?.once('response', resolve));
     for (let start = 0; start < body.length; start += 9) {
+      vi.advanceTimersByTime(LONG_MS - 1);
       response.write(body.subarray(start, start + 9));
-      await sleep(100);
+      await new Promise((resolve) => received.once('data', resolve));
     }
     response.end();
   };
-  expect(await readFrom(sendSlowly, { silenceMs: 1000 })).toEqual({ attempts: 1, result: item });
+  expect(await readFrom(sendSlowly)).toEqual({ attempts: 1, result: item });
 });
 
-test('does not take the response to another request for its own, and closes that connection', async () => {
-  // The first three connections are one response behind: the first response on each is that to a read of a token.
-  const connections: Socket[] = [];
+test('closes a connection on which the response to another request arrives', async () => {
+  const connections = new Set<Socket>();
   const { dynamoDb } = await startDatabase((request, response) => {
-    const isFirst = !connections.includes(request.socket);
-    if (isFirst) connections.push(request.socket);
-    const isOfOther = isFirst && connections.length <= 3;
-    response.end(isOfOther ? '{"ConsumedCapacity":{"TableName":"AccessTokens"}}' : SUCCESS);
+    connections.add(request.socket);
+    response.end('{"ConsumedCapacity":{"TableName":"AccessTokens"}}');
   });
-  const write = () => dynamoDb.call('PutItem', { TableName: 'Plants', Item: KEY }, KEY, LONG_MS);
-  await expect(write()).rejects.toMatchObject({ error: 503 });
-  await write();
-  expect(connections.length, 'connections').toBe(4);
+  for (const _ of [1, 2]) await dynamoDb.call('GetItem', READ, KEY, LONG_MS).catch(() => {});
+  expect(connections.size, 'connections').toBe(2 * 3);
 });
 
 test('throws if an environment variable is missing or empty', () => {
@@ -229,7 +227,7 @@ test('throws if an environment variable is missing or empty', () => {
   expect(() => new DynamoDb()).toThrow('The environment variable AWS_REGION is missing or empty; the stack or Lambda');
 });
 
-test.each([300, 0, -100])('throws 504 if a complete response takes longer than %i ms', async (timeoutMs) => {
+test.each([300, -100])('throws 504 if a complete response takes longer than %i ms', async (timeoutMs) => {
   for (const listener of [() => {}, stallInBody]) {
     const result = { error: 504, message: 'The database took too long to respond. Try again.' };
     expect(await readFrom(listener, { timeoutMs })).toMatchObject({ result });

@@ -73,12 +73,12 @@ export class Connection {
           text += part;
           if (text.length > MAX_RESPONSE_LENGTH) fail(`The response has more than ${MAX_RESPONSE_LENGTH} characters.`);
         });
-        response.on('end', () => resolve({ status, text, socket })).on('error', reject);
+        response.on('end', () => resolve({ status, text, socket }));
       });
-      // A response with the status 101 closes the connection without another event.
+      // After half a response, or one with the status 101, the request has no other event.
       request.on('close', () => {
         clearTimeout(timer);
-        reject(new Error('The connection was closed without a response.'));
+        reject(new Error('The connection was closed without a complete response.'));
       });
       request.on('error', reject).end(body);
     });
