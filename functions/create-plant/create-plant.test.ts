@@ -29,6 +29,8 @@ test.each([
   const id = freeId();
   for (const _ of [1, 2]) expect(contractBody(await create({ id, ...plant }))).toEqual(plant);
   for (const other of others) await expect(create({ id, ...other })).rejects.toMatchObject({ error: 409 });
+  expect(await engine.stored(id)).toEqual({ id: String(id), ...plant });
+});
 
 test('stores who created a plant, and when, which a repetition does not change', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 1_800_000_000_999 });
@@ -40,8 +42,6 @@ test('stores who created a plant, and when, which a repetition does not change',
   const items = await engine.items(engine.plantsTable);
   const creation = { createdAt: { N: '1800000000' }, createdBy: { S: 'first' } };
   expect(items.find((item) => item['id']?.N === String(id))).toMatchObject(creation);
-});
-  expect(await engine.stored(id)).toEqual({ id: String(id), ...plant });
 });
 
 test.each([
