@@ -35,8 +35,10 @@ export function addFunction(
     depsLockFilePath: join(projectRoot, 'package-lock.json'),
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
+    // With less memory, a cold start takes several times longer. With more, it still waits for DynamoDB.
     memorySize: 512,
     timeout: Duration.millis(FUNCTION_TIMEOUT_MS),
+    // Without a log level: one above INFO would drop the lines that metrics count.
     loggingFormat: LoggingFormat.JSON,
     logGroup,
     role,

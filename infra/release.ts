@@ -51,6 +51,7 @@ export class Release extends Construct {
     });
     const deploymentGroup = new LambdaDeploymentGroup(this, 'Deployments', {
       alias: this.liveAlias,
+      // Ten minutes, because metrics arrive some minutes late.
       deploymentConfig: ephemeral
         ? LambdaDeploymentConfig.ALL_AT_ONCE
         : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,

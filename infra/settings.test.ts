@@ -9,12 +9,6 @@ const STAGES: Record<string, Settings> = {
   trial: {},
 };
 
-// The compiler rejects a setting that does not exist, and half of a domain.
-// @ts-expect-error
-({ alarmMail: 'ops@example.com' }) satisfies Settings;
-// @ts-expect-error
-({ domain: { name: 'plants.example.com' } }) satisfies Settings;
-
 const read = (context: Record<string, unknown>) => readSettings(new App({ context }), STAGES);
 
 test('without -c, the settings are those of production, with the defaults', () => {

@@ -1,109 +1,81 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import {
-  allPropertiesOf,
-  EVERYTHING,
-  idOf,
-  namedValues,
-  propertiesOf,
-  templateWith,
-} from '../../test/support/stack.ts';
+import { EVERYTHING, templateWith } from '../../test/support/stack.ts';
 
-const template = templateWith();
+const production = templateWith();
 const everything = templateWith(EVERYTHING);
-const topic = idOf(template, 'AWS::SNS::Topic');
-const functionId = idOf(template, 'AWS::Lambda::Function');
-const Dimensions = namedValues({ FunctionName: functionId, Resource: `${functionId}:live` });
-const ofAlias = { Namespace: 'AWS/Lambda', Statistic: 'Sum', Period: 60, Dimensions };
-const ofApi = { Namespace: 'AWS/ApiGateway', Dimensions: namedValues({ ApiName: 'PlantStore' }) };
-const ofStack = { Namespace: 'PlantStore' };
-const count = { ...ofApi, MetricName: 'Count', Statistic: 'SampleCount', Period: 60 };
-const unauthorized = { ...ofStack, MetricName: 'Unauthorized', Statistic: 'Sum', Period: 300, EvaluationPeriods: 1 };
-const result = (Expression: string) => ({ Id: 'expr_1', Expression, ReturnData: true });
-const input = (Id: string, Stat: string, Metric: object) => {
-  return { Id, MetricStat: { Metric, Period: 60, Stat }, ReturnData: false };
-};
-// With missing data, an alarm evaluates older periods, so an expression replaces missing values with 0.
-const withZeros = (MetricName: string) => {
-  return { Metrics: [result('FILL(count, 0)'), input('count', 'Sum', { ...ofStack, MetricName })] };
-};
-// The percentage of requests of more than 2 s, from three such requests in a minute on.
-const slowRequests = [
-  { ...result('IF(FILL(slow, 0) >= 3, 100 * FILL(slow, 0) / FILL(requests, 1), 0)'), Label: 'Slow requests, %' },
-  input('slow', 'TC(2000:)', { ...ofApi, MetricName: 'Latency' }),
-  input('requests', 'SampleCount', { ...ofApi, MetricName: 'Latency' }),
-];
+const ALARM = 'AWS::CloudWatch::Alarm';
+const topic = production.refTo('AWS::SNS::Topic');
 
-test.each([
-  ['Faults', 2, withZeros('Faults')],
-  ['Crashes', 1, { ...ofAlias, MetricName: 'Errors' }],
-  ['FunctionThrottles', 2, { ...ofAlias, MetricName: 'Throttles' }],
-  ['Throttled', 3, { ...withZeros('Throttled'), Threshold: 10 }],
-  ['Latency', 3, { Metrics: slowRequests }],
-  ['Unauthorized', 1, { ...unauthorized, Threshold: 100 }],
-  ['Flood', 5, { ...count, Threshold: 6000, ComparisonOperator: 'GreaterThanThreshold' }],
-])('the alarm %s notifies the topic after %i bad periods, and says what to do first', (name, periods, alarm) => {
-  expect(propertiesOf(template, 'AWS::CloudWatch::Alarm', `Alarms${name}`)).toEqual({
-    AlarmName: `PlantStore-${name}`,
-    AlarmDescription: expect.stringMatching(/^[A-Z].*\. First: .* More: docs\/operations\.md\.$/),
-    ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-    DatapointsToAlarm: periods,
-    EvaluationPeriods: 5,
-    Threshold: 1,
-    TreatMissingData: 'notBreaching',
-    AlarmActions: [topic],
-    OKActions: [topic],
-    ...alarm,
-  });
-  const { AlarmDescription } = propertiesOf(everything, 'AWS::CloudWatch::Alarm', `Alarms${name}`);
-  expect(AlarmDescription).toMatch(new RegExp(` More: https://example.com/operations.md#${name.toLowerCase()}$`));
+test('each alarm but those of a version notifies the topic, and none rings without data', () => {
+  for (const { AlarmName, AlarmActions, OKActions, TreatMissingData } of production.allPropertiesOf(ALARM)) {
+    const actions = AlarmName.includes('-Version') ? undefined : [topic];
+    expect([AlarmActions, OKActions, TreatMissingData], AlarmName).toEqual([actions, actions, 'notBreaching']);
+  }
 });
 
-test('a release that fails or is stopped is published to the topic, with a link to the runbook', () => {
-  const { Description: _, ...rule } = propertiesOf(everything, 'AWS::Events::Rule');
-  const application = [idOf(everything, 'AWS::CodeDeploy::Application', 'Release')];
-  // "Monitoring deployments with Amazon CloudWatch Events".
-  const EventPattern = {
-    source: ['aws.codedeploy'],
-    'detail-type': ['CodeDeploy Deployment State-change Notification'],
-    detail: { application, state: ['FAILURE', 'STOP'] },
-  };
-  const InputPathsMap = { 'detail-state': '$.detail.state', 'detail-deploymentId': '$.detail.deploymentId' };
-  const InputTemplate =
-    '"A release of PlantStore ended with <detail-state>. First: open CodeDeploy > Deployments > <detail-deploymentId>. More: https://example.com/operations.md#when-a-release-fails"';
-  const Targets = [{ Id: 'Target0', Arn: topic, InputTransformer: { InputPathsMap, InputTemplate } }];
-  expect(rule).toEqual({ State: 'ENABLED', EventPattern, Targets });
+test.each(['Faults', 'Throttled', 'Latency'])('the alarm %s takes missing data as 0, not as older minutes', (name) => {
+  const [{ Expression }, ...inputs] = production.propertiesOf(ALARM, `Alarms${name}`).Metrics;
+  const unfilled = Expression.replaceAll(/FILL\(\w+, [01]\)/g, '');
+  for (const { Id } of inputs) expect(unfilled).not.toContain(Id);
+});
+
+test('the alarm Flood rings above the limit of the stage', () => {
+  const alarm = everything.propertiesOf(ALARM, 'AlarmsFlood');
+  expect(alarm).toMatchObject({ Period: 60, Threshold: 60 * 500, ComparisonOperator: 'GreaterThanThreshold' });
+});
+
+test('the alarms use each metric that a filter counts, and no other metric of the stack', () => {
+  const filters = production.allPropertiesOf('AWS::Logs::MetricFilter');
+  const counted = filters.flatMap(({ MetricTransformations }) => MetricTransformations);
+  const alarms = production.allPropertiesOf(ALARM);
+  const inputs = alarms.flatMap(({ Metrics = [] }) => Metrics).map(({ MetricStat }) => MetricStat?.Metric ?? {});
+  const used = [...alarms, ...inputs].filter(({ Namespace }) => Namespace === 'PlantStore');
+  expect(new Set(used.map(({ MetricName }) => MetricName))).toEqual(
+    new Set(counted.map(({ MetricName }) => MetricName)),
+  );
+  // Without dimensions, so that CloudWatch adds up both logs.
+  for (const metric of [...counted, ...used]) expect(metric).not.toHaveProperty('Dimensions');
+});
+
+test('each email leads to a section of docs/operations.md, and each query that an alarm names is saved', () => {
+  const headings = readFileSync('docs/operations.md', 'utf8').matchAll(/^#+ (.+)$/gm);
+  const sections = [...headings].map(([, heading = '']) => heading.toLowerCase().replaceAll(' ', '-'));
+  const queries = everything.allPropertiesOf('AWS::Logs::QueryDefinition').map(({ Name }) => Name);
+  const [{ InputTransformer }] = everything.propertiesOf('AWS::Events::Rule').Targets;
+  const emails = [InputTransformer.InputTemplate];
+  for (const { AlarmActions, AlarmDescription } of everything.allPropertiesOf(ALARM)) {
+    if (AlarmActions) emails.push(AlarmDescription);
+    const [, query] = / saved query "(.+?)"/.exec(AlarmDescription) ?? [];
+    if (query !== undefined) expect(queries).toContain(`PlantStore/${query}`);
+  }
+  const links = emails.map((email) => /https:\/\/example\.com\/operations\.md#([\w-]+)/.exec(email)?.[1]);
+  expect(sections).toEqual(expect.arrayContaining(links));
+});
+
+test('the topic gets each release of this stack that fails or is stopped', () => {
+  const application = [production.refTo('AWS::CodeDeploy::Application')];
+  const { EventPattern, Targets } = production.propertiesOf('AWS::Events::Rule');
+  expect(EventPattern.detail).toEqual({ application, state: ['FAILURE', 'STOP'] });
+  expect(Targets).toMatchObject([{ Arn: topic }]);
 });
 
 test('only CloudWatch and EventBridge can use the topic and its key, and only with TLS', () => {
-  const Condition = { StringEquals: { 'aws:SourceAccount': 'AWS::AccountId' } };
+  const Condition = { StringEquals: { 'aws:SourceAccount': `\${AWS::AccountId}` } };
   const [cloudWatch, events] = ['cloudwatch', 'events'].map((name) => ({ Service: `${name}.amazonaws.com` }));
   const use = { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey*'], Resource: '*' };
-  const Statement = [
+  expect(production.propertiesOf('AWS::KMS::Key').KeyPolicy.Statement).toEqual([
     // The account's IAM policies say who manages the key.
-    { ...use, Action: 'kms:*', Principal: { AWS: 'arn:AWS::Partition:iam::AWS::AccountId:root' } },
+    { ...use, Action: 'kms:*', Principal: { AWS: `arn:\${AWS::Partition}:iam::\${AWS::AccountId}:root` } },
     { ...use, Principal: cloudWatch, Condition },
     { ...use, Principal: events },
-  ];
-  const { Description: _, ...key } = propertiesOf(template, 'AWS::KMS::Key');
-  expect(key).toEqual({ EnableKeyRotation: true, KeyPolicy: { Version: '2012-10-17', Statement } });
-  const KmsMasterKeyId = `${idOf(template, 'AWS::KMS::Key')}.Arn`;
-  expect(propertiesOf(template, 'AWS::SNS::Topic')).toEqual({ KmsMasterKeyId });
+  ]);
+  const key = `\${${production.idOf('AWS::KMS::Key')}.Arn}`;
+  expect(production.propertiesOf('AWS::SNS::Topic')).toEqual({ KmsMasterKeyId: key });
   const publish = { Effect: 'Allow', Action: 'sns:Publish', Resource: topic, Sid: expect.anything() };
-  expect(propertiesOf(template, 'AWS::SNS::TopicPolicy').PolicyDocument.Statement).toEqual([
+  expect(production.propertiesOf('AWS::SNS::TopicPolicy').PolicyDocument.Statement).toEqual([
     { ...publish, Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
     { ...publish, Principal: cloudWatch, Condition },
     { ...publish, Principal: events },
   ]);
-});
-
-test('each query that an alarm names is saved', () => {
-  const names = JSON.stringify(template).matchAll(/saved query \\+"(.*?)\\+"/g);
-  const saved = Object.values(allPropertiesOf(template, 'AWS::Logs::QueryDefinition')).map(({ Name }) => Name);
-  for (const [, name] of names) expect(saved).toContain(`PlantStore/${name}`);
-});
-
-test('the topic sends the alarms to the stage’s email address', () => {
-  template.resourceCountIs('AWS::SNS::Subscription', 0);
-  const subscription = { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: topic };
-  expect(propertiesOf(everything, 'AWS::SNS::Subscription')).toEqual(subscription);
 });

@@ -1,36 +1,111 @@
-import { expect, test } from 'vitest';
-import { allPropertiesOf, conditionsOf, idOf, templateWith } from '../../test/support/stack.ts';
+import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { afterEach, expect, test, vi } from 'vitest';
+import { UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
+import { closedAtEnd } from '../../test/support/closed-at-end.ts';
+import { type Plan, startFailureProxy } from '../../test/support/dynamodb-proxy.ts';
+import { startEngine } from '../../test/support/engine.ts';
+import { contextWith, eventWith, importHandler } from '../../test/support/event.ts';
+import { newKey, signed, startIssuer } from '../../test/support/issuer.ts';
+import { templateWith } from '../../test/support/stack.ts';
 
-const template = templateWith();
+/* Which metrics count a fault: the patterns of the stack are applied to what the function logs. */
 
-/** Returns the conditions of each metric of a log. */
-function metricsOf(logGroup: string) {
-  const filters = Object.values(allPropertiesOf(template, 'AWS::Logs::MetricFilter'));
-  const ofLog = filters.filter(({ LogGroupName }) => LogGroupName.startsWith(logGroup));
-  return Object.fromEntries(
-    ofLog.map(({ FilterPattern, MetricTransformations: [{ MetricName, ...metric }, ...others] }) => {
-      // Without dimensions, so that CloudWatch adds up both logs.
-      expect([metric, ...others]).toEqual([{ MetricNamespace: 'PlantStore', MetricValue: '1', DefaultValue: 0 }]);
-      return [MetricName, conditionsOf(FilterPattern.replace(/^{ (.*) }$/, '$1'))];
-    }),
-  );
-}
-
-test('the metrics count the errors of the function from its log', () => {
-  const version = `${idOf(template, 'AWS::Lambda::Version')}.Version`;
-  expect(metricsOf('Function')).toEqual({
-    Faults: conditionsOf('$.message.error >= 500'),
-    Throttled: conditionsOf('$.message.error = 429'),
-    Unauthorized: conditionsOf('$.message.error = 401'),
-    // Only error 500 rolls back a release: a rollback does not repair the database, which causes 429, 503 and 504.
-    [`InternalErrors-${version}`]: conditionsOf(`$.message.error = 500 && $.message.version = "${version}"`),
-  });
+const engine = closedAtEnd(await startEngine());
+const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
+/** It responds with status 404. */
+const issuer = closedAtEnd(await startIssuer());
+const lines: unknown[] = [];
+for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation((line) => lines.push(line));
+// Without a wait between two attempts.
+vi.spyOn(Math, 'random').mockReturnValue(0);
+afterEach(() => {
+  vi.unstubAllEnvs();
+  proxy.plan();
+  lines.length = 0;
 });
 
-test('the metrics count the errors of API Gateway from the access log', () => {
-  const anyOf = (...types: string[]) => conditionsOf(types.map((type) => `$.gatewayResponse = "${type}"`).join(' || '));
-  expect(metricsOf('Api')).toEqual({
-    Faults: anyOf('API_CONFIGURATION_ERROR', 'DEFAULT_5XX', 'INTEGRATION_FAILURE', 'INTEGRATION_TIMEOUT'),
-    Throttled: anyOf('THROTTLED', 'WAF_FILTERED'),
+const template = templateWith();
+const { LogGroup, ...logFormat } = template.propertiesOf('AWS::Lambda::Function').LoggingConfig;
+// A deployment creates the version. Here it is that of `contextWith`.
+const filtersText = JSON.stringify(template.allPropertiesOf('AWS::Logs::MetricFilter'));
+const filters: ReturnType<typeof template.allPropertiesOf> = JSON.parse(
+  filtersText.replaceAll(/\${FunctionCurrentVersion\w+\.Version}/g, '7'),
+);
+
+/** Evaluates a condition, such as `$.message.error >= 500`, or `$.a = "text"` without the wildcard `*`. */
+function isMet(condition: string, event: object): boolean {
+  const [, path, operator, operand = ''] = /^\$\.([\w.]+) (=|>=) ("[^"*]+"|\d+)$/.exec(condition) ?? [];
+  if (path === undefined) throw new Error(`This test does not know the condition ${condition}`);
+  const value: unknown = path.split('.').reduce((outer, name) => Object(outer)[name], event);
+  const expected = JSON.parse(operand);
+  return operator === '=' ? value === expected : typeof value === 'number' && value >= expected;
+}
+
+/** Returns the metrics that count an event of a log ("Using filter patterns to match terms in JSON log events"). */
+function metricsOf(log: string, event: object): string[] {
+  const counting = filters.filter(({ LogGroupName, FilterPattern }) => {
+    const [, pattern = ''] = /^{ (.+) }$/.exec(FilterPattern) ?? [];
+    // `&&` takes precedence.
+    const parts = pattern.split(' || ').map((part) => part.split(' && '));
+    return log.endsWith(LogGroupName) && parts.some((part) => part.every((condition) => isMet(condition, event)));
+  });
+  return counting.map(({ MetricTransformations: [{ MetricName }] }) => MetricName).sort();
+}
+
+interface Fault extends Partial<APIGatewayProxyEvent> {
+  plan?: Plan;
+  remainingMs?: number;
+  variables?: Record<string, string>;
+}
+const fails = (call: string, failure: Plan['failure']): Fault => {
+  return { plan: { call, failure, applied: false, times: Number.POSITIVE_INFINITY } };
+};
+const READ = `GetItem ${engine.accessTokensTable}`;
+const WRITE = `PutItem ${engine.plantsTable}`;
+const withToken = (token: string): Fault => ({ headers: { Authorization: `Bearer ${token}` } });
+const jwt = signed(newKey(), { iss: issuer.url, aud: 'plants', sub: 'a', exp: 2 ** 33 }, { typ: 'at+jwt' });
+const withProvider = { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants' };
+
+test.each<[string, number | undefined, string[], Fault]>([
+  ['nothing fails', undefined, [], {}],
+  ['the plant is invalid', 400, [], { body: '{}' }],
+  ['the token is unknown', 401, ['Unauthorized'], withToken(UNKNOWN_TOKEN)],
+  ['the database throttles', 429, ['Throttled'], fails(WRITE, 'throttles')],
+  ['a table is missing', 500, ['Faults', 'InternalErrors-7'], { variables: { PLANTS_TABLE_NAME: 'Missing' } }],
+  ['the database is down', 503, ['Faults'], fails(READ, 'responds with 500')],
+  ['the identity provider is down', 503, ['Faults'], { ...withToken(jwt), variables: withProvider }],
+  // The function reserves 4 s.
+  ['the database is slow', 504, ['Faults'], { ...fails(READ, 'hangs'), remainingMs: 4200 }],
+])('if %s, the line with error %s counts in %j', async (_, error, metrics, fault) => {
+  const { plan, remainingMs, variables = {}, ...changes } = fault;
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  const handler = await importHandler(proxy.endpoint);
+  proxy.plan(plan);
+  await handler(eventWith(changes), contextWith(remainingMs));
+  // In this format, and without a log level, Lambda writes each line that the function logs as the member `message`.
+  expect(logFormat).toEqual({ LogFormat: 'JSON' });
+  const [{ message }, ...others] = lines.map((line) => JSON.parse(JSON.stringify({ message: line })));
+  expect([message.error, others]).toEqual([error, []]);
+  expect(metricsOf(LogGroup, { message })).toEqual(metrics);
+  const ofOldVersion = metrics.filter((name) => name !== 'InternalErrors-7');
+  expect(metricsOf(LogGroup, { message: { ...message, version: '6' } })).toEqual(ofOldVersion);
+});
+
+test('of the error responses of API Gateway itself, exactly these types count', () => {
+  const { Format, DestinationArn } = template.propertiesOf('AWS::ApiGateway::Stage').AccessLogSetting;
+  // The field is "-" if the function responded.
+  const types: string[] = ['-', ...Object.values(ResponseType).map(({ responseType }) => responseType)];
+  const counted = types.map((type) => {
+    const metrics = metricsOf(DestinationArn, JSON.parse(Format.replace('$context.error.responseType', type)));
+    return [type, metrics.join()];
+  });
+  expect(Object.fromEntries(counted.filter(([, metrics]) => metrics))).toEqual({
+    API_CONFIGURATION_ERROR: 'Faults',
+    DEFAULT_5XX: 'Faults',
+    INTEGRATION_FAILURE: 'Faults',
+    INTEGRATION_TIMEOUT: 'Faults',
+    THROTTLED: 'Throttled',
+    WAF_FILTERED: 'Throttled',
   });
 });

@@ -9,7 +9,7 @@ import { startEngine } from '../support/engine.ts';
 import { eventWith } from '../support/event.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
-import { bundleWith, propertiesOf, templateWith } from '../support/stack.ts';
+import { bundleWith, templateWith } from '../support/stack.ts';
 import { startRuntime } from './runtime-api.ts';
 
 /* The function of the template on AWS's runtime client for Node.js. */
@@ -20,10 +20,11 @@ const { AWS_REGION = '', AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = 
 
 /** Starts the function of a stack as Lambda does, with these additional environment variables. */
 async function startFunction(settings: Partial<CompleteSettings> = {}, variables: Record<string, string> = {}) {
-  const lambda = propertiesOf(templateWith(settings), 'AWS::Lambda::Function');
+  const lambda = templateWith(settings).propertiesOf('AWS::Lambda::Function');
   const { Environment, Handler, LoggingConfig, MemorySize } = lambda;
   // The logical ids of the tables are their names in the engine.
-  const ofTemplate = { ...Environment.Variables, AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint };
+  const named = JSON.parse(JSON.stringify(Environment.Variables).replaceAll(/\${(\w+)}/g, '$1'));
+  const ofTemplate = { ...named, AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint };
   const { close, invoke, log } = await startRuntime(bundleWith(settings), {
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
     AWS_LAMBDA_LOG_FORMAT: LoggingConfig.LogFormat,

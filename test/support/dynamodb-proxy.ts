@@ -26,10 +26,11 @@ export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: H
 const failures = {
   hangs: () => new Promise<never>(() => {}),
   'responds with 500': () => databaseError(500, 'InternalServerError'),
+  throttles: () => databaseError(400, 'ThrottlingException'),
 };
 
 /** Makes the next calls of one kind fail. */
-interface Plan {
+export interface Plan {
   /** ACTION TABLE, as in `PutItem PlantsTable`. */
   call: string;
   failure: keyof typeof failures;

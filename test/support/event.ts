@@ -6,8 +6,8 @@ import { vi } from 'vitest';
 /** The files of the sample events, by their names without the ending. */
 const files = Object.fromEntries(globSync('events/*.json').map((file) => [basename(file, '.json'), file]));
 
-/** The sample events of `POST /plants`. */
-export const sampleNames = Object.keys(files).filter((name) => name.startsWith('create-plant'));
+/** The names of the sample events. */
+export const sampleNames = Object.keys(files);
 
 export const sampleEvent = (name: string): APIGatewayProxyEvent =>
   JSON.parse(readFileSync(files[name] ?? name, 'utf8'));

@@ -31,60 +31,60 @@ export function stackWith(settings: Partial<CompleteSettings> = {}, bundled: str
   return new PlantStoreStack(app, withDefaults(stage, ofStage, withoutCanary));
 }
 
-const templates = new Map<string, Template>();
+type Section = ReturnType<Template['findResources']>;
 
-/** The stack's template, synthesized once for all tests of a file. */
-export function templateWith(settings: Partial<CompleteSettings> = {}): Template {
+/**
+ * Synthesizes a stack. In the template, `${ID}` and `${ID.ATTRIBUTE}` are references, and joined texts are whole. Its
+ * methods find a resource of a type: the only one, or the only one whose logical id begins with `name`.
+ */
+export function synthesize(stack: PlantStoreStack) {
+  const template: Record<'Resources' | 'Outputs', Section> = JSON.parse(
+    JSON.stringify(Template.fromStack(stack)),
+    (_key, value) => {
+      const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': joined } = Object(value);
+      if (Ref ?? attribute) return `\${${Ref ?? attribute.join('.')}}`;
+      return joined?.[1].join(joined[0]) ?? value;
+    },
+  );
+  const { Resources } = template;
+  function idOf(type: string, name = ''): string {
+    const ids = Object.keys(Resources).filter((id) => Resources[id]?.['Type'] === type && id.startsWith(name));
+    if (ids.length !== 1) throw new Error(`The template must have one ${type} ${name}, but has: ${ids}`);
+    return ids.join();
+  }
+  return {
+    ...template,
+    idOf,
+    refTo: (type: string, name?: string) => `\${${idOf(type, name)}}`,
+    propertiesOf: (type: string, name?: string) => Resources[idOf(type, name)]?.['Properties'],
+    /** Returns the properties of all resources of a type. */
+    allPropertiesOf: (type: string) =>
+      Object.values(Resources).flatMap(({ Type, Properties }) => (Type === type ? [Properties] : [])),
+  };
+}
+
+const templates = new Map<string, ReturnType<typeof synthesize>>();
+
+/** The template of the stack with these settings, synthesized once for all tests of a file. */
+export function templateWith(settings: Partial<CompleteSettings> = {}) {
   const key = JSON.stringify(settings);
-  const template = templates.get(key) ?? Template.fromStack(stackWith(settings));
+  const template = templates.get(key) ?? synthesize(stackWith(settings));
   templates.set(key, template);
   return template;
 }
 
 /** The template of production after a property of the resource at this path has changed. */
-export function withChange(path: string, property: string, value: string): Template {
+export function withChange(path: string, property: string, value: string) {
   const stack = stackWith();
   const resource = stack.node.findAll().find((each) => each.node.path === `PlantStore/${path}/Resource`);
   (resource as CfnResource).addPropertyOverride(property, value);
-  return Template.fromStack(stack);
-}
-
-/** The properties of all resources of a type by their logical ids. A reference is a text, such as `ID` or `ID.Arn`. */
-export function allPropertiesOf(template: Template, type: string) {
-  const resources = Object.entries(plain(template.findResources(type)));
-  return Object.fromEntries(resources.map(([id, { Properties }]) => [id, Properties]));
-}
-
-/** The logical id of the only resource of a type, or of the one whose id begins with `name`. */
-export function idOf(template: Template, type: string, name = ''): string {
-  const ids = Object.keys(template.findResources(type)).filter((id) => id.startsWith(name));
-  if (ids.length !== 1) throw new Error(`The template must have one ${type} ${name}, but has: ${ids}`);
-  return ids.join();
-}
-
-/** The properties of the resource whose id `idOf` returns. */
-export function propertiesOf(template: Template, type: string, name = '') {
-  return allPropertiesOf(template, type)[idOf(template, type, name)];
+  return synthesize(stack);
 }
 
 /** Bundles the function, which takes seconds. Returns the folder of the bundle. */
 export function bundleWith(settings: Partial<CompleteSettings> = {}): string {
   const stack = stackWith(settings, ['**']);
   const assembly = App.of(stack)?.synth().directory ?? '';
-  const { Code } = propertiesOf(Template.fromStack(stack), 'AWS::Lambda::Function');
+  const { Code } = synthesize(stack).propertiesOf('AWS::Lambda::Function');
   return join(assembly, `asset.${Code.S3Key.split('.')[0]}`);
 }
-
-/** A copy of a part of a template in which a Ref is `ID`, a Fn::GetAtt `ID.ATTRIBUTE`, a Fn::Join its joined parts. */
-export function plain<T extends object>(part: T): T {
-  return JSON.parse(JSON.stringify(part), (_key, value) => {
-    const { Ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = Object(value);
-    return Ref ?? attribute?.join('.') ?? join?.[1].join(join[0]) ?? value;
-  });
-}
-
-/** The members of an object as CloudFormation's list of names and values. */
-export const namedValues = (members: object) => Object.entries(members).map(([Name, Value]) => ({ Name, Value }));
-
-/** The conditions of a filter, and the operators between them. Their order does not matter. */
-export const conditionsOf = (filter: string) => new Set(filter.split(/^(filter) | (and|or|&&|\|\|) |[[\],]+/));
