@@ -15,7 +15,8 @@ import { addTables } from './tables.ts';
  * `PlantStore`, that of the stage `dev` is `PlantStore-dev`.
  */
 export class PlantStoreStack extends Stack {
-  constructor(app: App, settings: CompleteSettings) {
+  /** @param commit the output `Commit`. Default: there is none */
+  constructor(app: App, settings: CompleteSettings, commit?: string) {
     const { ephemeral, stage } = settings;
     const name = stage === PRODUCTION ? 'PlantStore' : `PlantStore-${stage}`;
     const terminationProtection = stage === PRODUCTION && !ephemeral;
@@ -39,6 +40,7 @@ export class PlantStoreStack extends Stack {
     new CfnOutput(this, 'PlantsTableName', { value: tables.plants.tableName });
     new CfnOutput(this, 'AccessTokensTableName', { value: tables.accessTokens.tableName });
     new CfnOutput(this, 'AlarmTopicArn', { value: alarms.topic.topicArn });
+    if (commit !== undefined) new CfnOutput(this, 'Commit', { value: commit });
 
     this.#setRemovalPolicies(ephemeral);
   }

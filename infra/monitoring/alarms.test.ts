@@ -14,7 +14,8 @@ test('each alarm but those of a version notifies the topic, and none rings witho
   }
 });
 
-test.each(['Faults', 'Throttled', 'Latency'])('the alarm %s takes missing data as 0, not as older minutes', (name) => {
+const WITH_ZEROS = ['Faults', 'Crashes', 'FunctionThrottles', 'Throttled', 'Latency'];
+test.each(WITH_ZEROS)('the alarm %s takes missing data as 0, not as older minutes', (name) => {
   const [{ Expression }, ...inputs] = production.propertiesOf(ALARM, `Alarms${name}`).Metrics;
   const unfilled = Expression.replaceAll(/FILL\(\w+, [01]\)/g, '');
   for (const { Id } of inputs) expect(unfilled).not.toContain(Id);

@@ -106,6 +106,5 @@ test('of the error responses of API Gateway itself, exactly these types count', 
     INTEGRATION_FAILURE: 'Faults',
     INTEGRATION_TIMEOUT: 'Faults',
     THROTTLED: 'Throttled',
-    WAF_FILTERED: 'Throttled',
   });
 });

@@ -40,7 +40,8 @@ export function addStackMetrics({ lambda, api }: MonitoredResources): void {
     `$.gatewayResponse = ${GATEWAY_FAULTS.map((type) => `"${type}"`).join(' || $.gatewayResponse = ')}`,
   );
   // API Gateway may write no line for some responses of a large flood ("Monitor REST APIs in API Gateway").
-  add(api.accessLog, 'Throttled', '$.gatewayResponse = "THROTTLED" || $.gatewayResponse = "WAF_FILTERED"');
+  // Not WAF_FILTERED: while an attacker is blocked, its requests would hide that clients are throttled.
+  add(api.accessLog, 'Throttled', '$.gatewayResponse = "THROTTLED"');
 }
 
 /** Returns a metric of the stack, as a sum per minute. */
