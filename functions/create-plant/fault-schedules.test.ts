@@ -15,7 +15,9 @@ import { fromItem } from './plant.ts';
 
 // No wait takes time, and no call runs out of time.
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => {} }));
-vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
+const { signal } = new AbortController();
+AbortSignal.timeout = () => signal;
+const context = contextWith();
 process.env['AWS_ENDPOINT_URL_DYNAMODB'] = 'http://127.0.0.1';
 for (const name of ['REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']) process.env[`AWS_${name}`] = 'x';
 
@@ -63,7 +65,7 @@ type Choose = <T>(options: T[]) => T;
 /** Sends a plant from each client, until no write waits. Returns the status or the error of each response. */
 async function create(names: string[], outcomes: Outcome[], choose: Choose): Promise<number[]> {
   const responses = clients.map((send, index) =>
-    send({ body: { id: 1n, name: String(names[index]) }, tokenName: 'ci' }, contextWith()).then(
+    send({ body: { id: 1n, name: String(names[index]) }, tokenName: 'ci' }, context).then(
       ({ statusCode }) => statusCode,
       ({ error = 500 }) => error,
     ),
