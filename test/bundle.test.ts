@@ -34,6 +34,12 @@ test('contains jose with an identity provider, and no file of infra/data, tools 
   expect(withProvider.match(/^ *\/\/ (infra\/data|tools|test)\/.*$/gm)).toBeNull();
 });
 
+test('contains no package of devDependencies, which npm audit does not check', () => {
+  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const bundled = Object.keys(devDependencies).filter((name) => withProvider.includes(`node_modules/${name}/`));
+  expect(bundled).toEqual([]);
+});
+
 test('does not load undici, node:vm or web streams at init', () => {
   const script = `await import(${JSON.stringify(join(folder, 'index.mjs'))}); console.log(process.moduleLoadList.join('\\n'));`;
   const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], {

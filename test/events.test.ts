@@ -7,7 +7,7 @@ import { startEngine } from './support/engine.ts';
 import { contextWith, eventWith, sampleEvent, sampleNames } from './support/event.ts';
 import { bodyOf, plantWith } from './support/plant.ts';
 
-/* The requests that people send first: the sample events, and the examples of errors in openapi.yaml. */
+/* The requests that people send first: the sample events, and the examples in openapi.yaml. */
 
 closedAtEnd(await startEngine());
 const { handler } = await import('../functions/create-plant/index.ts');
@@ -20,7 +20,7 @@ async function respond(event: object) {
 // Some requests fail because its id is in use.
 beforeAll(async () => void (await handler(sampleEvent('create-plant'), contextWith())));
 
-const { responses } = contract['paths']['/plants'].post;
+const { requestBody, responses } = contract['paths']['/plants'].post;
 const contentOf = (status: string) => responses[status].content['application/json'];
 const example = (name: string): unknown => contentOf('400').examples[name].value;
 const created: unknown = contentOf('200').example;
@@ -35,6 +35,11 @@ const EVENTS: Record<string, unknown> = {
 test.each(sampleNames)('the sample event %s gets the response in openapi.yaml', async (name) => {
   expect(EVENTS[name], 'a response for this event').toBeDefined();
   expect(await respond(sampleEvent(name))).toEqual(EVENTS[name]);
+});
+
+test('the example of a request in openapi.yaml gets the response of the example', async () => {
+  const { example: plant } = requestBody.content['application/json'];
+  expect(await respond({ body: JSON.stringify(plant) })).toEqual(created);
 });
 
 test.each([

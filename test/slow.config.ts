@@ -27,6 +27,7 @@ export default defineConfig({
     ...fast.test,
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     include: [],
     projects: [
       project('local-run', ['test/local-run/*.test.ts']),

@@ -8,8 +8,9 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 /*
- * Runs the workflows and .ci/run with a fake in place of each program, and compares the events: each call of a program,
- * of a workflow, or of an action that is not GitHub's own, and each command for GitHub's log, such as `::error::`.
+ * Runs the workflows and the scripts that they use with a fake in place of each program, and compares the events: each
+ * call of a program, of a workflow, or of an action, each command for GitHub's log, such as `::error::`, each `summary`
+ * of a step, and the result of a run without success.
  */
 
 type Values = Record<string, unknown>;
@@ -22,16 +23,30 @@ const read = (file: string): Part => parse(readFileSync(`.github/workflows/${fil
 const workflows = Object.fromEntries(readdirSync('.github/workflows').map((file) => [file, read(file)]));
 
 const folder = mkdtempSync(join(tmpdir(), 'programs-'));
-const programs = ['apt-get', 'aws', 'bash', 'gh', 'id', 'npm', 'npx', 'sudo'];
+const programs = ['apt-get', 'aws', 'bash', 'biome', 'gh', 'id', 'node', 'npm', 'npx', 'sudo', 'tsc', 'vitest'];
 for (const program of programs) symlinkSync(resolve('test/support/fake-program.sh'), join(folder, program));
 symlinkSync('/usr/bin/dirname', join(folder, 'dirname'));
-const output = join(folder, 'output');
+const files = { GITHUB_OUTPUT: join(folder, 'output'), GITHUB_STEP_SUMMARY: join(folder, 'summary') };
 
 function runBash(args: string[], variables: NodeJS.ProcessEnv) {
-  const env = { PATH: folder, GITHUB_REPOSITORY: 'OWNER/NAME', GITHUB_OUTPUT: output, ...variables };
+  const env = { PATH: folder, GITHUB_REPOSITORY: 'OWNER/NAME', ...files, ...variables };
   const { status, stdout, stderr } = spawnSync('/bin/bash', ['--norc', ...args], { encoding: 'utf8', env });
   const lines = [...stderr.split('\n'), ...stdout.split('\n').filter((line) => line.startsWith('::'))];
   return { failed: status !== 0, events: lines.filter((line) => line !== '') };
+}
+
+/** Sorts the options before and after "--" of a call, and leaves the text of an error out. */
+function normalize(event: string): string {
+  if (event.startsWith('::error::')) return '::error::';
+  const parts = event.split(' -- ').map((part) => part.split(/ (?=-)/));
+  return parts.map(([program, ...options]) => [program, ...options.sort()].join(' ')).join(' -- ');
+}
+
+/** Compares events from the first difference on, so that the first line of a failure shows it. */
+function expectEvents(events: string[], expected: string[], message?: string): void {
+  const [actual, others] = [events.map(normalize), expected.map(normalize)];
+  const start = [...others, undefined].findIndex((event, index) => event !== actual[index]);
+  expect(actual.slice(start), message).toEqual(others.slice(start));
 }
 
 /** Evaluates an expression with GitHub's own evaluator, which throws if a context is not available. */
@@ -78,10 +93,11 @@ function run(file: string, vars: Values, { name = 'push', fails = '', as = 'fail
     const steps: Values = {};
     const contexts = { ...shared, env: interpolate({ ...env, ...job.env }, shared), steps };
     for (const step of job.steps ?? []) {
-      writeFileSync(output, '');
+      for (const file of Object.values(files)) writeFileSync(file, '');
       const runs = decide(step.if, contexts, done, done.includes('cancelled'));
       const outcome = runs ? perform(step, { ...contexts, secrets: { SMOKE_TOKEN: 'smoke-token' } }) : 'skipped';
-      steps[step.id ?? ''] = { outcome, outputs: parseEnv(readFileSync(output, 'utf8')) };
+      steps[step.id ?? ''] = { outcome, outputs: parseEnv(readFileSync(files.GITHUB_OUTPUT, 'utf8')) };
+      if (readFileSync(files.GITHUB_STEP_SUMMARY, 'utf8') !== '') events.push('summary');
       if (runs) done.push(outcome);
     }
     return done.find((result) => result !== 'success') ?? 'success';
@@ -99,7 +115,8 @@ function run(file: string, vars: Values, { name = 'push', fails = '', as = 'fail
   }
   // Only `needs` says which job waits, so the last one runs first if it can.
   for (const id of Object.keys(jobs).reverse()) if (!results[id]) runJob(id);
-  return events;
+  const all = Object.values(results).flat();
+  return events.concat(all.find((result) => /failure|cancelled/.test(result)) ?? []);
 }
 
 const TESTS = './.github/workflows/ci.yml';
@@ -130,27 +147,28 @@ test.each([
   ['without the role of staging', withoutStaging, production],
   ['without roles', {}, []],
 ])('%s, a push to main runs the tests, and then releases', (_, vars, releases) => {
-  expect(run('deploy.yml', vars)).toEqual([TESTS, ...releases]);
+  expectEvents(run('deploy.yml', vars), [TESTS, ...releases]);
 });
 
 test.each([
-  ['staging', variables, [TESTS, ...staging]],
-  ['production', withoutStaging, [TESTS, ...production]],
-])('if a step of %s fails or is cancelled, nothing is deployed afterwards, and no token is left', (_, vars, events) => {
+  ['staging', variables],
+  ['production', withoutStaging],
+])('if a step of %s fails or is cancelled, nothing is deployed afterwards, and no token is left', (_, vars) => {
+  const events = run('deploy.yml', vars).slice(0, [TESTS, ...staging].length);
   for (const [index, fails] of events.entries().filter(([, event]) => !event.startsWith('::'))) {
     const before = events.slice(0, index + 1);
-    const revoked = /describe-stacks|run --silent smoke/.test(fails) ? events.slice(-1) : [];
-    const errors = revoked.map(() => expect.stringMatching(/^::error::The new version is live\./));
-    expect(run('deploy.yml', vars, { fails }), `after the failed ${fails}`).toEqual([...before, ...revoked, ...errors]);
-    const cancelled = run('deploy.yml', vars, { fails, as: 'cancelled' });
-    expect(cancelled, `after the cancelled ${fails}`).toEqual([...before, ...revoked]);
+    const revoked = /describe-stacks| smoke /.test(fails) ? events.slice(-1) : [];
+    for (const as of ['failure', 'cancelled']) {
+      const errors = revoked.flatMap(() => (as === 'failure' ? ['::error::'] : []));
+      expectEvents(run('deploy.yml', vars, { fails, as }), [...before, ...revoked, ...errors, as], `${as} of ${fails}`);
+    }
   }
 });
 
 test('neither a cancelled run nor a commit that is not the head of main is deployed', () => {
-  expect(run('deploy.yml', withoutStaging, { fails: TESTS, as: 'success' })).toEqual([TESTS]);
-  const error = expect.stringContaining('this commit is another, but the head of main is from-gh.');
-  expect(run('deploy.yml', variables, { sha: 'another' })).toEqual([TESTS, staging[0], error]);
+  expectEvents(run('deploy.yml', withoutStaging, { fails: TESTS, as: 'success' }), [TESTS]);
+  const events = run('deploy.yml', variables, { sha: 'another' });
+  expectEvents(events, [TESTS, ...staging.slice(0, 1), '::error::', 'failure']);
 });
 
 test('a pull request is tested, then audited, and its contract is compared without an upload', () => {
@@ -158,44 +176,53 @@ test('a pull request is tested, then audited, and its contract is compared witho
     CHECKOUT.replace(' ', ' fetch-depth=2 '),
     'oasdiff/oasdiff-action/breaking base=HEAD~1:openapi.yaml fail-on=ERR github-token= review=false revision=HEAD:openapi.yaml',
   ];
-  const setUp = [CHECKOUT, NODE_AND_CACHE];
-  const [tests, audit] = ['bash .ci/run', 'npm audit --omit=dev --audit-level=high'];
-  expect(run('ci.yml', {}, { name: 'pull_request' })).toEqual([...compared, ...setUp, tests, audit]);
-  expect(run('ci.yml', {}, { name: 'pull_request', fails: tests })).toEqual([...compared, ...setUp, tests]);
-  expect(run('ci.yml', {}, { name: 'push' })).toEqual([...setUp, tests]);
+  const tested = [CHECKOUT, NODE_AND_CACHE, 'bash .ci/run'];
+  const runCi = (fails?: string) => run('ci.yml', {}, { name: 'pull_request', fails: String(fails) });
+  const events = runCi();
+  expectEvents(events, [...compared, ...tested, 'npm audit --omit=dev --audit-level=high']);
+  expectEvents(runCi(events.at(-2)), [...compared, ...tested, 'failure']);
+  expectEvents(runCi(events.at(-1)), [...events, 'failure']);
+  expectEvents(run('ci.yml', {}, { name: 'push' }), tested);
 });
 
-test('the hourly smoke test needs a URL, and installs no package', () => {
+test('the hourly smoke test needs a URL, installs no package, and says where to read about a failure', () => {
+  expectEvents(run('smoke.yml', {}), []);
+  const events = run('smoke.yml', { SMOKE_URL: 'URL' });
   const smoke = 'npm run --silent smoke PLANT_STORE_TOKEN=smoke-token PLANT_STORE_URL=URL';
-  expect([run('smoke.yml', {}), run('smoke.yml', { SMOKE_URL: 'URL' })]).toEqual([[], [CHECKOUT, NODE, smoke]]);
+  expectEvents(events, [CHECKOUT, NODE, smoke]);
+  const failed = run('smoke.yml', { SMOKE_URL: 'URL' }, { fails: String(events.at(-1)) });
+  expectEvents(failed, [...events, 'summary', 'failure']);
 });
 
 test('only main starts a deployment, and a new run does not cancel a running one', () => {
+  const { 'ci.yml': ci, 'deploy.yml': deploy, 'smoke.yml': smoke } = workflows;
+  expect(deploy?.on).toEqual({ push: { branches: ['main'] } });
+  expect(ci?.on).toMatchObject({ pull_request: null, workflow_call: null });
   const cron = expect.stringMatching(/^\d+ \* \* \* \*$/);
-  expect(Object.entries(workflows).map(([file, { on, concurrency }]) => [file, on, concurrency])).toEqual([
-    ['ci.yml', { pull_request: null, workflow_call: null }, undefined],
-    ['deploy.yml', { push: { branches: ['main'] } }, 'deploy'],
-    ['smoke.yml', { schedule: [{ cron }], workflow_dispatch: null }, 'smoke'],
-  ]);
+  expect(smoke?.on).toMatchObject({ schedule: [{ cron }], workflow_dispatch: null });
+  expect([ci, deploy, smoke].map((workflow) => workflow?.concurrency)).toEqual([undefined, 'deploy', 'smoke']);
 });
 
 function expectKeys(part: Part, known: string) {
   const unknown = Object.keys(part).filter((key) => !known.split(' ').includes(key));
   expect(unknown, 'keys whose meaning this test does not know').toEqual([]);
 }
-test.each(Object.entries(workflows))('jobs of %s have only permissions that they use', (_, { jobs, ...workflow }) => {
+test.each(Object.entries(workflows))('jobs of %s have only permissions they need', (file, { jobs, ...workflow }) => {
   expectKeys(workflow, 'name on permissions concurrency env');
+  expect(JSON.stringify(workflow.on)).not.toMatch(/pull_request_target|workflow_run|issue_comment/);
   for (const [id, { steps = [], ...job }] of Object.entries(jobs ?? {})) {
-    expectKeys(job, 'uses needs if runs-on timeout-minutes environment permissions env');
+    expectKeys(job, 'name uses needs if runs-on timeout-minutes environment permissions env');
     const hasRole = steps.some((step) => step.with?.['role-to-assume'] !== undefined);
+    if (hasRole) expect(file, `the only workflow with a role, such as that of ${id}`).toBe('deploy.yml');
     const readsSecret = /\bsecrets\b/.test(JSON.stringify([workflow.env, job, steps]));
-    expect(job.environment, `the environment of ${id}`).toBe(hasRole || readsSecret ? id : undefined);
-    const minutes = hasRole || id === 'check' ? 60 : 15;
-    if (!job.uses) expect(job, id).toMatchObject({ 'runs-on': 'ubuntu-latest', 'timeout-minutes': minutes });
+    const environment = hasRole ? job.env?.['STAGE'] : readsSecret ? 'smoke' : undefined;
+    expect(job.environment, `the environment of ${id}`).toBe(environment);
+    const limits = { 'runs-on': expect.stringMatching(/^ubuntu-/), 'timeout-minutes': expect.any(Number) };
+    if (!job.uses) expect(job, id).toMatchObject(limits);
     const used = { contents: 'read', ...(hasRole && { 'id-token': 'write' }) };
     expect(job.permissions ?? workflow.permissions, `the permissions of ${id}`).toEqual(used);
     for (const { uses = '', run = '', ...step } of steps) {
-      expectKeys(step, 'name id if with env');
+      expectKeys(step, 'name id if with env timeout-minutes');
       expect(run, 'a script with text of others').not.toContain('${{');
       if (uses) expect(uses).toMatch(/@[0-9a-f]{40}$/);
       if (uses.startsWith('actions/checkout@')) expect(step.with).toMatchObject({ 'persist-credentials': false });
@@ -203,9 +230,18 @@ test.each(Object.entries(workflows))('jobs of %s have only permissions that they
   }
 });
 
-test('.ci/run fails if one of its commands fails', () => {
-  const [, ...commands] = runBash(['.ci/run'], {}).events;
-  expect(commands[1]).toMatch(/^sudo apt-get install .* curl default-jre-headless chromium$/);
-  expect(commands.slice(2)).toEqual(['npm ci', 'npm test PROPERTY_RUNS=50 SHUFFLE=1', 'npm run test:slow SHUFFLE=1']);
-  for (const FAILS of commands) expect(runBash(['.ci/run'], { FAILS }).failed, FAILS).toBe(true);
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+const INSTALLED = expect.stringMatching(/ apt-get install .* curl default-jre-headless chromium$/);
+test.each([
+  ['. .ci/run', [INSTALLED, 'npm ci', 'npm test PROPERTY_RUNS=50 SHUFFLE=1', 'npm run test:slow SHUFFLE=1']],
+  [scripts.test, ['tsc', 'vitest run']],
+  [scripts.posttest, ['biome ci']],
+  [scripts['test:slow'], ['tsc -p test/browser', 'vitest run --config test/slow.config.ts']],
+])('the script "%s" fails if one of its commands fails', (script, last) => {
+  const runScript = (FAILS = '') => runBash(['-c', script, '.ci/run'], { FAILS });
+  const { events } = runScript();
+  expect(events.slice(-last.length)).toEqual(last);
+  // Without `id`, the person is not root.
+  const commands = events.filter((event) => event !== 'id -u');
+  for (const command of commands) expect(runScript(command).failed, `failure of ${command}`).toBe(true);
 });

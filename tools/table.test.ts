@@ -11,40 +11,40 @@ import { findTable } from './table.ts';
 const engine = closedAtEnd(await startEngine());
 beforeEach(() => void vi.unstubAllEnvs());
 
-/** Uses a fake CloudFormation, whose only stack `plants` has these outputs ("DescribeStacks", API Reference). */
-async function useCloudFormation(outputs: Record<string, string>): Promise<void> {
+/** Uses a fake CloudFormation, whose only stack `plants` has these outputs ("DescribeStacks"). Returns the regions. */
+async function useCloudFormation(outputs: Record<string, string>) {
+  const regions: (string | undefined)[] = [];
   const members = Object.entries(outputs).map(
     ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
   );
   const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
-  const missing =
-    '<ErrorResponse><Error><Code>ValidationError</Code><Message>It does not exist</Message></Error></ErrorResponse>';
-  const url = await startFakeService(({ body }) => {
+  const missing = '<ErrorResponse><Error><Code>ValidationError</Code><Message>x y</Message></Error></ErrorResponse>';
+  const url = await startFakeService(({ headers, body }) => {
+    regions.push(headers.authorization?.split('/')[2]);
     const exists = new URLSearchParams(body).get('StackName') === 'plants';
     return { status: exists ? 200 : 400, headers: {}, body: exists ? found : missing };
   });
   vi.stubEnv('AWS_ENDPOINT_URL_CLOUDFORMATION', url);
+  return regions;
 }
 
-test('finds the table in an output of a stack', async () => {
-  await useCloudFormation({ Other: 'x', PlantsTableName: 'first', AccessTokensTableName: 'second' });
+test('finds the table in an output of a stack in AWS_REGION', async () => {
+  const regions = await useCloudFormation({ Other: 'x', PlantsTableName: 'first', AccessTokensTableName: 'second' });
+  vi.stubEnv('AWS_REGION', 'eu-west-3');
   expect(await findTable('AccessTokensTable', 'plants')).toMatchObject({ tableName: 'second' });
-  expect(await findTable('PlantsTable', 'plants')).toMatchObject({ tableName: 'first' });
+  const { client, tableName } = await findTable('PlantsTable', 'plants');
+  expect(tableName).toBe('first');
+  expect([...regions, await client.config.region()]).toEqual(['eu-west-3', 'eu-west-3', 'eu-west-3']);
 });
 
 test.each([
-  ['other', 'The stack other cannot be read: It does not exist'],
-  ['plants', 'The stack plants has no output PlantsTableName; it must be a deployed stack of this service.'],
-])('rejects the stack %s without the output', async (stack, message) => {
+  ['other', 'us-east-1', /stack other .*: x y$/],
+  ['plants', 'us-east-1', /stack plants .* PlantsTableName/],
+  ['plants', undefined, /stack plants .* AWS_REGION/],
+])('rejects the stack %s in the region %s', async (stack, region, message) => {
   await useCloudFormation({});
-  await expect(findTable('PlantsTable', stack)).rejects.toThrow(new Error(message));
-});
-
-test('says to set AWS_REGION if no region is known', async () => {
-  vi.stubEnv('AWS_REGION', undefined);
-  await expect(findTable('PlantsTable', 'plants')).rejects.toThrow(
-    'The stack plants cannot be read: Region is missing. Set AWS_REGION to the region of the stack.',
-  );
+  vi.stubEnv('AWS_REGION', region);
+  await expect(findTable('PlantsTable', stack)).rejects.toThrow(message);
 });
 
 test('reads .env to find the tables of the local run, but not for a stack', async () => {
@@ -61,10 +61,9 @@ test('reads .env to find the tables of the local run, but not for a stack', asyn
 });
 
 test('without a stack and a local run, says what to do', async () => {
-  const message = 'There is no local run. Run npm start first. If it uses other ports, put them into the file .env. ';
   const otherDatabase = await startFakeService(() => ({ status: 400, headers: {}, body: '{}' }));
   for (const endpoint of ['http://127.0.0.1:1', otherDatabase]) {
     vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
-    await expect(findTable('PlantsTable', undefined)).rejects.toThrow(message);
+    await expect(findTable('PlantsTable', undefined)).rejects.toThrow(/npm start.*\.env.*--stack/);
   }
 });

@@ -1,4 +1,4 @@
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { digestOf, TOKEN_PATTERN } from '../functions/tokens/token.ts';
 import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
@@ -7,6 +7,7 @@ import { startEngine } from '../test/support/engine.ts';
 
 const engine = closedAtEnd(await startEngine());
 beforeEach(async () => {
+  vi.useRealTimers();
   await engine.clear(engine.accessTokensTable);
 });
 
@@ -18,12 +19,7 @@ async function storedItems(): Promise<Record<string, string | undefined>[]> {
   return items.map((item) => Object.fromEntries(Object.entries(item).map(([name, { S, N }]) => [name, S ?? N])));
 }
 
-function setTime(time: string): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(time) });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
-}
+const setTime = (time: string) => vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(time) });
 
 test.each([
   [[], '2031-04-01T00:00:00Z'],
@@ -33,33 +29,27 @@ test.each([
 ])('with %j, prints only the new token to stdout, and stores only its digest, valid until %s', async (args, until) => {
   setTime('2031-01-01T00:00:00Z');
   const { code, stdout, stderr } = await token('create', '--name', 'ci', ...args);
-  const message = `Token "ci" is valid until ${until}. It is not shown again.\n`;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: used + message });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(`^${used}.*"ci".* ${until}.*\n$`) });
   expect(stdout.trimEnd()).toMatch(TOKEN_PATTERN);
   const [createdAt, expiresAt] = ['2031-01-01T00:00:00Z', until].map((time) => String(Date.parse(time) / 1000));
   expect(await storedItems()).toEqual([{ digest: digestOf(stdout.trimEnd()), name: 'ci', createdAt, expiresAt }]);
 });
 
-const FORM = 'a number of minutes, hours or days, such as 30m, 12h or 90d';
-/** A command line with an invalid option, and the error. */
-const invalid = (option: string, value: string, expected: string): [string[], string] => [
-  ['create', '--name=ci', `--${option}=${value}`],
-  `--${option} was "${value}"; it must be ${expected}.`,
-];
+/** A command line with an invalid option, and what the error contains. */
+function invalid(option: string, value: string): [string[], string] {
+  return [['create', '--name=ci', `--${option}=${value}`], `--${option} .*"${value}"`];
+}
 
 test.each<[string[], string]>([
-  [[], 'The command (create, list or revoke) is missing.'],
-  [['drop', '--name', 'ci'], 'The command was "drop"; it must be create, list or revoke.'],
-  [['list', '--name', 'ci'], 'The command list does not take --name.'],
-  [['revoke', '--name', 'ci', '--expires', '1h'], 'The command revoke does not take --expires.'],
-  [['revoke'], '--name is missing; it must be the name of the token.'],
-  ...['0d', '1', '1s', '1.5h', ' 1h'].map((value) => invalid('expires', value, FORM)),
-  ...['3651d', '87601h', '5256001m'].map((value) => invalid('expires', value, 'at most 3650d, ten years')),
-  ...['', 'x'.repeat(65), 'a b', 'é', 'x\n'].map((value) =>
-    invalid('name', value, '1 to 64 letters, digits, dots, dashes or underscores'),
-  ),
+  [[], 'create, list or revoke'],
+  [['drop', '--name', 'ci'], '"drop".*create, list or revoke'],
+  [['list', '--name', 'ci'], 'list .*--name'],
+  [['revoke', '--name', 'ci', '--expires', '1h'], 'revoke .*--expires'],
+  [['revoke'], '--name'],
+  ...['0d', '1', '1s', '1.5h', ' 1h', '3651d', '87601h', '5256001m'].map((value) => invalid('expires', value)),
+  ...['', 'x'.repeat(65), 'a b', 'é', 'x\n'].map((value) => invalid('name', value)),
 ])('rejects %j', async (args, message) => {
-  const stderr = expect.stringContaining(`${message}\n\nUsage:\n  npm run token -- create`);
+  const stderr = expect.stringMatching(`^.*${message}.*\n\nUsage:\n`);
   expect(await token(...args)).toEqual({ code: 1, stdout: '', stderr });
   expect(await storedItems()).toEqual([]);
 });
@@ -93,7 +83,7 @@ test('revokes every token with a name, and no other', async () => {
   await token('create', '--name', 'ci');
   await token('create', '--name', 'ci-2');
   await engine.putToken('created at the same time', 'ci', 2_000_000_000);
-  const stderr = `${used}Token "ci" is revoked; it is rejected everywhere within 60 s.\n`;
+  const stderr = expect.stringMatching(`^${used}.*"ci".* 60 s.*\n$`);
   expect(await token('revoke', '--name', 'ci')).toMatchObject({ code: 0, stderr });
   expect((await storedItems()).map(({ name }) => name)).toEqual(['ci-2']);
 });
@@ -101,9 +91,8 @@ test('revokes every token with a name, and no other', async () => {
 test('rejects a new token with a name in use, and a revocation of an unknown name', async () => {
   await token('create', '--name', 'ci');
   const before = await storedItems();
-  expect((await token('create', '--name', 'ci')).stderr).toBe(
-    `${used}The name "ci" is in use; revoke that token first, or choose another name.\n`,
-  );
-  expect((await token('revoke', '--name', 'CI')).stderr).toBe(`${used}There is no token named "CI".\n`);
+  const error = (name: string) => ({ code: 1, stdout: '', stderr: expect.stringMatching(`^${used}.*"${name}".*\n$`) });
+  expect(await token('create', '--name', 'ci')).toEqual(error('ci'));
+  expect(await token('revoke', '--name', 'CI')).toEqual(error('CI'));
   expect(await storedItems()).toEqual(before);
 });

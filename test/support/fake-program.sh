@@ -1,7 +1,7 @@
 #!/bin/bash
-# Stands for each program that a workflow or .ci/run calls. Writes its call to stderr, and with npm's calls the variables
-# that matter. Then it prints a value, or fails if $FAILS is this call.
-call="${0##*/} $*"
+# Stands for each program that a workflow or a script calls. Writes its call to stderr, and with npm's calls the
+# variables that matter. Then it prints a value, or fails if $FAILS is this call.
+call="${0##*/}${*:+ $*}"
 if [[ $call = npm* ]]; then
   for name in ${!PLANT_STORE_*} ${!PROPERTY_*} ${!SHUFFLE*}; do call+=" $name=${!name}"; done
 fi

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { ListTablesCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createTables, findLocalRun, localClient, openDynamoDb, useLocalVariables } from './dynamodb.ts';
 
@@ -24,22 +25,29 @@ test.each(['https://localhost:8000', 'http://127.1', 'http://[::1]:8000'])('uses
   expect(await openDynamoDb()).toMatchObject({ endpoint });
 });
 
-const OTHER_MACHINES = ['https://dynamodb.us-east-1.amazonaws.com', 'http://127.0.0.1.example.com', 'http://0.0.0.0'];
-const MALFORMED = ['http://localhost@example.com', 'localhost:8000', 'ftp://localhost', 'http://::1'];
-test.each([...OTHER_MACHINES, ...MALFORMED])(
-  'rejects the endpoint %j, because it is not on this machine',
-  async (endpoint) => {
-    vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
-    const message = `AWS_ENDPOINT_URL_DYNAMODB was "${endpoint}"; it must be an http or `;
-    await expect(openDynamoDb()).rejects.toThrow(message);
-    await expect(findLocalRun()).rejects.toThrow(message);
-  },
-);
+test.each([
+  ...['https://dynamodb.us-east-1.amazonaws.com', 'http://127.0.0.1.example.com', 'http://0.0.0.0'],
+  ...['http://localhost@example.com', 'localhost:8000', 'ftp://localhost', 'http://::1'],
+])('rejects the endpoint %j, because it is not on this machine', async (endpoint) => {
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', endpoint);
+  for (const use of [openDynamoDb, findLocalRun]) await expect(use()).rejects.toThrow(/^AWS_ENDPOINT_URL_DYNAMODB /);
+});
 
-test('fails immediately if nothing listens at the endpoint', async () => {
+test.each(['start.ts', 'invoke.ts events/create-plant.json'])('%s ends if nothing is at the endpoint', (command) => {
   // No program listens on port 1.
-  const message = 'The DynamoDB at http://127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1';
-  await expect(createTables('http://127.0.0.1:1')).rejects.toThrow(message);
+  const env = { ...process.env, PORT: '0', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
+  const child = spawnSync(process.execPath, `tools/${command}`.split(' '), { env, timeout: 50_000 });
+  const stderr = String(child.stderr);
+  expect(stderr).toMatch(/^.* ECONNREFUSED 127.0.0.1:1$/m);
+  expect(stderr, 'a stack trace').not.toMatch(/^ +at /m);
+});
+
+test('the development token is valid for longer than a local run', async () => {
+  const { endpoint, client } = await openInMemory();
+  await createTables(endpoint);
+  const { Items: [token] = [] } = await client.send(new ScanCommand({ TableName: 'AccessTokensTable' }));
+  const days = (Number(token?.['expiresAt']?.N) - Date.now() / 1000) / (24 * 60 * 60);
+  expect(days, 'the days for which it is valid').toBeGreaterThan(100);
 });
 
 test('the embedded DynamoDB keeps running if a client disconnects while it sends a body', async () => {
@@ -53,22 +61,19 @@ test('the embedded DynamoDB keeps running if a client disconnects while it sends
   await client.send(new ListTablesCommand());
 });
 
-test.each<[Record<string, string>, string]>([
-  [{ origin: 'https://a.example' }, 'The Origin was "https://a.example"; web pages must not use this port.\n'],
-  [{ host: 'a.example' }, 'The Host was "a.example"; it must be 127.0.0.1, localhost or [::1].\n'],
-])('responds with 403 to a web page, which sends %j', async (headers, sentence) => {
+test.each([{ origin: 'https://a.example' }, { host: 'a.example' }])('responds with 403 to %j', async (headers) => {
   const { endpoint } = await openInMemory();
   const [response] = await once(request(endpoint, { method: 'POST', headers }).end(), 'response');
-  expect(await text(response)).toBe(sentence);
+  expect(await text(response)).toContain(`"${Object.values(headers)}"`);
   expect(response.statusCode).toBe(403);
   expect(response.headers).not.toHaveProperty('access-control-allow-origin');
 });
 
 test.each([
-  [{ TOKEN_ISSUER: 'foo' }, 'TOKEN_ISSUER was "foo"; it must be an https URL, '],
-  [{ TOKEN_AUDIENCE: 'plants' }, 'TOKEN_ISSUER was ""; it must be an https URL, which TOKEN_AUDIENCE and '],
-  [{ TOKEN_SCOPE: 'write' }, 'TOKEN_ISSUER was ""; it must be an https URL, '],
-  [{ TOKEN_ISSUER: 'https://a.example' }, 'TOKEN_AUDIENCE was ""; it must be the audiences of the JWTs, '],
+  [{ TOKEN_ISSUER: 'foo' }, /^TOKEN_ISSUER .*"foo"/],
+  [{ TOKEN_AUDIENCE: 'plants' }, /^TOKEN_ISSUER .*""/],
+  [{ TOKEN_SCOPE: 'write' }, /^TOKEN_ISSUER .*""/],
+  [{ TOKEN_ISSUER: 'https://a.example' }, /^TOKEN_AUDIENCE .*""/],
 ])('rejects the identity provider %j', (variables, message) => {
   Object.assign(process.env, variables);
   expect(() => useLocalVariables('http://127.0.0.1:9')).toThrow(message);

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type ErrorNumber, errorHeaders, INTERNAL_ERROR_MESSAGE } from '../../functions/errors.ts';
+import { NOT_FOUND } from '../../infra/data/gateway-errors.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { createGateway, readBody } from './gateway.ts';
@@ -51,21 +52,17 @@ test('invokes the function with an event that has the headers and the body of th
   expect(events).toMatchObject([event]);
 });
 
-test.each<[string, Respond]>([
+test.each<[string, Respond, string?]>([
   ['that throws', () => Promise.reject(new Error('inside'))],
   ['that returns no status', () => ({ statusCode: Number.NaN, body: 'inside' })],
   ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' }, body: '' })],
-])('returns error 500 for a function %s, and prints why', async (_, respond) => {
+  ['that cannot be loaded', () => Promise.reject(new LoadError('line 1\nline 2')), 'line 1\nline 2'],
+])('returns error 500 for a function %s, and prints why', async (_, respond, reason) => {
+  const message = reason ?? INTERNAL_ERROR_MESSAGE;
   const response = contractBody(await (await serve(respond))('/plants', postRequest('x')));
-  expect(response).toEqual({ error: 500, message: INTERNAL_ERROR_MESSAGE });
-  expect(vi.mocked(console.error)).toHaveBeenCalledExactlyOnceWith(expect.any(Error));
-});
-
-test('returns error 500 with the reason for a function that cannot be loaded', async () => {
-  const send = await serve(() => Promise.reject(new LoadError('line 1\nline 2')));
-  expect(contractBody(await send('/plants', postRequest('x')))).toEqual({ error: 500, message: 'line 1\nline 2' });
-  expect(vi.mocked(console.error)).toHaveBeenCalledExactlyOnceWith('line 1\nline 2');
-  expect(lines).toEqual([expect.stringMatching(/^POST \/plants {2}400 \(error 500\) {2}line 1 {2}\d+ ms$/)]);
+  expect(response).toEqual({ error: 500, message });
+  expect(vi.mocked(console.error)).toHaveBeenCalledExactlyOnceWith(reason ?? expect.any(Error));
+  expect(lines).toEqual([expect.stringContaining(`POST /plants  400 (error 500)  ${message.split('\n')[0]}  `)]);
 });
 
 test('renames the header WWW-Authenticate', async () => {
@@ -86,7 +83,7 @@ test.each([
 
 test.each<ErrorNumber>([429, 500, 503, 504])('sends error %i if the header Prefer asks for it', async (error) => {
   const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer: `error=${error}` } });
-  expect(contractBody(response)).toEqual({ error, message: 'The header Prefer asks for this error.' });
+  expect(contractBody(response)).toMatchObject({ error });
   expect(response.headers['retry-after']).toBe(errorHeaders[error]?.['Retry-After']);
   expect([events, lines]).toEqual([[], [expect.stringContaining(`POST /plants  400 (error ${error})  `)]]);
 });
@@ -118,33 +115,33 @@ test('with ALLOW_ORIGINS, pages of other origins can send requests and read erro
   const { headers } = await send('/none', { method: 'OPTIONS' });
   expect(headers).toMatchObject({ 'access-control-allow-origin': 'https://a.example' });
   expect(headers).not.toHaveProperty('access-control-allow-methods');
-  expect(lines.at(-1)).toBe('The only path and method is POST /plants.');
+  expect(lines.at(-1)).not.toContain('ALLOW_ORIGINS');
 });
 
-const FOR_PAGES = 'For pages of other origins, set ALLOW_ORIGINS.';
+const FOR_PAGES = expect.stringContaining('ALLOW_ORIGINS');
 test.each<[request: string, headers: Record<string, string>, hints: string[]]>([
   ['PUT /plants', {}, []],
   ['GET /', { accept: '*/*' }, []],
-  ['GET /plants', { accept: 'text/html,*/*;q=0.8' }, ['To try the API in a browser, open /docs.']],
+  ['GET /plants', { accept: 'text/html,*/*;q=0.8' }, [expect.stringContaining('/docs')]],
   ['OPTIONS /plants', {}, [FOR_PAGES]],
   ['POST /plants/7', { origin: 'https://a.example' }, [FOR_PAGES]],
 ])('returns error 404 for %s with the headers %j, and prints hints', async (request, headers, hints) => {
   const [method = '', path] = request.split(' ');
   const response = await (await serve())(`${path}?a=1`, { method, headers });
-  expect(contractBody(response)).toEqual({ error: 404, message: 'There is no such path or method.' });
-  const line = expect.stringContaining(`${request}  400 (error 404)  There is no such path or method.  `);
-  expect([events, lines]).toEqual([[], [line, 'The only path and method is POST /plants.', ...hints]]);
+  expect(contractBody(response)).toEqual(NOT_FOUND);
+  const line = expect.stringContaining(`${request}  400 (error 404)  ${NOT_FOUND.message}  `);
+  expect([events, lines]).toEqual([[], [line, expect.stringContaining('POST /plants'), ...hints]]);
 });
 
-test.each(['GET', 'HEAD'])('serves the page at /docs for %s, without a line in the terminal', async (method) => {
-  const { statusCode, headers } = await (await serve())('/docs/', { method });
-  expect(statusCode).toBe(200);
-  expect(headers['content-security-policy']).toBe("default-src 'self' 'unsafe-inline'; img-src data:");
-  expect(lines).toEqual([]);
-});
-
-test('leads a browser from / to the page', async () => {
+test('serves the page at /docs, leads a browser from / to it, and prints nothing', async () => {
+  const send = await serve();
+  for (const method of ['GET', 'HEAD']) {
+    const { statusCode, headers } = await send('/docs/', { method });
+    expect(statusCode).toBe(200);
+    expect(headers['content-security-policy']).toBe("default-src 'self' 'unsafe-inline'; img-src data:");
+  }
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
-  const { statusCode, headers } = await (await serve())('/', { headers: { accept }, redirect: 'manual' });
+  const { statusCode, headers } = await send('/', { headers: { accept }, redirect: 'manual' });
   expect({ statusCode, location: headers['location'] }).toEqual({ statusCode: 302, location: '/docs' });
+  expect(lines).toEqual([]);
 });
