@@ -95,7 +95,7 @@ function run(file: string, vars: Values, { name = 'push', fails = '', as = 'fail
     for (const step of job.steps ?? []) {
       for (const file of Object.values(files)) writeFileSync(file, '');
       const runs = decide(step.if, contexts, done, done.includes('cancelled'));
-      const outcome = runs ? perform(step, { ...contexts, secrets: { SMOKE_TOKEN: 'smoke-token' } }) : 'skipped';
+      const outcome = runs ? perform(step, { ...contexts, secrets: { SMOKE: 'URL\nsmoke-token' } }) : 'skipped';
       steps[step.id ?? ''] = { outcome, outputs: parseEnv(readFileSync(files.GITHUB_OUTPUT, 'utf8')) };
       if (readFileSync(files.GITHUB_STEP_SUMMARY, 'utf8') !== '') events.push('summary');
       if (runs) done.push(outcome);
@@ -122,11 +122,10 @@ function run(file: string, vars: Values, { name = 'push', fails = '', as = 'fail
 const TESTS = './.github/workflows/ci.yml';
 const CHECKOUT = 'actions/checkout persist-credentials=false';
 const NODE = 'actions/setup-node node-version-file=.nvmrc';
-const NODE_AND_CACHE = NODE.replace(' ', ' cache=npm ');
 const release = (stage: string, stack: string) => [
   'gh api repos/OWNER/NAME/git/ref/heads/main --jq .object.sha',
   CHECKOUT,
-  NODE_AND_CACHE,
+  NODE,
   'npm ci --ignore-scripts',
   `aws-actions/configure-aws-credentials aws-region=REGION role-to-assume=ROLE-${stage}`,
   `npx cdk deploy --strict --require-approval never -c stage=${stage}`,
@@ -176,7 +175,7 @@ test('a pull request is tested, then audited, and its contract is compared witho
     CHECKOUT.replace(' ', ' fetch-depth=2 '),
     'oasdiff/oasdiff-action/breaking base=HEAD~1:openapi.yaml fail-on=ERR github-token= review=false revision=HEAD:openapi.yaml',
   ];
-  const tested = [CHECKOUT, NODE_AND_CACHE, 'bash .ci/run'];
+  const tested = [CHECKOUT, NODE.replace(' ', ' cache=npm '), 'bash .ci/run'];
   const runCi = (fails?: string) => run('ci.yml', {}, { name: 'pull_request', fails: String(fails) });
   const events = runCi();
   expectEvents(events, [...compared, ...tested, 'npm audit --omit=dev --audit-level=high']);
@@ -185,12 +184,14 @@ test('a pull request is tested, then audited, and its contract is compared witho
   expectEvents(run('ci.yml', {}, { name: 'push' }), tested);
 });
 
-test('the hourly smoke test needs a URL, installs no package, and says where to read about a failure', () => {
-  expectEvents(run('smoke.yml', {}), []);
-  const events = run('smoke.yml', { SMOKE_URL: 'URL' });
+test('the hourly smoke test installs no package, and says where to read about a failure', () => {
+  for (const vars of [{}, { HOURLY_SMOKE_TEST: 'off' }]) expectEvents(run('smoke.yml', vars), []);
+  // A variable cannot change to which URL the token is sent.
+  const vars = { HOURLY_SMOKE_TEST: 'on', SMOKE: 'OTHER', SMOKE_URL: 'OTHER', PLANT_STORE_URL: 'OTHER' };
+  const events = run('smoke.yml', vars);
   const smoke = 'npm run --silent smoke PLANT_STORE_TOKEN=smoke-token PLANT_STORE_URL=URL';
-  expectEvents(events, [CHECKOUT, NODE, smoke]);
-  const failed = run('smoke.yml', { SMOKE_URL: 'URL' }, { fails: String(events.at(-1)) });
+  expectEvents(events, [CHECKOUT, NODE, smoke, '::add-mask::smoke-token']);
+  const failed = run('smoke.yml', vars, { fails: smoke });
   expectEvents(failed, [...events, 'summary', 'failure']);
 });
 
