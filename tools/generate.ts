@@ -19,7 +19,8 @@ function adapt(name: unknown, value: unknown): unknown {
   if (name === 'properties') {
     // Without a type, the validator would accept the symbol that the parser makes of a number that is not exact.
     for (const [member, { type, $ref, int64, rejected }] of Object.entries<AnySchemaObject>(schema)) {
-      if (!(type || $ref || int64 || rejected)) schema[member] = { rejected: 'has no type' };
+      if (!(type || $ref || int64 || rejected))
+        schema[member] = { rejected: 'has no type; write one, such as "type: string"' };
     }
     return schema;
   }
@@ -38,7 +39,7 @@ function adaptInteger(name: unknown, { format, example: _, ...schema }: AnySchem
     const maximum = Math.min(2 ** 31 - 1, exclusiveMaximum - 1, others['maximum'] ?? Infinity);
     return { ...others, minimum, maximum };
   }
-  if (format !== 'int64') return { rejected: 'is an integer without a format; write "format: int32"' };
+  if (format !== 'int64') return { rejected: 'is an integer of an unknown size; write "format: int32"' };
   // JSON.stringify, which writes the response, throws for a bigint.
   if (name !== 'id') return { rejected: 'is an int64, which only the id can be; use an int32 or a string' };
   const isPlain = Object.keys(schema).join() === 'type' && schema['type'] === 'integer';

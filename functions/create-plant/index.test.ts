@@ -89,7 +89,7 @@ test('init and the first request use one connection to the database', async () =
 fc.configureGlobal({ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 20) });
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
-test('stores any NewPlant exactly, and responds with its members', async () => {
+test('stores any NewPlant exactly, and responds with its members; if not, correct plant.ts', async () => {
   await fc.assert(
     fc.asyncProperty(int64, anyPlant, async (id, plant) => {
       // anyPlant does not know constraints of the contract that are about several members.

@@ -17,10 +17,19 @@ const members = Object.keys(properties).map((name) => [name, anyMember(name)]);
 export const anyPlant: fc.Arbitrary<Plant> = fc.record(Object.fromEntries(members), { requiredKeys: required });
 
 function anyMember(name: string): fc.Arbitrary<unknown> {
-  const { type, enum: values, pattern, minLength = 0, maxLength, minimum: min, maximum: max } = properties[name];
+  const {
+    type,
+    enum: values,
+    pattern,
+    minLength = 0,
+    maxLength,
+    minimum: min = -(2 ** 31),
+    maximum: max = 2 ** 31 - 1,
+  } = properties[name];
   if (values) return fc.constantFrom(...values);
   if (type === 'boolean') return fc.boolean();
-  if (type === 'integer') return fc.integer({ ...(min !== undefined && { min }), ...(max !== undefined && { max }) });
+  // 0 and the bounds are the values that a mistake loses.
+  if (type === 'integer') return fc.oneof(fc.integer({ min, max }), fc.constantFrom(0, min, max));
   if (type !== 'string') throw new Error(`Add values of the member ${name} to test/support/any-plant.ts.`);
   if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern, 'u'));
   return fc.string({ unit, minLength, ...(maxLength !== undefined && { maxLength }) });
