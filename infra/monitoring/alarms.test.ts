@@ -7,11 +7,13 @@ const everything = templateWith(EVERYTHING);
 const ALARM = 'AWS::CloudWatch::Alarm';
 const topic = production.refTo('AWS::SNS::Topic');
 
-test('each alarm but those of a version notifies the topic, and none rings without data', () => {
+test('each alarm but those of a version notifies the topic, which sends emails, and none rings without data', () => {
   for (const { AlarmName, AlarmActions, OKActions, TreatMissingData } of production.allPropertiesOf(ALARM)) {
     const actions = AlarmName.includes('-Version') ? undefined : [topic];
     expect([AlarmActions, OKActions, TreatMissingData], AlarmName).toEqual([actions, actions, 'notBreaching']);
   }
+  const subscription = { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: topic };
+  expect(everything.propertiesOf('AWS::SNS::Subscription')).toEqual(subscription);
 });
 
 const WITH_ZEROS = ['Faults', 'Crashes', 'FunctionThrottles', 'Throttled', 'Latency'];

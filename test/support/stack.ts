@@ -9,7 +9,7 @@ import { PlantStoreStack } from '../../infra/stack.ts';
 export const EVERYTHING: Required<Settings> = {
   account: '123456789012',
   alarms: { email: 'ops@example.com', runbookUrl: 'https://example.com/operations.md' },
-  allowOrigins: ['https://a.example'],
+  allowOrigins: ['https://a.example', 'https://b.example'],
   cloudWatchRole: true,
   domain: { name: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' },
   ephemeral: false,
