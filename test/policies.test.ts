@@ -104,9 +104,8 @@ type Values = string | string[];
 type Principal = { Federated: string };
 type Condition = { StringEquals?: Record<string, Values> };
 type Statement = { Effect: string; Action: Values; Resource?: Values; Principal?: Principal; Condition?: Condition };
-type WithSid = Statement & { Sid?: string };
 
-function statements(file: string, words = {}): WithSid[] {
+function statements(file: string, words = {}): (Statement & { Sid?: string })[] {
   const text = readFileSync(join(import.meta.dirname, '../docs', file), 'utf8');
   const { Version, Statement } = JSON.parse(fill(text, words));
   expect(Version, `the version of ${file}`).toBe('2012-10-17');
@@ -130,7 +129,7 @@ function matches(patterns: Values | undefined, value: string): boolean {
 }
 
 /** Throws if the statement has a part that this test does not know, such as Deny, NotAction or another condition. */
-function allows(statement: WithSid, { action, arn, context }: Call): boolean {
+function allows(statement: Statement & { Sid?: string }, { action, arn, context }: Call): boolean {
   const { Sid: _, Effect, Action, Resource, Principal, Condition, ...others } = statement;
   const { StringEquals = {}, ...operators } = Condition ?? {};
   const { Federated, ...principals } = Principal ?? {};

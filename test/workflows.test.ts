@@ -158,7 +158,7 @@ test.each([
     const before = events.slice(0, index + 1);
     const revoked = /describe-stacks| smoke /.test(fails) ? events.slice(-1) : [];
     for (const as of ['failure', 'cancelled']) {
-      const errors = revoked.flatMap(() => (as === 'failure' ? ['::error::'] : []));
+      const errors = as === 'failure' ? revoked.map(() => '::error::') : [];
       expectEvents(run('deploy.yml', vars, { fails, as }), [...before, ...revoked, ...errors, as], `${as} of ${fails}`);
     }
   }
@@ -179,8 +179,8 @@ test('a pull request is tested, then audited, and its contract is compared witho
   const runCi = (fails?: string) => run('ci.yml', {}, { name: 'pull_request', fails: String(fails) });
   const events = runCi();
   expectEvents(events, [...compared, ...tested, 'npm audit --omit=dev --audit-level=high']);
-  expectEvents(runCi(events.at(-2)), [...compared, ...tested, 'failure']);
-  expectEvents(runCi(events.at(-1)), [...events, 'failure']);
+  expectEvents(runCi(events.at(-2)), [...compared, ...tested, 'failure'], 'after failed tests');
+  expectEvents(runCi(events.at(-1)), [...events, 'failure'], 'after a failed npm audit');
   expectEvents(run('ci.yml', {}, { name: 'push' }), tested);
 });
 
@@ -192,7 +192,7 @@ test('the hourly smoke test installs no package, and says where to read about a 
   const smoke = 'npm run --silent smoke PLANT_STORE_TOKEN=smoke-token PLANT_STORE_URL=URL';
   expectEvents(events, [CHECKOUT, NODE, smoke, '::add-mask::smoke-token']);
   const failed = run('smoke.yml', vars, { fails: smoke });
-  expectEvents(failed, [...events, 'summary', 'failure']);
+  expectEvents(failed, [...events, 'summary', 'failure'], 'after a failed smoke test');
 });
 
 test('only main starts a deployment, and a new run does not cancel a running one', () => {

@@ -67,7 +67,12 @@ test('does not start if the port or the data is in use, or an origin is wrong', 
   expect((await startIn(other)).stderr).toMatch(/^ALLOW_ORIGINS .*"https:\/\/a\.example\/".*\n$/);
 });
 
-const invoke = (event: string) => project.run(['bash', '-c', `npm run --silent invoke -- ${event}`]);
+async function invoke(event: string) {
+  const ended = await project.run(['bash', '-c', `timeout 60 npm run --silent invoke -- ${event}`]);
+  expect(ended.code, 'npm run invoke did not end in a minute').not.toBe(124);
+  return ended;
+}
+
 test('npm run invoke runs an event on the tables of the local run, and on empty tables without one', async () => {
   const another = { ...sampleEvent('create-plant'), body: bodyOf(1, plantWith({ name: 'another' })) };
   writeFileSync(join(project.directory, 'another.json'), JSON.stringify(another));
