@@ -3,14 +3,15 @@ type Reviver = (key: string, value: unknown, context: { source: string }) => unk
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
 /**
- * Beyond 2^53, another form could be rounded. An int64 has at most 19 digits, and converting a million digits to a
- * bigint would take seconds.
+ * From 2^53 on, another form could be rounded. An int64 has at most 19 digits, and converting a million digits to a
+ * bigint could take seconds.
  */
 const PLAIN_DIGITS = /^-?\d{1,19}$/;
 
 /**
- * Parses JSON. An exact whole number becomes a number, or beyond 2^53 a bigint. Each other number, such as `1.5` or
- * `1e999`, becomes a symbol with its text as the description: no schema with a type accepts a symbol.
+ * Parses JSON. A whole number below 2^53 stays a number. From 2^53 on, it becomes a bigint if it has up to 19 plain
+ * digits. Each other number, such as `1.5` or `1e300`, becomes a symbol with its text as the description: a schema with
+ * a type rejects a symbol.
  *
  * @throws SyntaxError if the text is not JSON
  */

@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
+import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { expect, test, vi } from 'vitest';
 import { copyProject } from '../test/support/project-copy.ts';
 import { context, EVERYTHING } from '../test/support/stack.ts';
+import { commit } from './commit.ts';
 import type { Settings } from './settings.ts';
 import { stages } from './stages.ts';
 
@@ -31,18 +33,23 @@ async function run(options: Record<string, unknown>) {
   }
 }
 
-test.each(Object.entries(stages))('for the stage %s, cdk-nag and CDK report no findings', async (stage, settings) => {
-  vi.stubEnv('CDK_VALIDATION', 'true');
-  const validate = vi.spyOn(AwsSolutionsChecks.prototype, 'validate');
-  const { status, stderr, directory } = await run({ stage });
-  const isSilent = settings.ephemeral || settings.alarms?.email !== undefined;
-  const nobody = expect.stringContaining(`The stage "${stage}" has no alarms.email: unless something is subscribed `);
-  expect({ status, stderr }).toEqual({ status: undefined, stderr: isSilent ? [] : [nobody] });
-  // CDK writes the file only if it has checked the rules.
-  const report = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
-  expect(report.pluginReports).toEqual([]);
-  expect(validate).toHaveBeenCalled();
-});
+test.each(Object.entries(stages))(
+  'for the stage %s, cdk-nag and CDK report nothing, and the stack has its commit',
+  async (stage, settings) => {
+    vi.stubEnv('CDK_VALIDATION', 'true');
+    const validate = vi.spyOn(AwsSolutionsChecks.prototype, 'validate');
+    const { status, stderr, directory } = await run({ stage });
+    const isSilent = settings.ephemeral || settings.alarms?.email !== undefined;
+    const nobody = expect.stringContaining(`The stage "${stage}" has no alarms.email: unless something is subscribed `);
+    expect({ status, stderr }).toEqual({ status: undefined, stderr: isSilent ? [] : [nobody] });
+    const { stacks } = new CloudAssembly(directory);
+    expect(stacks[0]?.template.Outputs.Commit?.Value).toBe(commit());
+    // CDK writes the file only if it has checked the rules.
+    const report = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
+    expect(report.pluginReports).toEqual([]);
+    expect(validate).toHaveBeenCalled();
+  },
+);
 
 test('the app prints the message of a wrong setting, or the stack of a programming error, and exits with status 1', async () => {
   const message = expect.stringContaining('The stage "prod" is not in infra/stages.ts; ');

@@ -10,7 +10,9 @@ test('the commit is that of the clone, says if files differ from it, and exists 
     cpSync(join(import.meta.dirname, 'commit.ts'), join(folder, 'infra/commit.ts'));
     return (await import(/* @vite-ignore */ join(folder, 'infra/commit.ts'))).commit();
   };
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: clone, encoding: 'utf8' }).trim();
+  // Without the settings of the person, who may sign commits.
+  const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: clone, encoding: 'utf8', env }).trim();
   expect(await commitIn(clone)).toBeUndefined();
   git('init', '--quiet');
   git('add', '.');

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Returns the commit of this clone, and if files differ from it. Undefined without git, or outside of a clone. */
+/** Returns the commit of this clone, with " and local changes" if files differ. Undefined without git or a clone. */
 export function commit(): string | undefined {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' }).trim();

@@ -15,7 +15,7 @@ import { addTables } from './tables.ts';
  * `PlantStore`, that of the stage `dev` is `PlantStore-dev`.
  */
 export class PlantStoreStack extends Stack {
-  /** @param commit the output `Commit`. Default: there is none */
+  /** @param commit the value of the output `Commit`. Default: no such output */
   constructor(app: App, settings: CompleteSettings, commit?: string) {
     const { ephemeral, stage } = settings;
     const name = stage === PRODUCTION ? 'PlantStore' : `PlantStore-${stage}`;

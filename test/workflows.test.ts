@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -30,9 +30,13 @@ const files = { GITHUB_OUTPUT: join(folder, 'output'), GITHUB_STEP_SUMMARY: join
 
 function runBash(args: string[], variables: NodeJS.ProcessEnv) {
   const env = { PATH: folder, GITHUB_REPOSITORY: 'OWNER/NAME', ...files, ...variables };
-  const { status, stdout, stderr } = spawnSync('/bin/bash', ['--norc', ...args], { encoding: 'utf8', env });
-  const lines = [...stderr.split('\n'), ...stdout.split('\n').filter((line) => line.startsWith('::'))];
-  return { failed: status !== 0, events: lines.filter((line) => line !== '') };
+  // Both streams in one file, in the order of the events.
+  const log = openSync(join(folder, 'log'), 'w+');
+  const { status } = spawnSync('/bin/bash', ['--norc', ...args], { env, stdio: ['ignore', log, log] });
+  closeSync(log);
+  const lines = readFileSync(join(folder, 'log'), 'utf8').split('\n');
+  // What a program prints is not an event.
+  return { failed: status !== 0, events: lines.filter((line) => line !== '' && !line.startsWith('from-')) };
 }
 
 /** Sorts the options before and after "--" of a call, and leaves the text of an error out. */
@@ -190,7 +194,7 @@ test('the hourly smoke test installs no package, and says where to read about a 
   const vars = { HOURLY_SMOKE_TEST: 'on', SMOKE: 'OTHER', SMOKE_URL: 'OTHER', PLANT_STORE_URL: 'OTHER' };
   const events = run('smoke.yml', vars);
   const smoke = 'npm run --silent smoke PLANT_STORE_TOKEN=smoke-token PLANT_STORE_URL=URL';
-  expectEvents(events, [CHECKOUT, NODE, smoke, '::add-mask::smoke-token']);
+  expectEvents(events, [CHECKOUT, NODE, '::add-mask::smoke-token', smoke]);
   const failed = run('smoke.yml', vars, { fails: smoke });
   expectEvents(failed, [...events, 'summary', 'failure'], 'after a failed smoke test');
 });

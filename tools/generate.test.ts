@@ -28,7 +28,7 @@ test('the committed validator is that of openapi.yaml, and requires a body; if n
 test('plant.ts has the members of NewPlant; if not, change its types, toItem and fromItem', () => {
   const members = { ...NewPlant.allOf[0].properties, ...Plant.properties };
   expect(Object.keys(fromItem({})).toSorted()).toEqual(Object.keys(members).toSorted());
-  // These attributes of an item say who created the plant.
+  // An item has attributes with these names: when the plant was created, and with which token.
   for (const name of ['createdAt', 'createdBy']) expect(members).not.toHaveProperty(name);
 });
 
@@ -41,7 +41,13 @@ test.each([
   [{ height: INT64 }, 'properties/height is an int64, which only the id can be; use an int32 or a string'],
   [{ height: { type: 'integer' } }, '/properties/height is an integer of an unknown size; write "format: int32"'],
   [{ height: { type: ['number', 'null'] } }, 'height can have decimals; use an int32 of a smaller unit, or a string'],
-  [{ height: { enum: [1] } }, 'openapi.yaml#/components/schemas/NewPlant/properties/height has no type; write one'],
+  [
+    { height: { enum: [1] } },
+    'openapi.yaml#/components/schemas/NewPlant/properties/height has no type; write "type: string"',
+  ],
+  [{ height: null }, 'openapi.yaml#/components/schemas/NewPlant/properties/height has no type; write'],
+  [{ sizes: { type: 'array' } }, 'NewPlant/properties/sizes must be a string, an int32 or a boolean'],
+  [{ owner: { type: ['object', 'null'] } }, 'properties/owner must be a string, an int32 or a boolean'],
   [{ height: { ...INT32, const: 1 } }, 'height has the keyword const; write enum, with a list of one value'],
   [{ name: { type: 'string', minlength: 1 } }, 'unknown keyword: "minlength"'],
   [{ name: { type: 'string', format: 'uuid' } }, 'unknown format "uuid" ignored in schema at path'],

@@ -13,14 +13,15 @@ export const VALIDATOR = 'functions/create-plant/validate-event.generated.ts';
 
 /** Adapts the contract's schemas to the values that the function parses. Called for each value, the inner ones first. */
 function adapt(name: unknown, value: unknown): unknown {
-  // The validator does not need it, and would differ after each change of a text.
+  // Descriptions are left out. Otherwise the generated file would change with each of them.
   if (name === 'description' && typeof value === 'string') return undefined;
   const schema = Object(value);
   if (name === 'properties') {
-    // Without a type, the validator would accept the symbol that the parser makes of a number that is not exact.
-    for (const [member, { type, $ref, int64, rejected }] of Object.entries<AnySchemaObject>(schema)) {
-      if (!(type || $ref || int64 || rejected))
-        schema[member] = { rejected: 'has no type; write one, such as "type: string"' };
+    // The parser makes a symbol of a number that is not exact. Only a type of its own keeps it out of a member.
+    for (const [member, value] of Object.entries(schema)) {
+      const { type, $ref, int64, rejected } = Object(value);
+      if (/array|object/.test(type)) schema[member] = { rejected: 'must be a string, an int32 or a boolean' };
+      if (!(type || $ref || int64 || rejected)) schema[member] = { rejected: 'has no type; write "type: string"' };
     }
     return schema;
   }
@@ -32,7 +33,7 @@ function adapt(name: unknown, value: unknown): unknown {
   return types.includes('integer') ? adaptInteger(name, schema) : value;
 }
 
-function adaptInteger(name: unknown, { format, example: _, ...schema }: AnySchemaObject): AnySchemaObject {
+function adaptInteger(name: unknown, { format, example: _example, ...schema }: AnySchemaObject): AnySchemaObject {
   if (format === 'int32') {
     const { exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity, ...others } = schema;
     const minimum = Math.max(-(2 ** 31), exclusiveMinimum + 1, others['minimum'] ?? -Infinity);
@@ -65,10 +66,10 @@ export function compileValidator(contract: string): string {
     },
   });
   ajv.addKeyword({ keyword: 'wellFormed', type: 'string', code: (cxt) => cxt.fail(_`!${cxt.data}.isWellFormed()`) });
-  const { components } = parse(contract, adapt);
   const body = { $ref: 'openapi.yaml#/components/schemas/NewPlant' };
   let code: string;
   try {
+    const { components } = parse(contract, adapt);
     ajv.addSchema({ components }, 'openapi.yaml');
     code = standaloneCode.default(ajv, ajv.compile({ type: 'object', required: ['body'], properties: { body } }));
   } catch (thrown) {

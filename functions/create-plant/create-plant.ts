@@ -13,8 +13,8 @@ export interface CreatePlantEvent {
 
 /**
  * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant,
- * as after a lost response, it changes nothing and responds in the same way. Operators read in the item when the plant
- * was created (`createdAt`, in seconds since 1970), and with which token (`createdBy`).
+ * as after a lost response, it changes nothing and responds in the same way. For operators, the item also has
+ * `createdAt` (seconds since 1970) and `createdBy` (the name of the token).
  *
  * @throws 409 if the id is in use by a different plant; the errors of `DynamoDb.call`.
  */
@@ -35,7 +35,7 @@ export function createPlant(dynamoDb: DynamoDb, tableName: string) {
     // DynamoDB returns an item's attributes in any order, so the members are compared.
     if (existing && JSON.stringify(fromItem(existing)) !== JSON.stringify(fromItem(item)))
       throw new PlantStoreError(409, `The id ${body.id} is in use by a different plant; use another id.`);
-    // A Plant has all members of a NewPlant but the id.
+    // A Plant is a NewPlant without its id.
     const { id: _, ...plant } = fromItem(item);
     return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(plant) };
   };

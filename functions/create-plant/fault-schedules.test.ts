@@ -9,8 +9,9 @@ import { createPlant } from './create-plant.ts';
 import { fromItem } from './plant.ts';
 
 /*
- * Two clients create a plant with the same id. Tries all that can happen to their writes, in every order. A 200 must
- * mean that the plant is stored, and a 409 that another one is. After a 429 or 503, a repetition must end with these.
+ * Two clients create a plant with the same id. Tries every order of their writes, with every choice of FAULTS, and of
+ * LATE. A 200 must mean that the plant is stored, and a 409 that another one is. After a 429 or 503, a repetition must
+ * end with these.
  */
 
 // No wait takes time, and no call runs out of time.
@@ -21,7 +22,7 @@ const context = contextWith();
 process.env['AWS_ENDPOINT_URL_DYNAMODB'] = 'http://127.0.0.1';
 for (const name of ['REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']) process.env[`AWS_${name}`] = 'x';
 
-/** The writes that wait, by their clients. Without a response, an attempt fails. */
+/** The writes that are sent but not carried out, by their clients. Without a response, an attempt fails. */
 const waiting = new Map<string, { put: PutItemInput; respond: (response?: Received) => void }>();
 
 const clients = ['client 1', 'client 2'].map((client) => {

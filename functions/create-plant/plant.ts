@@ -8,7 +8,7 @@ export interface Plant {
 
 /** A plant as a client sends it (openapi.yaml, `NewPlant`). */
 export interface NewPlant extends Plant {
-  /** An int64, a bigint beyond 2^53. */
+  /** An int64, a bigint from 2^53 on. */
   id: number | bigint;
 }
 

@@ -9,7 +9,7 @@ const BACKOFF_MS = 50;
 /** Longer than BACKOFF_MS, because DynamoDB refills a table's throughput once per second. */
 const THROTTLING_BACKOFF_MS = 500;
 
-/** The errors that need it: those with which DynamoDB throttles, and the conflict of a global table. */
+/** The errors after which THROTTLING_BACKOFF_MS applies: throttling, and the conflict of a global table. */
 const THROTTLING_ERRORS = [
   'ThrottlingException',
   'ProvisionedThroughputExceededException',
@@ -75,7 +75,8 @@ function serviceError(error: ErrorNumber, message: string, cause: Error): PlantS
 /**
  * Returns the item in a response, if there is one.
  *
- * @throws a DynamoDbError, or another error if the response is not that of DynamoDB to this request
+ * @throws a DynamoDbError, or another error if the response is not DynamoDB's, or is about another table or key; a
+ * successful write returns no key
  */
 function itemIn({ status, text, socket }: Received, table: string | undefined, key: StoredItem) {
   const { ConsumedCapacity, Item, __type, message, Message = message } = parseObject(text);

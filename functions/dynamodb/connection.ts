@@ -41,7 +41,8 @@ export class Connection {
    * expires after some minutes.
    *
    * @param body the input as JSON
-   * @param onNewConnection true after a failed attempt: closes the idle connections, which can be dead too
+   * @param onNewConnection true after a failed attempt: closes the idle connections, which can be dead too, so that the
+   * agent opens a new one
    * @throws an Error if there is no complete response
    */
   async send(action: string, body: string, onNewConnection: boolean, signal: AbortSignal): Promise<Received> {
@@ -51,7 +52,6 @@ export class Connection {
     const headers = { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
     const signed = await this.#signer.sign({ method: 'POST', protocol, hostname, path, headers, body });
     const options = { method: 'POST', headers: signed.headers, agent: this.#agent, signal };
-    // Otherwise the agent would use one of them.
     if (onNewConnection) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
     const request = this.#client.request(this.#endpoint, options);
     return new Promise((resolve, reject) => {

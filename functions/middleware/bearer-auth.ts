@@ -11,7 +11,7 @@ const BEARER_CREDENTIALS = /^bearer +(\S.*)$/i;
 export const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Maximum accepted JWT length in characters. Longer tokens are rejected before the signature is checked. */
 const MAX_JWT_LENGTH = 8192;
-/** The longest name of a JWT: a host name of 253 characters, a slash, and 12 digits. The database can send longer ones. */
+/** In characters. The commands create names of up to 64, but another program could store a name of any length. */
 const MAX_NAME_LENGTH = 266;
 
 interface TokenVerifiers {

@@ -88,14 +88,12 @@ test.each([
 
 const INT32 = { type: 'integer', format: 'int32' };
 const HEIGHT = 'a whole number from 1 to 2147483647';
-const NULLS = { type: 'object', additionalProperties: { type: 'null' } };
 test.each([
   [{ type: 'string', minLength: 3 }, '{"id":1,"name":"🌱🌱"}', 'name must NOT have fewer than 3 characters'],
   [{ type: 'string', pattern: '^a' }, '{"id":1,"name":"b"}', 'name must match pattern "^a"'],
   [{ type: 'string', enum: ['a', 'b'] }, '{"id":1,"name":"c"}', 'name must be one of "a", "b"'],
   [{ type: 'string', enum: ['a', 'b'] }, '{"id":1,"name":7}', 'name must be one of "a", "b"'],
   [{ type: ['boolean', 'null'] }, '{"id":1,"name":{}}', 'name was an object; it must be true or false or null'],
-  [NULLS, `{"id":1,"name":{"${DIGITS}9":0}}`, `name.${DIGITS}… was 0; it must be null`],
   [{ ...INT32, minimum: 1 }, '{"id":1}', `name is missing; it must be ${HEIGHT}`],
   [{ ...INT32, exclusiveMinimum: 0 }, '{"id":1,"name":0}', `name was 0; it must be ${HEIGHT}`],
   [{ ...INT32, minimum: 1 }, '{"id":1,"name":1.5}', `name was 1.5; it must be ${HEIGHT}`],

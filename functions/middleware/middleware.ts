@@ -7,11 +7,11 @@ type RequestState = {
   startedAt?: number;
 };
 
-/** An event of API Gateway, to which the middleware adds what it has found out. */
+/** An event of API Gateway, whose body jsonBody replaces, and to which bearerAuth adds the name of the token. */
 export interface ApiEvent extends Omit<APIGatewayProxyEvent, 'body'> {
-  /** jsonBody replaces the text by its value, which is unknown until validated. */
+  /** The text, and after jsonBody its value, which is unknown until validated. */
   body: unknown;
-  /** The name of the verified access token. Set by bearerAuth. */
+  /** The name of the verified access token. */
   tokenName?: string;
 }
 

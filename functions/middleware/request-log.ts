@@ -27,7 +27,7 @@ export type LoggedError =
 /** The database can send errors with long messages. */
 const limit = (text: string | undefined) => text && truncate(text, 10_000);
 
-/** Logs a RequestLine for each request. It never contains a token, the digest of a token, or a body. */
+/** Logs a RequestLine for each request. The function writes no token, digest or body into it. */
 export function requestLog(): Middleware {
   return {
     before: ({ internal }) => {

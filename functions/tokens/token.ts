@@ -50,8 +50,8 @@ export function tokenItem(token: string, name: string, createdAt: number, expire
 export function fromTokenItem(item: Partial<Record<keyof StoredToken, { S?: string; N?: string }>> = {}): StoredToken {
   const { digest, name, createdAt, expiresAt } = item;
   return {
-    digest: String(digest?.S ?? ''),
-    name: String(name?.S ?? ''),
+    digest: digest?.S ?? '',
+    name: typeof name?.S === 'string' ? name.S : '',
     createdAt: Number(createdAt?.N ?? 0),
     expiresAt: Number(expiresAt?.N ?? 0),
   };
