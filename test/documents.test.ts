@@ -2,37 +2,30 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const projectRoot = join(import.meta.dirname, '..');
-const read = (path: string) => readFileSync(join(projectRoot, path), 'utf8');
-const documents = globSync(['*.md', 'docs/*.md', '.github/*.yml', '.github/workflows/*.yml', '.ci/run'], {
-  cwd: projectRoot,
-});
-
+const read = (path: string) => readFileSync(path, 'utf8');
+const documents = globSync(['*.md', 'docs/*.md', '.github/*.yml', '.github/workflows/*.yml', '.ci/run']);
 const captures = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, capture = '']) => capture);
 
-/** The matches of a pattern's capture group in all documents. Fails if there are none. */
-function inDocuments(pattern: RegExp): [document: string, capture: string][] {
-  const found = documents.flatMap((document) =>
-    captures(read(document), pattern).map((capture): [string, string] => [document, capture]),
-  );
+/** The documents with the matches of a pattern's capture group. Fails if there are none. */
+function inDocuments(pattern: RegExp) {
+  const matches = (document: string) =>
+    captures(read(document), pattern).map((capture) => [document, capture] as const);
+  const found = documents.flatMap(matches);
   expect(found).not.toEqual([]);
   return found;
 }
 
 /** The anchors that GitHub generates for a document's headings. */
-const anchors = (markdown: string) =>
-  captures(markdown.replaceAll(/```.*?```/gs, ''), /^#+ (.+)$/gm).map((heading) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+function anchors(markdown: string): string[] {
+  const headings = captures(markdown.replaceAll(/```.*?```/gs, '').toLowerCase(), /^#+ (.+)$/gm);
+  return headings.map((heading) => heading.replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
+}
 
 test('each relative link leads to an existing file and heading', () => {
   const dead = inDocuments(/\]\((?!https?:)([^)\s]+)\)/g).filter(([document, link]) => {
     const [path = '', anchor] = link.split('#');
     const target = path === '' ? document : join(dirname(document), path);
-    if (!existsSync(join(projectRoot, target))) return true;
+    if (!existsSync(target)) return true;
     return anchor !== undefined && !anchors(read(target)).includes(anchor);
   });
   expect(dead).toEqual([]);

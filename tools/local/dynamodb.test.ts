@@ -33,13 +33,12 @@ test.each([
   for (const use of [openDynamoDb, findLocalRun]) await expect(use()).rejects.toThrow(/^AWS_ENDPOINT_URL_DYNAMODB /);
 });
 
-test.each(['start.ts', 'invoke.ts events/create-plant.json'])('%s ends if nothing is at the endpoint', (command) => {
+test.each(['start.ts', 'invoke.ts events/create-plant.json'])('%s says if nothing is at the endpoint', (command) => {
   // No program listens on port 1.
   const env = { ...process.env, PORT: '0', AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
-  const child = spawnSync(process.execPath, `tools/${command}`.split(' '), { env, timeout: 50_000 });
-  const stderr = String(child.stderr);
-  expect(stderr).toMatch(/^.* ECONNREFUSED 127.0.0.1:1$/m);
-  expect(stderr, 'a stack trace').not.toMatch(/^ +at /m);
+  const { stderr } = spawnSync(process.execPath, `tools/${command}`.split(' '), { env, timeout: 50_000 });
+  expect(String(stderr)).toMatch(/^.* ECONNREFUSED 127.0.0.1:1$/m);
+  expect(String(stderr), 'a stack trace').not.toMatch(/^ +at /m);
 });
 
 test('the development token is valid for longer than a local run', async () => {
