@@ -35,7 +35,7 @@ function runBash(args: string[], variables: NodeJS.ProcessEnv) {
   const { status } = spawnSync('/bin/bash', ['--norc', ...args], { env, stdio: ['ignore', log, log] });
   closeSync(log);
   const lines = readFileSync(join(folder, 'log'), 'utf8').split('\n');
-  // What a program prints is not an event.
+  // The output of a fake program is not an event.
   return { failed: status !== 0, events: lines.filter((line) => line !== '' && !line.startsWith('from-')) };
 }
 

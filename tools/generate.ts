@@ -18,8 +18,8 @@ function adapt(name: unknown, value: unknown): unknown {
   const schema = Object(value);
   if (name === 'properties') {
     // The parser makes a symbol of a number that is not exact. Only a type of its own keeps it out of a member.
-    for (const [member, value] of Object.entries(schema)) {
-      const { type, $ref, int64, rejected } = Object(value);
+    for (const [member, adapted] of Object.entries(schema)) {
+      const { type, $ref, int64, rejected } = Object(adapted);
       if (/array|object/.test(type)) schema[member] = { rejected: 'must be a string, an int32 or a boolean' };
       if (!(type || $ref || int64 || rejected)) schema[member] = { rejected: 'has no type; write "type: string"' };
     }

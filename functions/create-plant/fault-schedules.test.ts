@@ -52,7 +52,7 @@ function write({ Item = {}, ConditionExpression, ReturnValuesOnConditionCheckFai
   return response(200, { ConsumedCapacity: { TableName: 'Plants' } });
 }
 
-/** What can happen to a write. Each returns the response, if one arrives. */
+/** The outcomes of a write. Each function returns the response, if one arrives. */
 const OUTCOMES = {
   succeeds: write,
   'is lost': () => undefined,
