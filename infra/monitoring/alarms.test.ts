@@ -18,7 +18,9 @@ test('each alarm but those of a version notifies the topic, which sends emails, 
 
 const WITH_ZEROS = ['Faults', 'Crashes', 'FunctionThrottles', 'Throttled', 'Latency'];
 test.each(WITH_ZEROS)('the alarm %s takes missing data as 0, not as older minutes', (name) => {
-  const [{ Expression }, ...inputs] = production.propertiesOf(ALARM, `Alarms${name}`).Metrics;
+  const { Metrics } = production.propertiesOf(ALARM, `Alarms${name}`);
+  expect(Metrics, 'an expression, which can replace missing data').toBeDefined();
+  const [{ Expression }, ...inputs] = Metrics;
   const unfilled = Expression.replaceAll(/FILL\(\w+, [01]\)/g, '');
   for (const { Id } of inputs) expect(unfilled).not.toContain(Id);
 });
