@@ -32,6 +32,7 @@ export default defineConfig({
     projects: [
       project('local-run', ['test/local-run/*.test.ts']),
       project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
+      project('recipes', ['test/recipes/*.test.ts']),
       project('runtime', ['test/runtime/*.test.ts']),
       project('smoke', ['test/smoke/*.test.ts']),
       project('browser', ['test/browser/*.test.ts']),

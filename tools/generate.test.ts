@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import { fromItem } from '../functions/create-plant/plant.ts';
 import validateEvent from '../functions/create-plant/validate-event.generated.ts';
 import { ERROR_NUMBERS } from '../functions/errors.ts';
 import { contract, contractText } from '../test/support/contract.ts';
-import { compileValidator, VALIDATOR } from './generate.ts';
-
-const { NewPlant, Plant, Error: ErrorSchema } = contract['components'].schemas;
+import { generatedFiles } from './generate.ts';
 
 test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
   const validator = new Validator();
@@ -16,45 +13,119 @@ test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
 });
 
 test('openapi.yaml has a table of the error numbers of the code', () => {
-  const table: string = ErrorSchema.properties.error.description;
+  const table: string = contract['components'].schemas.Error.properties.error.description;
   expect(table.match(/(?<=^\| )\d{3}(?= \| \w)/gm)).toEqual(ERROR_NUMBERS.map(String));
 });
 
-test('the committed validator is that of openapi.yaml, and requires a body; if not, run npm run generate', () => {
-  expect(readFileSync(VALIDATOR, 'utf8')).toBe(compileValidator(contractText));
+test.each(Object.entries(generatedFiles(contractText)))(
+  '%s is that of openapi.yaml; if not, run npm run generate',
+  (file, text) => {
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  },
+);
+
+test('the validator requires a body', () => {
   expect(validateEvent({})).toBe(false);
 });
 
-test('plant.ts has the members of NewPlant; if not, change its types, toItem and fromItem', () => {
-  const members = { ...NewPlant.allOf[0].properties, ...Plant.properties };
-  expect(Object.keys(fromItem({})).toSorted()).toEqual(Object.keys(members).toSorted());
-  // An item has attributes with these names: when the plant was created, and with which token.
-  for (const name of ['createdAt', 'createdBy']) expect(members).not.toHaveProperty(name);
+const INT32 = { type: 'integer', format: 'int32' };
+const ID = { type: 'integer', format: 'int64' };
+const TEXT = { type: 'string' };
+const REF = { $ref: '#/components/schemas/Plant' };
+
+/** A NewPlant with the members id and name, and with these changes of its schema. */
+const newPlant = (changes: object) => ({
+  type: 'object',
+  required: ['id'],
+  properties: { id: ID, name: TEXT },
+  ...changes,
 });
 
-const INT32 = { type: 'integer', format: 'int32' };
-const INT64 = { type: 'integer', format: 'int64' };
+/** Generates from the schema NewPlant. Plant has the members of NewPlant without the id. */
+const generateFrom = (NewPlant: object, Plant: object = { properties: { name: TEXT } }) =>
+  generatedFiles(JSON.stringify({ components: { schemas: { NewPlant, Plant } } }));
 
-test.each([
-  [{ id: { ...INT64, minimum: 1 } }, '/properties/id is an int64, which can have no other keyword'],
-  [{ id: { ...INT64, type: ['integer', 'null'] } }, '/properties/id is an int64, which can have no other keyword'],
-  [{ height: INT64 }, 'properties/height is an int64, which only the id can be; use an int32 or a string'],
-  [{ height: { type: 'integer' } }, '/properties/height is an integer of an unknown size; write "format: int32"'],
-  [{ height: { type: ['number', 'null'] } }, 'height can have decimals; use an int32 of a smaller unit, or a string'],
+/** Generates from a contract whose plant has this member. */
+const generateMember = (name: string, schema: unknown) =>
+  generateFrom({ allOf: [{ required: ['id'], properties: { id: ID } }, REF] }, { properties: { [name]: schema } });
+
+test('a member is required if any part of an allOf requires it', () => {
+  const files = generateFrom({ allOf: [{ required: ['id', 'name'], properties: { id: ID } }, REF] });
+  expect(Object.values(files).join()).toContain('  name: string;\n');
+});
+
+const TYPES = 'it must be a string, an int32 (type: integer, format: int32) or a boolean, without another format';
+
+test.each<[unknown, string]>([
   [
-    { height: { enum: [1] } },
-    'openapi.yaml#/components/schemas/NewPlant/properties/height has no type; write "type: string"',
+    { type: 'string', nullable: true },
+    'had the keyword "nullable"; it must be one of minLength, maxLength, pattern, enum, ',
   ],
-  [{ height: null }, 'openapi.yaml#/components/schemas/NewPlant/properties/height has no type; write'],
-  [{ sizes: { type: 'array' } }, 'NewPlant/properties/sizes must be a string, an int32 or a boolean'],
-  [{ owner: { type: ['object', 'null'] } }, 'properties/owner must be a string, an int32 or a boolean'],
-  [{ height: { ...INT32, const: 1 } }, 'height has the keyword const; write enum, with a list of one value'],
-  [{ name: { type: 'string', minlength: 1 } }, 'unknown keyword: "minlength"'],
-  [{ name: { type: 'string', format: 'uuid' } }, 'unknown format "uuid" ignored in schema at path'],
-  [{ name: { $ref: '#/components/schemas/Nam' } }, "can't resolve reference #/components/schemas/Nam"],
-])('npm run generate says why NewPlant cannot have %j, and what to do', (properties, reason) => {
-  const components = { schemas: { NewPlant: { type: 'object', properties } } };
-  const generate = () => compileValidator(JSON.stringify({ components }));
+  [
+    { ...INT32, exclusiveMinimum: 0.5 },
+    'had the keyword "exclusiveMinimum"; it must be one of minimum, maximum, enum, title',
+  ],
+  [{ type: 'boolean', enum: [true] }, 'had the keyword "enum"; it must be one of title, description, example, '],
+  [{ ...TEXT, default: '' }, 'had the keyword "default"'],
+  [{ ...TEXT, const: '' }, 'had the keyword "const"'],
+  [{ ...TEXT, maxlength: 1 }, 'had the keyword "maxlength"'],
+  [{ ...TEXT, format: 'uuid' }, `was {"type":"string","format":"uuid"}; ${TYPES}`],
+  [{ type: ['string', 'null'] }, `was {"type":["string","null"]}; ${TYPES}`],
+  [{ $ref: '#/components/schemas/Error' }, `was {"$ref":"#/components/schemas/Error"}; ${TYPES}`],
+  [{ type: 'number' }, `was {"type":"number"}; ${TYPES}`],
+  [{ type: 'integer' }, `was {"type":"integer"}; ${TYPES}`],
+  [{ type: 'array' }, `was {"type":"array"}; ${TYPES}`],
+  [{ type: 'object' }, `was {"type":"object"}; ${TYPES}`],
+  [{ enum: ['a'] }, `was {"enum":["a"]}; ${TYPES}`],
+  [null, `was null; ${TYPES}`],
+  [ID, `was {"type":"integer","format":"int64"}; ${TYPES}`],
+  [{ ...INT32, minimum: '9' }, 'was "9"; it must be a whole number from -2147483648 to the maximum'],
+  [{ ...INT32, minimum: 2, maximum: 1 }, 'was 2; it must be a whole number from -2147483648 to the maximum'],
+  [{ ...INT32, maximum: 2 ** 31 }, 'was 2147483648; it must be a whole number from -2147483648 to 2147483647'],
+  [{ ...TEXT, maxLength: -1 }, 'was -1; it must be a whole number of at least 0'],
+  [{ ...TEXT, minLength: 2, maxLength: 1 }, 'was 2; it must be a whole number from 0 to the maxLength'],
+  [{ ...TEXT, enum: ['a', 1] }, 'was ["a",1]; it must be a list of strings'],
+  [{ ...INT32, enum: ['a'] }, 'was ["a"]; it must be a list of int32s'],
+  [{ ...TEXT, enum: [] }, 'was []; it must be a list of strings'],
+  [{ ...TEXT, maxLength: 9, pattern: '(' }, 'was "("; it must be a regular expression of JavaScript, with the flag u'],
+  [{ ...TEXT, pattern: 'a' }, 'must be at most 200, because of the pattern'],
+  [{ ...TEXT, pattern: 'a', maxLength: 201 }, 'was 201; it must be at most 200, because of the pattern'],
+])('a member %j ends npm run generate with a sentence', (schema, reason) => {
+  const generate = () => generateMember('height', schema);
+  expect(generate).toThrow(
+    /^The (\w+ of the )?member height [^\n]* Correct openapi\.yaml; see "A new member" in CONTRIBUTING\.md\.$/,
+  );
   expect(generate).toThrow(reason);
-  expect(generate).toThrow('. Correct openapi.yaml: "A new member" and "A constraint" in CONTRIBUTING.md say');
+});
+
+test.each(['class', 'a-b', 'toString', '__proto__', 'createdAt', 'createdBy'])(
+  'a member cannot have the name %s',
+  (name) => {
+    expect(() => generateMember(name, TEXT)).toThrow(
+      `The name of the member "${name}" was not allowed; it must be letters,`,
+    );
+  },
+);
+
+test.each<[string, object, object?]>([
+  ['The schema NewPlant had the keyword "additionalProperties"', newPlant({ additionalProperties: false })],
+  ['The schema NewPlant had the keyword "anyOf"', newPlant({ anyOf: [] })],
+  ['The type of the schema NewPlant was "array"', newPlant({ type: 'array' })],
+  ['One of required and allOf in NewPlant was no list', newPlant({ required: 'id' })],
+  ['The member age was missing', newPlant({ required: ['id', 'age'] })],
+  ['The member id was missing', newPlant({ properties: {} })],
+  ['The member id was not required', newPlant({ required: [] })],
+  ['The member id was {"type":"string"}', newPlant({ properties: { id: TEXT, name: TEXT } })],
+  ['The member id had the keyword "minimum"', newPlant({ properties: { id: { ...ID, minimum: 1 }, name: TEXT } })],
+  ['The member name was in two parts of NewPlant', newPlant({ allOf: [REF] })],
+  [
+    'The $ref in NewPlant was "#/components/schemas/Plan"',
+    newPlant({ allOf: [{ $ref: '#/components/schemas/Plan' }] }),
+  ],
+  ['The $ref in NewPlant had another keyword beside it', newPlant({ allOf: [{ ...REF, description: '' }] })],
+  ['The $ref in Plant was "#/components/schemas/Plant"', newPlant({}), { allOf: [REF] }],
+  ['The member name was {"type":"string"} in NewPlant and undefined in Plant', newPlant({}), { properties: {} }],
+  ['The member name was required only in Plant', newPlant({}), { required: ['name'], properties: { name: TEXT } }],
+])('says "%s"', (sentence, NewPlant, Plant) => {
+  expect(() => generateFrom(NewPlant, Plant)).toThrow(sentence);
 });

@@ -27,3 +27,15 @@ test('prints each plant of all pages as a line of JSON, with its exact id and es
     '{"id":9223372036854775807,"name":"a \\"b\\"\\n","tag":""}',
   ]);
 });
+
+test('prints the plants of a table of the AWS account, and rejects a table without plants, or a stack beside it', async () => {
+  await engine.clear(engine.plantsTable);
+  await engine.put(engine.plantsTable, { id: { N: '1' }, name: { S: 'restored' } });
+  const plants = (...args: string[]) => runCommand('plants', args);
+  const restored = { code: 0, stdout: '{"id":1,"name":"restored"}\n', stderr: '' };
+  expect(await plants('--table', engine.plantsTable)).toEqual(restored);
+  const wrongTable = await plants('--table', engine.accessTokensTable);
+  expect(wrongTable).toMatchObject({ code: 1, stderr: expect.stringContaining('an item without an id') });
+  const both = await plants('--stack', 'x', '--table', 'y');
+  expect(both).toMatchObject({ code: 1, stderr: expect.stringContaining('one of --stack and --table') });
+});

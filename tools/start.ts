@@ -12,8 +12,8 @@ import { SAMPLE_EVENT } from './local/proxy-event.ts';
 
 const USAGE = `Usage: npm start [-- --inspect]
 
-Serves the API on this machine until Ctrl-C. After a change of the function's code, the next request loads it
-again. What is stored is in .local/ and is used again. With --inspect, a debugger can attach to port 9229.
+Serves the API on this machine until Ctrl-C. After a change of the function's code or of openapi.yaml, the next request
+loads it again. What is stored is in .local/ and is used again. With --inspect, a debugger can attach to port 9229.
 
 Environment variables, which the file .env can set too:
   PORT           the port; 3000 by default

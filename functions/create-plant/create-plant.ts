@@ -2,7 +2,7 @@ import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { DynamoDb } from '../dynamodb/client.ts';
 import { PlantStoreError } from '../errors.ts';
 import { databaseTimeoutMs } from '../time-limits.ts';
-import { fromItem, type NewPlant, toItem } from './plant.ts';
+import { fromItem, type NewPlant, toItem } from './plant.generated.ts';
 
 /** The event after the middleware. */
 export interface CreatePlantEvent {

@@ -3,117 +3,7 @@
 // <stdin>
 var validate = validate20;
 var stdin_default = validate20;
-var schema31 = { "type": "object", "required": ["body"], "properties": { "body": { "$ref": "openapi.yaml#/components/schemas/NewPlant" } } };
-var schema33 = { "allOf": [{ "type": "object", "required": ["id"], "properties": { "id": { "int64": true } } }, { "$ref": "#/components/schemas/Plant" }] };
-var schema34 = { "type": "object", "required": ["name"], "properties": { "name": { "type": "string", "wellFormed": true }, "tag": { "type": "string", "wellFormed": true } } };
-function validate22(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  const evaluated0 = validate22.evaluated;
-  if (evaluated0.dynamicProps) {
-    evaluated0.props = void 0;
-  }
-  if (evaluated0.dynamicItems) {
-    evaluated0.items = void 0;
-  }
-  if (data && typeof data == "object" && !Array.isArray(data)) {
-    if (data.id === void 0) {
-      const err0 = { instancePath, schemaPath: "#/allOf/0/required", keyword: "required", params: { missingProperty: "id" }, message: "must have required property 'id'", schema: schema33.allOf[0].required, parentSchema: schema33.allOf[0], data };
-      if (vErrors === null) {
-        vErrors = [err0];
-      } else {
-        vErrors.push(err0);
-      }
-      errors++;
-    }
-    if (data.id !== void 0) {
-      let data0 = data.id;
-      if (typeof data0 === "bigint" ? BigInt.asIntN(64, data0) !== data0 : !Number.isInteger(data0)) {
-        const err1 = { instancePath: instancePath + "/id", schemaPath: "#/allOf/0/properties/id/int64", keyword: "int64", params: {}, message: 'must pass "int64" keyword validation', schema: true, parentSchema: schema33.allOf[0].properties.id, data: data0 };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-    }
-  } else {
-    const err2 = { instancePath, schemaPath: "#/allOf/0/type", keyword: "type", params: { type: "object" }, message: "must be object", schema: schema33.allOf[0].type, parentSchema: schema33.allOf[0], data };
-    if (vErrors === null) {
-      vErrors = [err2];
-    } else {
-      vErrors.push(err2);
-    }
-    errors++;
-  }
-  if (data && typeof data == "object" && !Array.isArray(data)) {
-    if (data.name === void 0) {
-      const err3 = { instancePath, schemaPath: "#/components/schemas/Plant/required", keyword: "required", params: { missingProperty: "name" }, message: "must have required property 'name'", schema: schema34.required, parentSchema: schema34, data };
-      if (vErrors === null) {
-        vErrors = [err3];
-      } else {
-        vErrors.push(err3);
-      }
-      errors++;
-    }
-    if (data.name !== void 0) {
-      let data1 = data.name;
-      if (typeof data1 === "string") {
-        if (!data1.isWellFormed()) {
-          const err4 = { instancePath: instancePath + "/name", schemaPath: "#/components/schemas/Plant/properties/name/wellFormed", keyword: "wellFormed", params: {}, message: 'must pass "wellFormed" keyword validation', schema: true, parentSchema: schema34.properties.name, data: data1 };
-          if (vErrors === null) {
-            vErrors = [err4];
-          } else {
-            vErrors.push(err4);
-          }
-          errors++;
-        }
-      } else {
-        const err5 = { instancePath: instancePath + "/name", schemaPath: "#/components/schemas/Plant/properties/name/type", keyword: "type", params: { type: "string" }, message: "must be string", schema: schema34.properties.name.type, parentSchema: schema34.properties.name, data: data1 };
-        if (vErrors === null) {
-          vErrors = [err5];
-        } else {
-          vErrors.push(err5);
-        }
-        errors++;
-      }
-    }
-    if (data.tag !== void 0) {
-      let data2 = data.tag;
-      if (typeof data2 === "string") {
-        if (!data2.isWellFormed()) {
-          const err6 = { instancePath: instancePath + "/tag", schemaPath: "#/components/schemas/Plant/properties/tag/wellFormed", keyword: "wellFormed", params: {}, message: 'must pass "wellFormed" keyword validation', schema: true, parentSchema: schema34.properties.tag, data: data2 };
-          if (vErrors === null) {
-            vErrors = [err6];
-          } else {
-            vErrors.push(err6);
-          }
-          errors++;
-        }
-      } else {
-        const err7 = { instancePath: instancePath + "/tag", schemaPath: "#/components/schemas/Plant/properties/tag/type", keyword: "type", params: { type: "string" }, message: "must be string", schema: schema34.properties.tag.type, parentSchema: schema34.properties.tag, data: data2 };
-        if (vErrors === null) {
-          vErrors = [err7];
-        } else {
-          vErrors.push(err7);
-        }
-        errors++;
-      }
-    }
-  } else {
-    const err8 = { instancePath, schemaPath: "#/components/schemas/Plant/type", keyword: "type", params: { type: "object" }, message: "must be object", schema: schema34.type, parentSchema: schema34, data };
-    if (vErrors === null) {
-      vErrors = [err8];
-    } else {
-      vErrors.push(err8);
-    }
-    errors++;
-  }
-  validate22.errors = vErrors;
-  return errors === 0;
-}
-validate22.evaluated = { "props": { "name": true, "tag": true, "id": true }, "dynamicProps": false, "dynamicItems": false };
+var schema31 = { "type": "object", "required": ["body"], "properties": { "body": { "type": "object", "required": ["id", "name"], "properties": { "id": { "int64": true }, "name": { "type": "string", "wellFormed": true }, "tag": { "type": "string", "wellFormed": true } } } } };
 function validate20(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -135,17 +25,98 @@ function validate20(data, { instancePath = "", parentData, parentDataProperty, r
       errors++;
     }
     if (data.body !== void 0) {
-      if (!validate22(data.body, { instancePath: instancePath + "/body", parentData: data, parentDataProperty: "body", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
-        errors = vErrors.length;
+      let data0 = data.body;
+      if (data0 && typeof data0 == "object" && !Array.isArray(data0)) {
+        if (data0.id === void 0) {
+          const err1 = { instancePath: instancePath + "/body", schemaPath: "#/properties/body/required", keyword: "required", params: { missingProperty: "id" }, message: "must have required property 'id'", schema: schema31.properties.body.required, parentSchema: schema31.properties.body, data: data0 };
+          if (vErrors === null) {
+            vErrors = [err1];
+          } else {
+            vErrors.push(err1);
+          }
+          errors++;
+        }
+        if (data0.name === void 0) {
+          const err2 = { instancePath: instancePath + "/body", schemaPath: "#/properties/body/required", keyword: "required", params: { missingProperty: "name" }, message: "must have required property 'name'", schema: schema31.properties.body.required, parentSchema: schema31.properties.body, data: data0 };
+          if (vErrors === null) {
+            vErrors = [err2];
+          } else {
+            vErrors.push(err2);
+          }
+          errors++;
+        }
+        if (data0.id !== void 0) {
+          let data1 = data0.id;
+          if (typeof data1 === "bigint" ? BigInt.asIntN(64, data1) !== data1 : !Number.isInteger(data1)) {
+            const err3 = { instancePath: instancePath + "/body/id", schemaPath: "#/properties/body/properties/id/int64", keyword: "int64", params: {}, message: 'must pass "int64" keyword validation', schema: true, parentSchema: schema31.properties.body.properties.id, data: data1 };
+            if (vErrors === null) {
+              vErrors = [err3];
+            } else {
+              vErrors.push(err3);
+            }
+            errors++;
+          }
+        }
+        if (data0.name !== void 0) {
+          let data2 = data0.name;
+          if (typeof data2 === "string") {
+            if (!data2.isWellFormed()) {
+              const err4 = { instancePath: instancePath + "/body/name", schemaPath: "#/properties/body/properties/name/wellFormed", keyword: "wellFormed", params: {}, message: 'must pass "wellFormed" keyword validation', schema: true, parentSchema: schema31.properties.body.properties.name, data: data2 };
+              if (vErrors === null) {
+                vErrors = [err4];
+              } else {
+                vErrors.push(err4);
+              }
+              errors++;
+            }
+          } else {
+            const err5 = { instancePath: instancePath + "/body/name", schemaPath: "#/properties/body/properties/name/type", keyword: "type", params: { type: "string" }, message: "must be string", schema: schema31.properties.body.properties.name.type, parentSchema: schema31.properties.body.properties.name, data: data2 };
+            if (vErrors === null) {
+              vErrors = [err5];
+            } else {
+              vErrors.push(err5);
+            }
+            errors++;
+          }
+        }
+        if (data0.tag !== void 0) {
+          let data3 = data0.tag;
+          if (typeof data3 === "string") {
+            if (!data3.isWellFormed()) {
+              const err6 = { instancePath: instancePath + "/body/tag", schemaPath: "#/properties/body/properties/tag/wellFormed", keyword: "wellFormed", params: {}, message: 'must pass "wellFormed" keyword validation', schema: true, parentSchema: schema31.properties.body.properties.tag, data: data3 };
+              if (vErrors === null) {
+                vErrors = [err6];
+              } else {
+                vErrors.push(err6);
+              }
+              errors++;
+            }
+          } else {
+            const err7 = { instancePath: instancePath + "/body/tag", schemaPath: "#/properties/body/properties/tag/type", keyword: "type", params: { type: "string" }, message: "must be string", schema: schema31.properties.body.properties.tag.type, parentSchema: schema31.properties.body.properties.tag, data: data3 };
+            if (vErrors === null) {
+              vErrors = [err7];
+            } else {
+              vErrors.push(err7);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err8 = { instancePath: instancePath + "/body", schemaPath: "#/properties/body/type", keyword: "type", params: { type: "object" }, message: "must be object", schema: schema31.properties.body.type, parentSchema: schema31.properties.body, data: data0 };
+        if (vErrors === null) {
+          vErrors = [err8];
+        } else {
+          vErrors.push(err8);
+        }
+        errors++;
       }
     }
   } else {
-    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object", schema: schema31.type, parentSchema: schema31, data };
+    const err9 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object", schema: schema31.type, parentSchema: schema31, data };
     if (vErrors === null) {
-      vErrors = [err1];
+      vErrors = [err9];
     } else {
-      vErrors.push(err1);
+      vErrors.push(err9);
     }
     errors++;
   }

@@ -51,50 +51,48 @@ function parserMessage(data: unknown, reason?: string): string {
 /** Says what is wrong, missing members first. Several errors can give one sentence, as for a number in an `enum`. */
 function validationMessage(errors: ErrorObject[]): string {
   const missing = errors.filter(({ keyword }) => keyword === 'required');
-  return [...new Set([...missing, ...errors].map(sentence))].join(' ');
+  return [...new Set([...missing, ...errors].map(describeError))].join(' ');
 }
 
 /** Returns a sentence such as "The member id was a string; it must be a whole number from …". */
-function sentence({ instancePath, keyword, params, message, parentSchema = {}, data }: ErrorObject): string {
-  // The path is that of the event: `/body`, or `/body/name` for a member. A client's own names can be long.
-  const path = instancePath
-    .split('/')
-    .slice(2)
-    .map((name) => truncate(name));
+function describeError({ instancePath, keyword, params, parentSchema = {}, data }: ErrorObject): string {
   if (keyword === 'required') {
     const { missingProperty: name } = params;
-    return `The member ${[...path, name].join('.')} is missing; it must be ${requirement(parentSchema['properties'][name])}.`;
+    return `The member ${name} is missing; it must be ${describeSchema(parentSchema['properties'][name])}.`;
   }
-  const subject = path.length > 0 ? `The member ${path.join('.')}` : 'The body';
-  if (parentSchema['enum']) return `${subject} must be ${requirement(parentSchema)}.`;
-  if (!/^(type|int64|wellFormed|minimum|maximum)$/.test(keyword)) return `${subject} ${message}.`;
+  // The path is that of the event: `/body`, or `/body/name` for a member.
+  const [, , member] = instancePath.split('/');
+  const subject = member === undefined ? 'The body' : `The member ${member}`;
   const magnitude = keyword === 'int64' && typeof data === 'symbol' ? Math.abs(Number(data.description)) : 0;
   const digits = magnitude >= 2 ** 53 && magnitude <= 2 ** 63 ? ', in plain digits if it is beyond 2^53' : '';
-  const wellFormed = keyword === 'wellFormed' ? ' of well-formed Unicode' : '';
-  return `${subject} was ${describe(data)}; it must be ${requirement(parentSchema)}${wellFormed}${digits}.`;
+  const expected = keyword === 'wellFormed' ? 'a string of well-formed Unicode' : describeSchema(parentSchema);
+  return `${subject} was ${describeValue(keyword, data)}; it must be ${expected}${digits}.`;
 }
 
 /** Completes the sentence "It must be …". */
-function requirement({ type, int64, enum: values, minimum, maximum }: AnySchemaObject): string {
+function describeSchema(schema: AnySchemaObject): string {
+  const { type, int64, enum: values, minimum, maximum, minLength, maxLength, pattern } = schema;
   if (int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
   if (values) return `one of ${values.map((value: unknown) => JSON.stringify(value)).join(', ')}`;
-  const descriptions: Record<string, string> = {
-    object: 'a JSON object',
-    string: 'a string',
-    integer: `a whole number from ${minimum} to ${maximum}`,
-    boolean: 'true or false',
-  };
-  return [type ?? 'as the contract says']
-    .flat()
-    .map((name) => descriptions[name] ?? name)
-    .join(' or ');
+  if (type === 'integer') return `a whole number from ${minimum} to ${maximum}`;
+  if (type === 'boolean') return 'true or false';
+  if (type === 'object') return 'a JSON object';
+  const least = minLength === undefined ? '' : ` of at least ${characters(minLength)}`;
+  const most = maxLength === undefined ? '' : `${least && ' and'} of at most ${characters(maxLength)}`;
+  return `a string${least}${most}${pattern === undefined ? '' : ` that matches ${pattern}`}`;
 }
 
-/** Describes a value of the body. Quotes only numbers, because a text can be long. */
-function describe(value: unknown): string {
+/** Describes a value of the body that a keyword rejects. Quotes only numbers, because a text can be long. */
+function describeValue(keyword: string, value: unknown): string {
+  // Characters are counted as JSON Schema does, and not in UTF-16 units.
+  if (/^(min|max)Length$/.test(keyword)) return `${characters([...String(value)].length)} long`;
   // The text of a number that is not exact.
   if (typeof value === 'symbol') return truncate(String(value.description));
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
+
+function characters(count: number): string {
+  return count === 1 ? '1 character' : `${count} characters`;
 }

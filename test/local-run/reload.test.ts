@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, test } from 'vitest';
+import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
 import { copyProject, type LocalRun } from '../support/project-copy.ts';
@@ -18,8 +19,15 @@ const code = readFileSync(file, 'utf8');
 /** Code that runs statements and responds with a name, without the database, which can fail on a slow machine. */
 const codeWith = (name: string, statements = '') => `export const createPlant = () => async () => {
   ${statements}
-  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"${name}"}' };
+  const body = ${JSON.stringify(JSON.stringify(plantWith({ name })))};
+  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body };
 };`;
+
+const contract = readFileSync(path('openapi.yaml'), 'utf8');
+const writeContract = (text: string) => writeFileSync(path('openapi.yaml'), text);
+/** The contract with another member at the end of the properties of Plant. */
+const withMember = (name: string, schema: string) =>
+  contract.replace(/( +)tag:\n +type: string\n/, `$&$1${name}: ${schema}\n`);
 
 let run: LocalRun;
 /** Creates a plant with a new id. Returns the response's body. */
@@ -27,6 +35,7 @@ const create = () => post(run.url, bodyOf(Date.now(), plantWith({ name: 'x' })))
 const expectName = (name: string) => expect.poll(create).toMatchObject({ name });
 
 beforeAll(async () => {
+  writeContract(withMember('early', '{ type: integer, format: int32 }'));
   run = await project.start('npm start');
   // Otherwise each test would wait for this response until its time is up.
   expect(await create()).toEqual(plantWith({ name: 'x' }));
@@ -46,7 +55,7 @@ test('responds to each request during five reloads, and never with old code afte
   const clients = [client(), client(), client()];
   for (const name of ['1', '2', '3', '4', '5']) {
     write(codeWith(name));
-    await expect.poll(() => responses.at(-1)).toEqual({ name });
+    await expect.poll(() => responses.at(-1)).toMatchObject({ name });
   }
   isDone = true;
   await Promise.all(clients);
@@ -63,7 +72,7 @@ test('a request that is running finishes with the old code', async () => {
   write(codeWith('new'));
   await expectName('new');
   writeFileSync(path('finish'), '');
-  expect(await Promise.all(running)).toContainEqual({ name: 'old' });
+  expect(await Promise.all(running)).toContainEqual(plantWith({ name: 'old' }));
 });
 
 test.each<[string, (text: string) => unknown]>([
@@ -74,6 +83,23 @@ test.each<[string, (text: string) => unknown]>([
     await save(codeWith(name));
     await expectName(name);
   }
+});
+
+test('follows the contract, which was changed before the start, and says what is wrong with it', async () => {
+  const plant = { ...plantWith(), early: 7, late: true };
+  const respond = async (): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' };
+    const response = await fetch(run.url, { method: 'POST', headers, body: bodyOf(Date.now(), plant) });
+    return response.json();
+  };
+  expect(await respond()).toEqual({ ...plantWith(), early: 7 });
+  writeContract(withMember('late', '{ type: boolean }'));
+  await expect.poll(respond).toEqual({ ...plantWith(), late: true });
+  writeContract(withMember('late', '{ type: boolean, nullable: true }'));
+  const message = expect.stringMatching(/^The member late had the keyword "nullable"; .*CONTRIBUTING\.md\.$/);
+  await expect.poll(respond).toEqual({ error: 500, message });
+  writeContract(contract);
+  await expect.poll(respond).toEqual(plantWith());
 });
 
 test.each([
@@ -98,5 +124,5 @@ test('prints an error after the response with escaped control characters, and st
   await expectName('late');
   await expect.poll(run.output).toContain('Error: not awaited\n    at ');
   await expect.poll(run.output).toContain('Error: late\\u001b\n    at ');
-  expect(await create()).toEqual({ name: 'late' });
+  await expectName('late');
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Plant } from '../../functions/create-plant/plant.ts';
+import type { Plant } from '../../functions/create-plant/plant.generated.ts';
 import { contract } from './contract.ts';
 
 /** A Unicode character. fast-check's own `unit: 'binary'` takes most of a second to make. */

@@ -11,7 +11,7 @@ import {
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { inject } from 'vitest';
-import type { Plant } from '../../functions/create-plant/plant.ts';
+import type { Plant } from '../../functions/create-plant/plant.generated.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../../infra/data/table-keys.ts';
 import { createTables, localClient, localVariables, openDynamoDb } from '../../tools/local/dynamodb.ts';

@@ -1,4 +1,4 @@
-import type { NewPlant, Plant } from '../../functions/create-plant/plant.ts';
+import type { NewPlant, Plant } from '../../functions/create-plant/plant.generated.ts';
 import { sampleEvent } from './event.ts';
 
 const { id: _, ...members } = JSON.parse(String(sampleEvent('create-plant').body));

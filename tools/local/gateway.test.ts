@@ -6,6 +6,7 @@ import { type ErrorNumber, errorHeaders, INTERNAL_ERROR_MESSAGE } from '../../fu
 import { NOT_FOUND } from '../../infra/data/gateway-errors.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
+import { plantWith } from '../../test/support/plant.ts';
 import { createGateway, readBody } from './gateway.ts';
 import { LoadError } from './proxy-event.ts';
 
@@ -19,8 +20,10 @@ beforeEach(() => {
 
 type Respond = () => APIGatewayProxyResult | Promise<never>;
 
+const PLANT = plantWith({ name: 'x' });
+
 /** Serves a function that returns this. Returns a function that sends a request. */
-async function serve(respond: Respond = () => ({ statusCode: 200, body: '{"name":"x"}' })) {
+async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.stringify(PLANT) })) {
   const handler = async (event: APIGatewayProxyEvent) => {
     events.push(event);
     return respond();
@@ -39,7 +42,7 @@ const postRequest = (body: string | Buffer<ArrayBuffer>) => ({ method: 'POST', b
 test('invokes the function with an event that has the headers and the body of the request', async () => {
   const send = await serve();
   const response = await send('/plants/?a=b', { ...postRequest('{"id":1}'), headers: { 'X-Own': 'x' } });
-  expect(response).toMatchObject({ statusCode: 200, body: '{"name":"x"}' });
+  expect(response).toMatchObject({ statusCode: 200, body: JSON.stringify(PLANT) });
   const event = {
     resource: '/plants',
     headers: { 'X-Own': 'x' },
@@ -73,7 +76,7 @@ test('renames the header WWW-Authenticate', async () => {
 });
 
 test.each([
-  [4_700_000, '/plants', 200, '{"name":"x"}'],
+  [4_700_000, '/plants', 200, JSON.stringify(PLANT)],
   // In base64 and with the other members, its event is larger than Lambda's limit.
   [4_720_000, '/plants', 413, '{"message":"Request Too Long"}'],
   [10_485_761, '/none', 413, 'HTTP content length exceeded 10485760 bytes.'],
@@ -92,7 +95,7 @@ const message = 'The header Prefer was "error=409"; it must be "error=" with one
 test.each([
   ['error=409', { error: 400, message }],
   // A server ignores a preference that it does not know (RFC 7240, 2).
-  ['respond-async', { name: 'x' }],
+  ['respond-async', PLANT],
 ])('responds to the header "Prefer: %s" with %j', async (prefer, body) => {
   const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer } });
   expect(contractBody(response)).toEqual(body);

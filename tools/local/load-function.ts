@@ -1,9 +1,11 @@
-import { statSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { createServer, createServerModuleRunner } from 'vite';
+import { generate } from '../generate.ts';
 import { type ApiHandler, LoadError } from './proxy-event.ts';
 
+const CONTRACT = 'openapi.yaml';
 const ENTRY = '/functions/create-plant/index.ts';
 /** Milliseconds between a change and the next load. An editor or git can change a file several times when it saves. */
 const SETTLE_MS = 60;
@@ -11,12 +13,11 @@ const SETTLE_MS = 60;
 const FRAMES = /\n +at .*(node:|\/node_modules\/vite\/).*?(?=( \{)?$)/gm;
 
 /**
- * Loads the function with Vite. Returns a handler that first loads what has changed, and what imports it. An invocation
- * that is running finishes with the old code. Vite opens no port here, and serves nothing.
+ * Loads the function with Vite. Returns a handler that first generates and loads it again after a change of the contract
+ * or of `functions/`. An invocation that is running finishes with the old code. Vite opens no port here, and serves
+ * nothing.
  */
 export async function loadFunction(): Promise<ApiHandler> {
-  /** When each loaded file was changed. A watcher would miss a change that follows another within about 70 ms. */
-  const loaded = new Map<string, number>();
   const { NODE_ENV } = process.env;
   const { environments } = await createServer({
     configFile: false,
@@ -26,35 +27,35 @@ export async function loadFunction(): Promise<ApiHandler> {
     logLevel: 'silent',
     optimizeDeps: { noDiscovery: true },
     server: { middlewareMode: true, hmr: false, ws: false, watch: null },
-    // Vite calls this before it reads a file, so a change while it reads the file is noticed too.
-    plugins: [{ name: 'loaded', load: (file) => void loaded.set(file, changedAt(file)) }],
   });
   // Vite sets it to `development`. Lambda does not set it.
   if (NODE_ENV === undefined) delete process.env['NODE_ENV'];
   const { moduleGraph } = environments.ssr;
   const runner = createServerModuleRunner(environments.ssr, { hmr: false });
 
-  const changedFiles = () => [...loaded].flatMap(([file, time]) => (changedAt(file) === time ? [] : [file]));
+  /** The contract, and the state of the files, that the loaded code is from. */
+  let loaded = { contract: '', files: '' };
   let settling: Promise<void> | undefined;
   async function settle(): Promise<void> {
     await sleep(SETTLE_MS);
     // Cleared before the rest, because a promise that stays rejected would end each later request.
     settling = undefined;
-    for (const file of changedFiles()) {
-      loaded.delete(file);
-      moduleGraph.onFileChange(file);
-    }
+    const contract = readFileSync(CONTRACT, 'utf8');
+    if (contract !== loaded.contract) generateAgain();
+    // Read before the code, so that a change during the next import is noticed too.
+    loaded = { contract, files: stateOfFiles() };
+    moduleGraph.invalidateAll();
   }
 
   async function load(): Promise<ApiHandler> {
-    if (changedFiles().length > 0) settling ??= settle();
-    await settling;
     try {
+      if (stateOfFiles() !== loaded.files) settling ??= settle();
+      await settling;
       return (await runner.import<{ handler: ApiHandler }>(ENTRY)).handler;
     } catch (thrown) {
       // A module that threw stays cached. The correction can be in a file that was not loaded, so all are invalidated.
       moduleGraph.invalidateAll();
-      throw new LoadError(loadErrorText(thrown));
+      throw thrown instanceof LoadError ? thrown : new LoadError(loadErrorText(thrown));
     }
   }
   // Otherwise the first request would wait for it.
@@ -62,13 +63,19 @@ export async function loadFunction(): Promise<ApiHandler> {
   return async (event, context) => (await load())(event, context);
 }
 
-/** Returns when a file was written, or replaced by another. Returns 0 for a file that cannot be found. */
-function changedAt(file: string): number {
+function generateAgain(): void {
   try {
-    return statSync(file).ctimeMs;
-  } catch {
-    return 0;
+    generate();
+  } catch (thrown) {
+    throw new LoadError((thrown as Error).message);
   }
+}
+
+/** Returns the names of the contract and the files of the function, with when each was written, moved or replaced. */
+function stateOfFiles(): string {
+  const files = globSync([CONTRACT, 'functions/**/*']);
+  // A file that an editor has just removed has no time.
+  return JSON.stringify(files.map((file) => [file, statSync(file, { throwIfNoEntry: false })?.ctimeMs]));
 }
 
 /** Returns why an import failed, without the stack frames of Node.js and Vite. */

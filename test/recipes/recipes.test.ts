@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse, parseDocument } from 'yaml';
+import { copyProject } from '../support/project-copy.ts';
+
+/* Does what "A new member" and "A constraint" of CONTRIBUTING.md say, in a copy of the project, and runs its tests. */
+
+const page = readFileSync('CONTRIBUTING.md', 'utf8');
+const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, yaml = '']) => parse(yaml));
+const [optionalMembers, requiredMember, constraints] = blocks;
+
+/** The tests that a member can touch. Those of infra/ know no member. */
+const TESTS = 'functions tools test/events test/bundle test/smoke.test test/documents'.split(' ');
+
+/** A correction of a file: each match of the pattern is replaced. */
+type Correction = [file: string, pattern: RegExp, replacement: string];
+
+/** Changes the schema Plant, corrects files, generates, and runs the tests. */
+async function followRecipe(plant: { required?: string[]; properties: object }, corrections: Correction[]) {
+  const { directory, run } = copyProject();
+  const rewrite = (file: string, change: (text: string) => string) => {
+    const [path, before] = [join(directory, file), readFileSync(join(directory, file), 'utf8')];
+    writeFileSync(path, change(before));
+    expect(readFileSync(path, 'utf8'), `${file} after its correction`).not.toBe(before);
+  };
+  rewrite('openapi.yaml', (text) => {
+    const contract = parseDocument(text);
+    const schema = ['components', 'schemas', 'Plant'];
+    for (const [name, member] of Object.entries(plant.properties))
+      contract.setIn([...schema, 'properties', name], member);
+    if (plant.required) contract.setIn([...schema, 'required'], plant.required);
+    return contract.toString({ lineWidth: 0 });
+  });
+  for (const [file, pattern, replacement] of corrections)
+    rewrite(file, (text) => text.replaceAll(pattern, replacement));
+  for (const command of ['npm run generate', 'npx tsc', `npx vitest run ${TESTS.join(' ')}`]) {
+    const { code, stdout, stderr } = await run(command);
+    expect(code, `${command}\n${stdout}\n${stderr}`).toBe(0);
+  }
+}
+
+test('with an optional member of each type and the constraints, all tests of a member pass', async () => {
+  const ofName: Correction = ['openapi.yaml', /must be a string\."/g, 'must be a string of at most 200 characters."'];
+  const properties = { ...optionalMembers, ...constraints };
+  await followRecipe({ properties }, [ofName]);
+});
+
+test('with a required member and the corrections, all tests of a member pass', async () => {
+  const corrections: Correction[] = [
+    ['events/create-plant.json', /\\"tag\\"/g, '\\"habitat\\":\\"forest\\",$&'],
+    ['events/create-plant-name-missing.json', /\\"id\\"/g, '\\"habitat\\":\\"forest\\",$&'],
+    ['openapi.yaml', /tag: climber/g, '$&, habitat: forest'],
+    ['README.md', /"tag"/g, '"habitat":"forest",$&'],
+    ['test/smoke/smoke.ts', /name: '(smoke test.*?)'/g, "habitat: '$1', $&"],
+  ];
+  await followRecipe(requiredMember, corrections);
+});
