@@ -38,6 +38,20 @@ test('a domain leads all paths to the API stage', () => {
   expect(everything.propertiesOf('AWS::ApiGateway::BasePathMapping')).toEqual(mapping);
 });
 
+test('a domain with a certificate has no record, and the stack outputs the target of the one that a person creates', () => {
+  const certificateArn = 'arn:aws:acm:eu-west-1:123456789012:certificate/1';
+  const template = templateWith({ domain: { name: 'plants.example.com', certificateArn } });
+  const domain = template.propertiesOf('AWS::ApiGateway::DomainName');
+  expect(domain).toMatchObject({ DomainName: 'plants.example.com', RegionalCertificateArn: certificateArn });
+  const DomainName = template.refTo('AWS::ApiGateway::DomainName');
+  expect(template.propertiesOf('AWS::ApiGateway::BasePathMapping')).toMatchObject({ DomainName });
+  const { ApiUrl, DomainTarget } = template.Outputs;
+  expect(ApiUrl).toEqual({ Value: 'https://plants.example.com' });
+  expect(DomainTarget).toEqual({ Value: `\${${template.idOf('AWS::ApiGateway::DomainName')}.RegionalDomainName}` });
+  const types = Object.values(template.Resources).map(({ Type }) => Type);
+  expect(types.filter((type) => /^AWS::(Route53|CertificateManager)/.test(type))).toEqual([]);
+});
+
 const bodyOf = (StatusCode: string, body: string) =>
   contractBody({ statusCode: Number(StatusCode), headers: { 'content-type': 'application/json' }, body });
 

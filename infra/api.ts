@@ -24,18 +24,20 @@ interface ApiProps
 }
 
 /** API Gateway's stage, the first part of the path of each URL. */
-const API_STAGE = 'v1';
+const API_STAGE = 'api';
 
 /**
  * The REST API. An HTTP API does not let us change the body of API Gateway's own error responses.
  *
- * The endpoint is regional. The API stage is `v1`. TLS is 1.2 or newer. Access logs are kept for one month.
+ * The endpoint is regional. The API stage is `api`. TLS is 1.2 or newer. Access logs are kept for one month.
  */
 export class Api extends Construct {
   /** The base URL, without a trailing slash. */
   readonly url: string;
   readonly restApi: RestApi;
   readonly accessLog: LogGroup;
+  /** The target of the custom domain's DNS record. Undefined without a custom domain. */
+  readonly domainTarget: string | undefined;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
@@ -55,7 +57,8 @@ export class Api extends Construct {
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat,
       },
-      // All APIs of the account and region share this role. CDK keeps it when the stack is deleted.
+      // The access log needs this role, which all APIs of the account and region share. CDK keeps it when the stack is
+      // deleted.
       cloudWatchRole,
     });
     this.#excuse('AwsSolutions-APIG6', 'Execution logs would contain the Authorization header.');
@@ -71,7 +74,7 @@ export class Api extends Construct {
 
     this.#addMethods(liveAlias, allowOrigins);
     addGatewayResponses(this.restApi, corsHeaders(allowOrigins));
-    if (domain) addDomain(this, this.restApi, domain);
+    this.domainTarget = domain && addDomain(this, this.restApi, domain);
     if (webAcl) addWebAcl(this, this.restApi.deploymentStage.stageArn, allowOrigins);
     else this.#excuse('AwsSolutions-APIG3', 'The web ACL is a setting, because it has a monthly fee.');
   }

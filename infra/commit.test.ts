@@ -19,6 +19,7 @@ test('the commit is that of the clone, says if files differ from it, and exists 
   git('-c', 'user.name=x', '-c', 'user.email=x@example.com', 'commit', '--quiet', '--message', 'x');
   const head = git('rev-parse', 'HEAD');
   expect(await commitIn(clone)).toBe(head);
+  git('config', 'status.showUntrackedFiles', 'no');
   writeFileSync(join(clone, 'new'), '');
   expect(await commitIn(clone)).toBe(`${head} and local changes`);
   expect(await commitIn(join(clone, 'copy'))).toBeUndefined();

@@ -15,21 +15,32 @@ export const TLS_1_2_OR_NEWER = {
   endpointAccessMode: EndpointAccessMode.BASIC,
 };
 
-/** Adds a custom domain name with a certificate that is validated, and renewed, through DNS. */
-export function addDomain(scope: Construct, restApi: RestApi, domain: Required<Settings>['domain']): void {
-  const { name: domainName, hostedZoneId } = domain;
-  const zone = HostedZone.fromHostedZoneId(scope, 'HostedZone', hostedZoneId);
-  const validation = CertificateValidation.fromDns(zone);
+/**
+ * Adds a custom domain name. For a domain in a hosted zone, also adds the DNS record, and a certificate that is
+ * validated, and renewed, through DNS.
+ *
+ * @returns the target of the domain's DNS record, which a person creates if the domain is not in a hosted zone
+ */
+export function addDomain(scope: Construct, restApi: RestApi, domain: Required<Settings>['domain']): string {
+  const { name: domainName, hostedZoneId, certificateArn } = domain;
+  const zone = hostedZoneId === undefined ? undefined : HostedZone.fromHostedZoneId(scope, 'HostedZone', hostedZoneId);
+  const certificate =
+    certificateArn === undefined
+      ? new Certificate(scope, 'Certificate', { domainName, validation: CertificateValidation.fromDns(zone) })
+      : Certificate.fromCertificateArn(scope, 'Certificate', certificateArn);
   const target = restApi.addDomainName('Domain', {
     domainName,
-    certificate: new Certificate(scope, 'Certificate', { domainName, validation }),
+    certificate,
     endpointType: EndpointType.REGIONAL,
     ...TLS_1_2_OR_NEWER,
   });
-  new ARecord(scope, 'Record', {
-    zone,
-    // The trailing dot marks a full name. Without it, CDK appends the zone's name, which is unknown here.
-    recordName: `${domainName}.`,
-    target: RecordTarget.fromAlias(new ApiGatewayDomain(target)),
-  });
+  if (zone) {
+    new ARecord(scope, 'Record', {
+      zone,
+      // The trailing dot marks a full name. Without it, CDK appends the zone's name, which is unknown here.
+      recordName: `${domainName}.`,
+      target: RecordTarget.fromAlias(new ApiGatewayDomain(target)),
+    });
+  }
+  return target.domainNameAliasDomainName;
 }

@@ -15,7 +15,7 @@ test('without -c, the settings are those of production, with the defaults', () =
   expect(read({})).toEqual({
     stage: 'production',
     allowOrigins: [],
-    cloudWatchRole: false,
+    cloudWatchRole: true,
     ephemeral: false,
     requestsPerSecond: 500,
     webAcl: false,
@@ -48,6 +48,22 @@ test.each(['a_b', '', '1', 'a'.repeat(32)])('rejects the stage name "%s"', (name
   expect(() => withDefaults(name, {})).toThrow(`The stage "${name}" ${message}`);
 });
 
+const CERTIFICATE = 'arn:aws:acm:eu-west-1:123456789012:certificate/12345678-1234-1234-1234-123456789012';
+const BOTH_FORMS = { name: 'a.example', hostedZoneId: 'Z1', certificateArn: CERTIFICATE };
+
+test('a certificate must be in the region of the API, if the stage has one', () => {
+  const domain = { name: 'a.example', certificateArn: CERTIFICATE };
+  const account = '123456789012';
+  expect(() => withDefaults('dev', { domain })).not.toThrow();
+  expect(() => withDefaults('dev', { domain, account, region: 'eu-west-1' })).not.toThrow();
+  const message = (region: string) => `was "${CERTIFICATE}"; it must be the ARN of a certificate in ${region}.`;
+  expect(() => withDefaults('dev', { domain, account, region: 'us-east-1' })).toThrow(message('us-east-1'));
+  const wrong = { ...domain, certificateArn: CERTIFICATE.replace('acm', 'iam') };
+  expect(() => withDefaults('dev', { domain: wrong })).toThrow(
+    'it must be the ARN of a certificate in the region of the API.',
+  );
+});
+
 test('the account and the region are those of the stack', () => {
   expect(stackWith(EVERYTHING).environment).toBe('aws://123456789012/eu-west-1');
 });
@@ -55,6 +71,11 @@ test('the account and the region are those of the stack', () => {
 test.each<[Settings, string]>([
   [{ account: '123456789012' }, 'The stage "dev" has one of the settings account and region; '],
   [{ region: 'eu-west-1' }, 'The stage "dev" has one of the settings account and region; '],
+  [{ domain: { name: 'a.example' } }, 'The setting domain of the stage "dev" must have exactly one of '],
+  [
+    { domain: BOTH_FORMS },
+    'The setting domain of the stage "dev" must have exactly one of hostedZoneId and certificateArn.',
+  ],
   [{ allowOrigins: ['https://a.example/'] }, 'The setting allowOrigins of the stage "dev" was "https://a.example/"; '],
 ])('rejects the settings %j', (settings, message) => {
   expect(() => withDefaults('dev', settings)).toThrow(message);

@@ -16,10 +16,16 @@ export interface Settings {
    * Origins whose pages can read the responses (CORS), such as `https://app.example.com`, or only `*`. @default none
    */
   allowOrigins?: string[];
-  /** Sets the role with which API Gateway writes the logs of this account and region. @default false */
+  /** Creates the role with which API Gateway writes the logs of this account and region. @default true */
   cloudWatchRole?: boolean;
-  /** A custom host name, and the id of its hosted zone in Route 53. @default the host name of API Gateway */
-  domain?: { name: string; hostedZoneId: string };
+  /** A custom host name, with exactly one of the other two. @default the host name of API Gateway */
+  domain?: {
+    name: string;
+    /** The id of its hosted zone in Route 53, in which the stack creates the certificate's record and its own. */
+    hostedZoneId?: string;
+    /** The ARN of an issued certificate of ACM, in the region of the API, for a domain with DNS elsewhere. */
+    certificateArn?: string;
+  };
   /** True if `cdk destroy` deletes the stack with its data and logs, and releases have no canary. @default false */
   ephemeral?: boolean;
   /** The issuer of the JWTs that the API accepts beside its own tokens. @default none: JWTs are rejected */
@@ -94,7 +100,7 @@ export function withDefaults(stage: string, settings: Settings, withoutCanary = 
   requireOrigins(`The setting allowOrigins of the stage "${stage}"`, settings.allowOrigins ?? []);
   return {
     allowOrigins: [],
-    cloudWatchRole: false,
+    cloudWatchRole: true,
     ephemeral: false,
     requestsPerSecond: 100,
     webAcl: false,
@@ -108,6 +114,8 @@ export function withDefaults(stage: string, settings: Settings, withoutCanary = 
 function requireForms(stage: string, settings: Settings): void {
   const { account, region, requestsPerSecond, alarms, domain } = settings;
   const { issuer, audiences, scope } = settings.identityProvider ?? {};
+  const apiRegion = region ?? 'the region of the API';
+  const certificate = new RegExp(`^arn:[a-z-]+:acm:${region ?? '[a-z0-9-]+'}:\\d{12}:certificate/[\\w-]+$`);
   const forms: [name: string, value: string | number | string[] | undefined, form: RegExp, expected: string][] = [
     ['account', account, /^\d{12}$/, 'the 12 digits of an AWS account'],
     ['region', region, /^[a-z]+(-[a-z]+)+-\d+$/, 'an AWS region such as eu-west-1'],
@@ -117,6 +125,7 @@ function requireForms(stage: string, settings: Settings): void {
     ['alarms.runbookUrl', alarms?.runbookUrl, /^https?:\/\/[\w.-]+(:\d+)?(\/[^\s#<>]*)?$/, 'a full URL without #'],
     ['domain.name', domain?.name, /^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'a host name in lower case'],
     ['domain.hostedZoneId', domain?.hostedZoneId, /^Z[A-Z0-9]+$/, 'an id such as Z0123456789ABC'],
+    ['domain.certificateArn', domain?.certificateArn, certificate, `the ARN of a certificate in ${apiRegion}`],
     ['identityProvider.issuer', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/[^\s?#]*)?$/, 'an https URL without ? and #'],
     // The function reads an empty scope as none, and splits audiences at commas. It would accept more tokens.
     ['identityProvider.audiences', audiences, /^[^\s,]+$/, 'a text without spaces and commas'],
@@ -126,6 +135,11 @@ function requireForms(stage: string, settings: Settings): void {
     const wrong = [setting].flat().find((value) => !form.test(String(value)));
     if (wrong === undefined) continue;
     throw new Error(`The setting ${name} of the stage "${stage}" was "${wrong}"; it must be ${expected}.`);
+  }
+  if (domain && (domain.hostedZoneId === undefined) === (domain.certificateArn === undefined)) {
+    throw new Error(
+      `The setting domain of the stage "${stage}" must have exactly one of hostedZoneId and certificateArn.`,
+    );
   }
   if ((account === undefined) !== (region === undefined)) {
     throw new Error(`The stage "${stage}" has one of the settings account and region; it must have both or neither.`);

@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { EVERYTHING, stackWith, templateWith } from '../test/support/stack.ts';
@@ -52,7 +53,7 @@ test('each file in infra/__snapshots__ is compared', () => {
 
 test('the stack outputs what commands, workflows and documents read', () => {
   expect(production.Outputs).toEqual({
-    ApiUrl: { Value: expect.stringMatching(/^https:\/\/.*\/v1$/) },
+    ApiUrl: { Value: expect.stringMatching(/^https:\/\/.*\/api$/) },
     PlantsTableName: { Value: `\${PlantsTable}` },
     AccessTokensTableName: { Value: `\${AccessTokensTable}` },
     AlarmTopicArn: { Value: production.refTo('AWS::SNS::Topic') },
@@ -121,9 +122,17 @@ test('deleting the stack keeps tables, logs, versions, the key, and the accountâ
   ]);
 });
 
-test('an ephemeral stack is deleted completely', () => {
-  const ephemeral = JSON.stringify(templateWith({ ephemeral: true }));
-  expect(ephemeral.match(/Policy":"Retain|"DeletionProtectionEnabled":true/g)).toBeNull();
+test('an ephemeral stack is deleted completely, but for the accountâ€™s role for logs', () => {
+  const { Resources } = templateWith({ ephemeral: true, cloudWatchRole: false });
+  expect(JSON.stringify(Resources).match(/Policy":"Retain|"DeletionProtectionEnabled":true/g)).toBeNull();
+});
+
+test('CloudFormation tags all resources of the stack with the service and the stage', () => {
+  const { tags } =
+    App.of(stackWith({ stage: 'dev' }))
+      ?.synth()
+      .getStackByName('PlantStore-dev') ?? {};
+  expect(tags).toEqual({ service: 'PlantStore', stage: 'dev' });
 });
 
 test.each([

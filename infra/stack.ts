@@ -21,7 +21,13 @@ export class PlantStoreStack extends Stack {
     const name = stage === PRODUCTION ? 'PlantStore' : `PlantStore-${stage}`;
     const terminationProtection = stage === PRODUCTION && !ephemeral;
     // CDK reads `account` and `region` of the settings.
-    super(app, name, { description: 'Plant Store, a serverless API', terminationProtection, env: settings });
+    super(app, name, {
+      description: 'Plant Store, a serverless API',
+      terminationProtection,
+      // CloudFormation passes them on to the resources. The template does not show them.
+      tags: { service: 'PlantStore', stage },
+      env: settings,
+    });
 
     const tables = addTables(this, settings);
     const lambda = addFunction(this, { ...settings, tables });
@@ -37,6 +43,7 @@ export class PlantStoreStack extends Stack {
 
     // The commands, the pipeline and the documents read these outputs by their names.
     new CfnOutput(this, 'ApiUrl', { value: api.url });
+    if (api.domainTarget !== undefined) new CfnOutput(this, 'DomainTarget', { value: api.domainTarget });
     new CfnOutput(this, 'PlantsTableName', { value: tables.plants.tableName });
     new CfnOutput(this, 'AccessTokensTableName', { value: tables.accessTokens.tableName });
     new CfnOutput(this, 'AlarmTopicArn', { value: alarms.topic.topicArn });

@@ -8,6 +8,6 @@ import type { Settings } from './settings.ts';
  * staging: { alarms: { email: 'ops@example.com' }, allowOrigins: ['https://staging.example.com'] },
  */
 export const stages: Record<string, Settings> = {
-  production: { cloudWatchRole: true },
-  trial: { ephemeral: true, cloudWatchRole: true },
+  production: {},
+  trial: { ephemeral: true },
 };

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { localVariables } from '../tools/local/dynamodb.ts';
+import { copyProject } from './support/project-copy.ts';
 import { bundleWith, EVERYTHING } from './support/stack.ts';
 
 const folder = bundleWith();
@@ -22,6 +23,21 @@ test('a cold start loads one file with at most 62 KB of packages, and 100 KB wit
   expect(packagesOf(content)).toBeGreaterThan(50_000);
   expect(packagesOf(content)).toBeLessThanOrEqual(62_000);
   expect(packagesOf(withProvider)).toBeLessThanOrEqual(100_000);
+});
+
+test('has the same bytes from each clone, so that `cdk diff` shows which commit is live', async () => {
+  const { directory } = copyProject();
+  const modules = join(directory, 'node_modules');
+  rmSync(modules);
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  // A link would be followed, and its target's path would be in the bundle's comments.
+  const bundled = Object.keys(packages).filter((path) => path !== '' && !packages[path].dev);
+  for (const path of bundled) cpSync(path, join(directory, path), { recursive: true });
+  for (const name of ['aws-cdk-lib', 'constructs', 'esbuild'])
+    symlinkSync(resolve('node_modules', name), join(modules, name));
+  const clone = await import(/* @vite-ignore */ join(directory, 'test/support/stack.ts'));
+  // The name of the folder contains the hash of its content.
+  expect(basename(clone.bundleWith())).toBe(basename(folder));
 });
 
 test('contains no code generator, no SDK and, without an identity provider, no jose', () => {

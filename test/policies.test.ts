@@ -22,45 +22,23 @@ cloudformation:DescribeStacks arn:aws:cloudformation:us-east-1:ACCOUNT:stack/Pla
 cloudformation:ContinueUpdateRollback STACK/PlantStore/* -> AnswerAlarms
 cloudformation:UpdateStack,DeleteStack STACK/PlantStore/* -> nobody
 cloudformation:DescribeStacks,GetTemplate,ContinueUpdateRollback STACK/PlantShop/* -> nobody
-dynamodb:Scan,PutItem,DeleteItem TOKENS -> Tokens RestoreTables CloudFormation Pipeline
-dynamodb:Scan,PutItem,DeleteItem STAGING_TABLE -> Tokens RestoreTables CloudFormation StagingPipeline
-dynamodb:Scan,PutItem,DeleteItem US_TABLE -> Tokens RestoreTables CloudFormation
-dynamodb:Scan,DeleteItem PLANTS -> ListAndErasePlants RestoreTables CloudFormation
-dynamodb:PutItem PLANTS -> RestoreTables CloudFormation
-dynamodb:RestoreTableFromBackup,RestoreTableToPointInTime PLANTS -> RestoreTables CloudFormation
-dynamodb:RestoreTableFromBackup PLANTS/backup/1 -> RestoreTables CloudFormation
-dynamodb:UpdateContinuousBackups,UpdateTable,UpdateTimeToLive TOKENS -> RestoreTables CloudFormation
-dynamodb:RestoreTableToPointInTime,BatchWriteItem,DeleteItem,GetItem TABLE/plants-restored -> RestoreTables
-dynamodb:PutItem,Query,Scan,UpdateItem TABLE/plants-restored -> RestoreTables
-dynamodb:DeleteTable TABLE/plants-restored -> DeleteRestoredTable
-dynamodb:CreateTable,DeleteTable PLANTS -> CloudFormation
-dynamodb:Scan,DeleteItem,UpdateTable,RestoreTableToPointInTime TABLE/PlantShop-PlantsTable-1 -> nobody
+dynamodb:Scan,PutItem,DeleteItem TOKENS -> Tokens Pipeline
+dynamodb:Scan,PutItem,DeleteItem STAGING_TABLE -> Tokens StagingPipeline
+dynamodb:Scan,PutItem,DeleteItem US_TABLE -> Tokens
+dynamodb:Scan,DeleteItem PLANTS -> ListAndErasePlants
+dynamodb:GetItem,PutItem,UpdateItem PLANTS -> nobody
+dynamodb:UpdateContinuousBackups,UpdateTable,UpdateTimeToLive,DeleteTable PLANTS -> nobody
+dynamodb:GetItem,UpdateItem,UpdateContinuousBackups,UpdateTable,UpdateTimeToLive,DeleteTable TOKENS -> nobody
+dynamodb:Scan,DeleteItem TABLE/PlantShop-PlantsTable-1 -> nobody
 dynamodb:Scan,PutItem,DeleteItem TABLE/PlantShop-AccessTokensTable-1 -> nobody
-codedeploy:StopDeployment * -> StopRelease CloudFormation
-lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantStore-1 -> AnswerAlarms CloudFormation
-lambda:CreateFunction,UpdateFunctionCode FUNCTION:PlantStore-1 -> CloudFormation
-lambda:PutFunctionConcurrency,UpdateFunctionCode FUNCTION:PlantShop-1 -> nobody
+codedeploy:StopDeployment * -> StopRelease
+lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantStore-1 -> AnswerAlarms
+lambda:UpdateFunctionCode FUNCTION:PlantStore-1 -> nobody
+lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantShop-1 -> nobody
 servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-B99A9384 -> AnswerAlarms
 servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-2ACBD22F -> nobody
 iam:CreateServiceLinkedRole ROLE/aws-service-role/servicequotas.amazonaws.com/1 -> AnswerAlarms
-iam:CreateServiceLinkedRole ROLE/aws-service-role/ops.apigateway.amazonaws.com/1 -> CloudFormation
 iam:CreateServiceLinkedRole ROLE/aws-service-role/ecs.amazonaws.com/1 -> nobody
-iam:CreateRole,DeleteRole,GetRole,TagRole,UntagRole,UpdateRole,PutRolePolicy ROLE/PlantStore-1 -> CloudFormation
-iam:CreateRole,PutRolePolicy ROLE/PlantShop-1 -> nobody
-iam:PassRole ROLE/PlantStore-1 iam:PassedToService=apigateway.amazonaws.com -> CloudFormation
-iam:PassRole ROLE/PlantStore-1 iam:PassedToService=codedeploy.amazonaws.com -> CloudFormation
-iam:PassRole ROLE/PlantStore-1 iam:PassedToService=lambda.amazonaws.com -> CloudFormation
-iam:PassRole ROLE/PlantStore-1 iam:PassedToService=ec2.amazonaws.com -> nobody
-iam:PassRole ROLE/PlantShop-1 iam:PassedToService=lambda.amazonaws.com -> nobody
-cloudwatch:PutDashboard,codedeploy:GetDeployment,apigateway:PUT,logs:CreateLogGroup,wafv2:GetWebACL * -> CloudFormation
-route53:ChangeResourceRecordSets,acm:RequestCertificate,events:PutRule,kms:CreateKey,sns:Subscribe * -> CloudFormation
-s3:GetObject arn:aws:s3:::cdk-hnb659fds-assets-ACCOUNT-REGION/1.zip -> CloudFormation
-s3:PutObject arn:aws:s3:::cdk-hnb659fds-assets-ACCOUNT-REGION/1.zip -> nobody
-s3:GetObject arn:aws:s3:::plant-shop/1 -> nobody
-s3:GetObject arn:aws:s3:::cdk-hnb659fds-assets-444455556666-REGION/1.zip -> nobody
-ssm:GetParameters arn:aws:ssm:REGION:ACCOUNT:parameter/cdk-bootstrap/hnb659fds/version -> CloudFormation
-ssm:PutParameter arn:aws:ssm:REGION:ACCOUNT:parameter/cdk-bootstrap/hnb659fds/version -> nobody
-ssm:GetParameters arn:aws:ssm:REGION:ACCOUNT:parameter/plant-shop -> nobody
 sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:production -> GitHub
 sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:production-2 -> nobody
 sts:AssumeRoleWithWebIdentity GITHUB HOST:sub=PREFIX:environment:staging -> nobody
@@ -114,7 +92,6 @@ function statements(file: string, words = {}): (Statement & { Sid?: string })[] 
 /** A person has the statements whose Sid docs/deploying.md names for a task. */
 const policies: Record<string, Statement[]> = {
   ...Object.fromEntries(statements('people-policy.json').map((statement) => [statement.Sid, [statement]])),
-  CloudFormation: statements('deployment-policy.json'),
   Pipeline: statements('pipeline/production-policy.json'),
   StagingPipeline: statements('pipeline/production-policy.json', { PlantStore: 'PlantStore-staging' }),
   GitHub: statements('pipeline/production-trust.json'),

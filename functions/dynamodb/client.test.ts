@@ -227,7 +227,7 @@ test('throws if an environment variable is missing or empty', () => {
   expect(() => new DynamoDb()).toThrow('The environment variable AWS_REGION is missing or empty; the stack or Lambda');
 });
 
-test.each([300, -100])('throws 504 if a complete response takes longer than %i ms', async (timeoutMs) => {
+test.each([300.8, -100])('throws 504 if a complete response takes longer than %d ms', async (timeoutMs) => {
   for (const listener of [() => {}, stallInBody]) {
     const result = { error: 504, message: 'The database took too long to respond. Try again.' };
     expect(await readFrom(listener, { timeoutMs })).toMatchObject({ result });

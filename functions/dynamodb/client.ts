@@ -40,7 +40,8 @@ export class DynamoDb {
    */
   async call(action: 'GetItem' | 'PutItem', input: GetItemInput | PutItemInput, key: StoredItem, timeoutMs: number) {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
-    const signal = AbortSignal.timeout(Math.max(0, timeoutMs));
+    // It throws for a fraction of a millisecond.
+    const signal = AbortSignal.timeout(Math.max(0, Math.floor(timeoutMs)));
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -11,7 +11,7 @@ const START = Date.UTC(2026, 0, 1);
 const IN_A_DAY = START / 1000 + 86_400;
 const call = vi.spyOn(DynamoDb.prototype, 'call');
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: START });
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: START });
   call.mockReset();
   return () => vi.useRealTimers();
 });
@@ -76,6 +76,20 @@ test('caches a valid token until 60 s after the start of the read, and then reje
   await engine.clear(engine.accessTokensTable);
   vi.setSystemTime(START + 120_000);
   await expect(verify(5)).rejects.toMatchObject(REJECTED);
+});
+
+test('caches a valid token for 60 s, even if the system clock goes back', async () => {
+  await engine.putToken(token(6), 'busy', IN_A_DAY);
+  const { verify } = newVerifier();
+  await verify(6);
+  vi.advanceTimersByTime(30_000);
+  vi.setSystemTime(START);
+  vi.advanceTimersByTime(29_999);
+  await verify(6);
+  expect(call).toHaveBeenCalledOnce();
+  vi.advanceTimersByTime(1);
+  await verify(6);
+  expect(call).toHaveBeenCalledTimes(2);
 });
 
 test('caches the 1,000 tokens that were read last', async () => {

@@ -11,10 +11,11 @@ export class OpaqueTokenVerifier {
   readonly #dynamoDb: DynamoDb;
   readonly #tableName: string;
   /**
-   * The valid tokens by their digests, in order of insertion. `untilMs` is in milliseconds since 1970. Invalid tokens
-   * are not cached, so they cannot evict valid ones.
+   * The valid tokens by their digests, in order of insertion. Invalid tokens are not cached, so they cannot evict valid
+   * ones. An entry ends when one of two clocks says so: the system clock (`untilMs`, in milliseconds since 1970) can go
+   * back, and the process's (`untilUptimeMs`) may stand still while Lambda freezes the environment.
    */
-  readonly #cache = new Map<string, { name: string; untilMs: number }>();
+  readonly #cache = new Map<string, { name: string; untilMs: number; untilUptimeMs: number }>();
 
   constructor(dynamoDb: DynamoDb, tableName: string) {
     this.#dynamoDb = dynamoDb;
@@ -31,9 +32,11 @@ export class OpaqueTokenVerifier {
   async verify(token: string, timeoutMs: number): Promise<string> {
     const digest = digestOf(token);
     const cached = this.#cache.get(digest);
-    if (cached && Date.now() < cached.untilMs) return cached.name;
+    if (cached && Date.now() < cached.untilMs && performance.now() < cached.untilUptimeMs) return cached.name;
     this.#cache.delete(digest);
-    const beforeRead = Date.now();
+    // The token can be revoked during the read, so its time in the cache begins before the read.
+    const untilUptimeMs = performance.now() + CACHED_MS;
+    const untilMs = Date.now() + CACHED_MS;
     const key = tokenKey(digest);
     // A consistent read. An eventually consistent one could return a revoked token.
     const read = { TableName: this.#tableName, Key: key, ConsistentRead: true };
@@ -43,8 +46,7 @@ export class OpaqueTokenVerifier {
     if (!isValid) throw invalidToken('The access token is unknown, expired or revoked.');
     const [oldest = ''] = this.#cache.keys();
     if (this.#cache.size === MAX_CACHED_TOKENS) this.#cache.delete(oldest);
-    // The token can be revoked during the read, so its time in the cache begins before the read.
-    this.#cache.set(digest, { name, untilMs: Math.min(beforeRead + CACHED_MS, expiresAt * 1000) });
+    this.#cache.set(digest, { name, untilMs: Math.min(untilMs, expiresAt * 1000), untilUptimeMs });
     return name;
   }
 }

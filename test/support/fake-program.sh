@@ -1,9 +1,13 @@
 #!/bin/bash
-# Stands for each program that a workflow or a script calls. Writes its call to stderr, and with npm's calls the
-# variables that matter. Then it prints a value, or fails if $FAILS is this call.
+# Stands for each program that a workflow or a script calls. Adds its call to the file $CALLS, with the variables that
+# matter. Then it prints a value, or fails if $FAILS is this call.
 call="${0##*/}${*:+ $*}"
-if [[ $call = npm* ]]; then
-  for name in ${!PLANT_STORE_*} ${!PROPERTY_*} ${!SHUFFLE*}; do call+=" $name=${!name}"; done
-fi
-echo "$call" >&2
+for name in CI GH_TOKEN ${!PLANT_STORE_*} ${!PROPERTY_*} SHUFFLE; do
+  [[ $call =~ ^(npm|gh) && -n ${!name} ]] && call+=" $name=${!name}"
+done
+# A loop that a broken script leaves ends with the folder of the calls.
+echo "$call" >> "$CALLS" || kill "$PPID"
+# A deployment ends after the first, or after the third smoke test has begun. A smoke test can take longer.
+[[ $call = "npx cdk deploy"* ]] && until [[ $(grep -c ' smoke ' "$CALLS") -ge $RUNS ]]; do /bin/sleep 0.01; done
+[[ $call = *" smoke "* ]] && /bin/sleep "${SMOKE_TAKES:-0}"
 [[ $call != "$FAILS" ]] && echo "from-${0##*/}"
