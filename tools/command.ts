@@ -72,7 +72,7 @@ function errorText(thrown: unknown, usage: string): string {
  * @param expected completes the message "NAME was "VALUE"; it must be …"
  * @throws UsageError if it does not match
  */
-export function checked(name: string, value: string, pattern: RegExp, expected: string): string {
+export function requireMatch(name: string, value: string, pattern: RegExp, expected: string): string {
   if (pattern.test(value)) return value;
   throw new UsageError(`${name} was "${value}"; it must be ${expected}.`);
 }

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import inspector from 'node:inspector';
 import { command } from './command.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
-import { createTables, openDynamoDb, useLocalVariables } from './local/dynamodb.ts';
+import { createTables, isolateFromAws, openDynamoDb } from './local/dynamodb.ts';
 import { createGateway } from './local/gateway.ts';
 import { listen } from './local/listen.ts';
 import { loadFunction } from './local/load-function.ts';
@@ -33,7 +33,7 @@ await command({ usage: USAGE, options: { inspect: { type: 'boolean' } } }, async
   const gateway = Promise.withResolvers<RequestListener>();
   const { url } = await listen(async (...exchange) => (await gateway.promise)(...exchange), 'PORT');
   const { endpoint } = await openDynamoDb('.local/dynamodb');
-  useLocalVariables(endpoint);
+  isolateFromAws(endpoint);
   await createTables(endpoint);
   if (inspect) inspector.open();
   gateway.resolve(createGateway(await loadFunction(), console.log));

@@ -4,7 +4,7 @@ import type { PutItemInput } from '@aws-sdk/client-dynamodb';
 import { expect, test, vi } from 'vitest';
 import { contextWith } from '../../test/support/event.ts';
 import { DynamoDb, type StoredItem } from '../dynamodb/client.ts';
-import { Connection, type Received } from '../dynamodb/connection.ts';
+import { Connection, type DatabaseResponse } from '../dynamodb/connection.ts';
 import { createPlant } from './create-plant.ts';
 import { fromItem } from './plant.ts';
 
@@ -23,12 +23,14 @@ process.env['AWS_ENDPOINT_URL_DYNAMODB'] = 'http://127.0.0.1';
 for (const name of ['REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']) process.env[`AWS_${name}`] = 'x';
 
 /** The writes that are sent but not carried out, by their clients. Without a response, an attempt fails. */
-const waiting = new Map<string, { put: PutItemInput; respond: (response?: Received) => void }>();
+const waiting = new Map<string, { put: PutItemInput; respond: (response?: DatabaseResponse) => void }>();
 
 const clients = ['client 1', 'client 2'].map((client) => {
   const send = async (_: string, body: string) => {
     const put = JSON.parse(body);
-    const response = await new Promise<Received | undefined>((respond) => waiting.set(client, { put, respond }));
+    const response = await new Promise<DatabaseResponse | undefined>((respond) =>
+      waiting.set(client, { put, respond }),
+    );
     if (!response) throw new Error('lost');
     return response;
   };

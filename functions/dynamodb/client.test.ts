@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startIssuer } from '../../test/support/issuer.ts';
+import { startHttpsServer } from '../../test/support/https-server.ts';
 import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { signatureProblem } from '../../test/support/signature.ts';
-import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
+import { ATTEMPT_IDLE_TIMEOUT_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 import { Connection } from './connection.ts';
 
@@ -26,21 +26,21 @@ subscribe('http.client.request.start', (message) => void sent.push((message as {
 const countSent = (host: string) => sent.filter((request) => request.getHeader('host') === host).length;
 
 /** Longer than any response takes on a busy machine. */
-const LONG_MS = 20 * ATTEMPT_SILENCE_MS;
+const LONG_MS = 20 * ATTEMPT_IDLE_TIMEOUT_MS;
 
 /** Starts a fake DynamoDB, which ends with this file's process. Returns its host and a client for it. */
-async function startDatabase(listener: RequestListener, silenceMs = LONG_MS) {
+async function startDatabase(listener: RequestListener, idleTimeoutMs = LONG_MS) {
   const host = await listenOnFreePort(createServer(listener));
   process.env['AWS_ENDPOINT_URL_DYNAMODB'] = `http://${host}`;
-  return { host, dynamoDb: new DynamoDb(new Connection(silenceMs)) };
+  return { host, dynamoDb: new DynamoDb(new Connection(idleTimeoutMs)) };
 }
 
 const KEY = { id: { N: '1' } };
 const READ = { TableName: 'Plants', Key: KEY };
 
 /** Reads an item from a fake DynamoDB. Returns the result and the number of attempts. */
-async function readFrom(listener: RequestListener, { silenceMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
-  const { host, dynamoDb } = await startDatabase(listener, silenceMs);
+async function readFrom(listener: RequestListener, { idleTimeoutMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
+  const { host, dynamoDb } = await startDatabase(listener, idleTimeoutMs);
   const result = await dynamoDb.call('GetItem', READ, KEY, timeoutMs).catch((thrown: Error) => thrown);
   return { result, attempts: countSent(host) };
 }
@@ -148,11 +148,11 @@ test.concurrent.each<[string, RequestListener]>([
 ])('throws 503 if the database %s, after three attempts, and does not quote it', async (_, listener) => {
   const cause = { message: expect.not.stringContaining('secret') };
   const result = { error: 503, message: 'The database failed or did not respond. Try again.', cause };
-  expect(await readFrom(listener, { silenceMs: 500 })).toMatchObject({ result, attempts: 3 });
+  expect(await readFrom(listener, { idleTimeoutMs: 500 })).toMatchObject({ result, attempts: 3 });
 });
 
 test('throws 503 if the certificate of the database is for another host', async () => {
-  const { url, respondWith, close } = await startIssuer();
+  const { url, respondWith, close } = await startHttpsServer();
   onTestFinished(close);
   respondWith(success);
   const read = (endpoint: string) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue, GetItemInput, GetItemOutput, PutItemInput } from '@aws-sdk/client-dynamodb';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
-import { Connection, type Received } from './connection.ts';
+import { Connection, type DatabaseResponse } from './connection.ts';
 
 const MAX_ATTEMPTS = 3;
 /** Maximum wait before the second attempt. It doubles with every further attempt. */
@@ -44,7 +44,7 @@ export class DynamoDb {
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return itemIn(await this.#connection.send(action, body, attempt > 1, signal), input.TableName, key);
+        return parseResponse(await this.#connection.send(action, body, attempt > 1, signal), input.TableName, key);
       } catch (thrown) {
         const failure = thrown as Error;
         if (signal.aborted)
@@ -78,7 +78,7 @@ function serviceError(error: ErrorNumber, message: string, cause: Error): PlantS
  * @throws a DynamoDbError, or another error if the response is not DynamoDB's, or is about another table or key; a
  * successful write returns no key
  */
-function itemIn({ status, text, socket }: Received, table: string | undefined, key: StoredItem) {
+function parseResponse({ status, text, socket }: DatabaseResponse, table: string | undefined, key: StoredItem) {
   const { ConsumedCapacity, Item, __type, message, Message = message } = parseObject(text);
   // Without the anchor, a long text without "#" would take seconds.
   const name = String(__type).replace(/^.*#/, '');

@@ -4,13 +4,13 @@ import type { Socket } from 'node:net';
 import { Hash } from '@smithy/core/serde';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { environmentVariable, optionalVariable } from '../environment.ts';
-import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
+import { ATTEMPT_IDLE_TIMEOUT_MS } from '../time-limits.ts';
 
 /** Maximum length of a response in characters. An item of 400 KB can have 2.46 MB. Parsing 16 MB can take 1 GB. */
 const MAX_RESPONSE_LENGTH = 3_000_000;
 
 /** A complete response, and the connection on which it arrived. */
-export type Received = { status: number; text: string; socket: Socket };
+export type DatabaseResponse = { status: number; text: string; socket: Socket };
 
 /** Signs requests to DynamoDB, sends them, and keeps the connections open. */
 export class Connection {
@@ -29,11 +29,11 @@ export class Connection {
     },
     sha256: Hash.bind(null, 'sha256'),
   });
-  readonly #silenceMs: number;
+  readonly #idleTimeoutMs: number;
 
-  /** @param silenceMs An attempt fails if no headers, or later no data, arrive for this time. */
-  constructor(silenceMs = ATTEMPT_SILENCE_MS) {
-    this.#silenceMs = silenceMs;
+  /** @param idleTimeoutMs An attempt fails if no headers, or later no data, arrive for this time. */
+  constructor(idleTimeoutMs = ATTEMPT_IDLE_TIMEOUT_MS) {
+    this.#idleTimeoutMs = idleTimeoutMs;
   }
 
   /**
@@ -45,7 +45,7 @@ export class Connection {
    * agent opens a new one
    * @throws an Error if there is no complete response
    */
-  async send(action: string, body: string, onNewConnection: boolean, signal: AbortSignal): Promise<Received> {
+  async send(action: string, body: string, onNewConnection: boolean, signal: AbortSignal): Promise<DatabaseResponse> {
     const { protocol, hostname, pathname: path, host } = this.#endpoint;
     const target = `DynamoDB_20120810.${action}`;
     // AWS requires a signed host ("Create a signed AWS API request").
@@ -61,7 +61,7 @@ export class Connection {
       };
       let awaited = 'headers';
       // A timeout of the socket starts again with each byte, so headers that arrive slowly would never time out.
-      const timer = setTimeout(() => fail(`No ${awaited} arrived for ${this.#silenceMs} ms.`), this.#silenceMs);
+      const timer = setTimeout(() => fail(`No ${awaited} arrived for ${this.#idleTimeoutMs} ms.`), this.#idleTimeoutMs);
       request.on('response', (response) => {
         // At its end, the response loses its socket.
         const { statusCode: status = 0, socket } = response;

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet, type RemoteJWKSet } from 'jose';
 import { PlantStoreError, truncate } from '../errors.ts';
-import { PROVIDER_KEYS_MS } from '../time-limits.ts';
+import { PROVIDER_KEYS_TIMEOUT_MS } from '../time-limits.ts';
 
 /** At this age, keys are fetched again. While the provider works, a removed key is used for at most 30 minutes. */
 const REFRESH_AGE_MS = 1_800_000;
@@ -26,7 +26,7 @@ export class ProviderKeys {
   #failure: unknown;
 
   /** `issuer` is the provider's URL, as in the claim `iss`. `timeoutMs` limits a fetch of metadata and keys together. */
-  constructor(issuer: string, timeoutMs = PROVIDER_KEYS_MS) {
+  constructor(issuer: string, timeoutMs = PROVIDER_KEYS_TIMEOUT_MS) {
     this.#keySet = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`), {
       timeoutDuration: timeoutMs,
       cacheMaxAge: MAX_AGE_MS,

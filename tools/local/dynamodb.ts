@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { ACCESS_TOKENS_KEY, ACCESS_TOKENS_TABLE, PLANTS_KEY, PLANTS_TABLE } from '../../infra/data/table-keys.ts';
-import { checked } from '../command.ts';
+import { requireMatch } from '../command.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { forbid, listen, portOf } from './listen.ts';
 
@@ -54,7 +54,7 @@ function configuredEndpoint(): string | undefined {
   const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   const expected = 'an http or https URL of this machine (127.0.0.1, localhost or [::1])';
   const pattern = /^https?:\/\/(127\.[\d.]+|localhost|\[::1\])(:\d+)?\/?$/i;
-  return value ? checked('AWS_ENDPOINT_URL_DYNAMODB', value, pattern, expected) : undefined;
+  return value ? requireMatch('AWS_ENDPOINT_URL_DYNAMODB', value, pattern, expected) : undefined;
 }
 
 /** Throws if dynalite cannot open its data. It responds to no request then, and throws outside of any request. */
@@ -135,12 +135,12 @@ export function localVariables(endpoint: string): Record<string, string> {
  *
  * @throws UsageError for those of an identity provider that the function rejects: its error is about the stack
  */
-export function useLocalVariables(endpoint: string): void {
+export function isolateFromAws(endpoint: string): void {
   const { TOKEN_ISSUER: issuer = '', TOKEN_AUDIENCE: audiences = '', TOKEN_SCOPE: scope } = process.env;
   if (issuer || audiences || scope) {
     const expected = 'an https URL, which TOKEN_AUDIENCE and TOKEN_SCOPE need';
-    checked('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/\S*)?$/, expected);
-    checked('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');
+    requireMatch('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/\S*)?$/, expected);
+    requireMatch('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');
   }
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
   Object.assign(process.env, localVariables(endpoint));
