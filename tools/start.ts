@@ -24,7 +24,9 @@ Environment variables, which the file .env can set too:
   TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_SCOPE
                  an identity provider
 
-To a request with the header "Prefer: error=503", it responds with that error; with 429, 500 and 504 too.`;
+To try a client, send a header with its requests:
+  Prefer: error=503      gets that error (or 429, 500, 504)
+  Prefer: lost-response  is carried out, but the connection is closed in place of the first response for a body`;
 
 await command({ usage: USAGE, options: { inspect: { type: 'boolean' } } }, async ({ inspect }) => {
   const ports = ['PORT', 'DYNAMODB_PORT'].filter((name) => process.env[name]);
