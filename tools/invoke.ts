@@ -18,7 +18,7 @@ it uses, to stderr. The exit status is 0 for a 200, and 1 otherwise.`;
 
 await command({ usage: USAGE, arg: 'EVENT' }, async (_, file) => {
   const event = await readEvent(file);
-  // The function prints to stderr.
+  // The function logs to stderr, so that stdout has only the response.
   globalThis.console = new Console(process.stderr);
   escapeConsole();
   if (existsSync('.env')) process.loadEnvFile();

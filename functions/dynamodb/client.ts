@@ -97,11 +97,11 @@ function parseResponse({ status, text, socket }: DatabaseResponse, table: string
   const name = String(__type).replace(/^.*#/, '');
   const conditionFailed = name === 'ConditionalCheckFailedException';
   if (status >= 400 && __type && !conditionFailed) throw new DynamoDbError(name, String(Message), status);
-  // Only DynamoDB returns the name of the table, as the request has it ("ConsumedCapacity"). Without this check, a
-  // proxy's empty 200 or the response to a request for the other table would mean "stored" or "no such token".
+  // Only DynamoDB returns the table's name as in the request ("ConsumedCapacity"). A proxy's empty 200, or the response
+  // to a request for the other table, must not mean "stored" or "no such token".
   const succeeded = status === 200 && ConsumedCapacity?.TableName === table;
   if (Item === undefined ? succeeded : (succeeded || conditionFailed) && hasKey(Item, key)) return Item;
-  // The next response on this connection could also be that to another request.
+  // On this connection, the next response could also be that to another request.
   socket.destroy();
   throw new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
 }
@@ -120,7 +120,7 @@ function parseObject(text: string): GetItemOutput & Partial<Record<'__type' | 'm
   }
 }
 
-/** An error response of DynamoDB. `name` is DynamoDB's, for example `ValidationException`. */
+/** An error response of DynamoDB. `name` is DynamoDB's name of it, such as `ValidationException`. */
 export class DynamoDbError extends Error {
   readonly status: number;
 

@@ -27,7 +27,7 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 export async function openDynamoDb(folder?: string) {
   const configured = configuredEndpoint();
   if (configured) return { endpoint: configured, close: () => {} };
-  // Other commands do not need dynalite, whose code takes a while to load.
+  // Imported here, because most commands do not need dynalite, and its code takes a while to load.
   const { createDynalite } = await import('./dynalite.ts');
   const dynalite = createDynalite(folder);
   const guarded: RequestListener = (request, response) => {
@@ -57,7 +57,7 @@ function configuredEndpoint(): string | undefined {
   return value ? requireMatch('AWS_ENDPOINT_URL_DYNAMODB', value, pattern, expected) : undefined;
 }
 
-/** Throws if dynalite cannot open its data. It responds to no request then, and throws outside of any request. */
+/** Throws if dynalite cannot open its data: it then throws outside of any request, and responds to none. */
 async function checkData(endpoint: string, folder: string): Promise<void> {
   const { promise: uncaught, reject } = Promise.withResolvers<never>();
   process.on('uncaughtException', reject);
@@ -123,7 +123,7 @@ export function localVariables(endpoint: string): Record<string, string> {
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
-    // Otherwise the SDK would read the person's profiles.
+    // Empty files, so that the SDK reads no profile of the person.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     TZ: ':UTC',

@@ -19,8 +19,8 @@ export function portOf(variable: PortVariable): number {
 }
 
 /**
- * Starts a server on 127.0.0.1 that rejects requests for other hosts. Otherwise a web page could send requests to it
- * without an Origin, if the DNS server of the page's host name returned 127.0.0.1 (DNS rebinding).
+ * Starts a server on 127.0.0.1 that rejects requests for other hosts: a web page whose host name resolves to 127.0.0.1
+ * (DNS rebinding) can send requests to it without an Origin.
  *
  * @param variable the environment variable with the port; without it, any free port is used
  * @throws if the port is in use
