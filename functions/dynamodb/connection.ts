@@ -61,7 +61,7 @@ export class Connection {
   }
 }
 
-/** Returns the response to a request that is sent. Rejects if no headers, or later no data, arrive for a time. */
+/** Returns the complete response to a request. Rejects if no headers, or later no data, arrive for `idleTimeoutMs`. */
 function receive(request: ClientRequest, idleTimeoutMs: number): Promise<DatabaseResponse> {
   return new Promise((resolve, reject) => {
     const fail = (message: string) => {
