@@ -1,5 +1,5 @@
 import makeTemporaryFolder from '../test/support/temporary-folder.ts';
-import { checked, command } from '../tools/command.ts';
+import { command, requireMatch } from '../tools/command.ts';
 import { buildHandlers } from './build.ts';
 import { startFakeServices } from './fake-services.ts';
 import { measure, type Run } from './measure.ts';
@@ -14,7 +14,7 @@ const options = { rounds: { type: 'string', default: '50' } } as const;
 process.on('exit', makeTemporaryFolder());
 
 await command({ usage: 'Usage: npm run bench -- [--rounds 50]', options }, async (values) => {
-  const rounds = Number(checked('--rounds', values.rounds, /^[1-9]\d{0,2}$/, 'a number from 1 to 999'));
+  const rounds = Number(requireMatch('--rounds', values.rounds, /^[1-9]\d{0,2}$/, 'a number from 1 to 999'));
   const fakes = await startFakeServices();
   const handlers = (await buildHandlers(fakes.jwt)).map((handler) => ({ ...handler, runs: [] as Run[] }));
   // The handlers run in turn, so that a slow minute of the machine affects all of them.

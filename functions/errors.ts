@@ -2,7 +2,7 @@
 export const ERROR_NUMBERS = [400, 401, 404, 409, 413, 415, 429, 500, 503, 504] as const;
 export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 
-/** The message of error 500. It has no internal details. The log has them. */
+/** The message of error 500. The internal details are only in the log. */
 export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Try again.';
 
 /** The value of WWW-Authenticate (RFC 6750, section 3). */

@@ -2,10 +2,7 @@
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/**
- * From 2^53 on, another form could be rounded. An int64 has at most 19 digits, and converting a million digits to a
- * bigint could take seconds.
- */
+/** BigInt cannot parse another form, such as `1e18`. An int64 has at most 19 digits; a million would take seconds. */
 const PLAIN_DIGITS = /^-?\d{1,19}$/;
 
 /**

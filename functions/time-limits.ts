@@ -1,17 +1,17 @@
 import type { Context } from 'aws-lambda';
 
 /*
- * Each limit is shorter than the next: the silence in an attempt (1 s), all attempts (6 s, so that RESPONSE_RESERVE_MS
- * remain), the function (10 s), and API Gateway (29 s). Otherwise the outer limit would end the request, and the client
- * would get no response of the function.
+ * Each limit is shorter than the next: an idle attempt (1 s), all attempts (6 s, so that RESPONSE_RESERVE_MS remain),
+ * the function (10 s), and API Gateway (29 s). If an outer limit ended first, the client would get no response of the
+ * function.
  */
 
 /** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */
-export const ATTEMPT_SILENCE_MS = 1000;
+export const ATTEMPT_IDLE_TIMEOUT_MS = 1000;
 /** Limits the read of the priming event in init, because the database can be unavailable then. */
-export const PRIMING_MS = 1000;
+export const PRIMING_TIMEOUT_MS = 1000;
 /** Limits a fetch of the identity provider's metadata and keys together. */
-export const PROVIDER_KEYS_MS = 1500;
+export const PROVIDER_KEYS_TIMEOUT_MS = 1500;
 /** Reserved at the end of the invocation to respond and log. A busy CPU ends a timer late. */
 export const RESPONSE_RESERVE_MS = 4000;
 export const FUNCTION_TIMEOUT_MS = 10_000;

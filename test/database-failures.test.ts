@@ -5,10 +5,10 @@ import { startFailureProxy } from './support/dynamodb-proxy.ts';
 import { startEngine } from './support/engine.ts';
 import { contextWith, eventWith, importHandler } from './support/event.ts';
 
-/** No attempt ends because it is silent, which would depend on the speed of the machine. */
+/** No attempt ends because it is idle, which would depend on the speed of the machine. */
 vi.mock('../functions/time-limits.ts', async (original) => {
   const limits = await original<typeof import('../functions/time-limits.ts')>();
-  return { ...limits, ATTEMPT_SILENCE_MS: 60_000 };
+  return { ...limits, ATTEMPT_IDLE_TIMEOUT_MS: 60_000 };
 });
 
 const engine = closedAtEnd(await startEngine());

@@ -4,7 +4,7 @@ import { printable } from './printable.ts';
 /** An error in the command line. `command` prints its message, then the usage. */
 export class UsageError extends Error {}
 
-/** The classes of errors that JavaScript itself throws because of a mistake in the code. Their stack is needed. */
+/** The errors that JavaScript itself throws for a mistake in the code. A person needs their stack to find it. */
 const MISTAKES = [TypeError, ReferenceError, RangeError, SyntaxError];
 
 interface CommandLine<Options extends ParseArgsOptionsConfig> {
@@ -31,7 +31,7 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   { usage, options, arg }: CommandLine<Options>,
   run: (values: Values<Options>, positional: string) => Promise<void>,
 ): Promise<void> {
-  // Without a listener, a pipe that is closed early, as by `| head`, would end the process with a stack trace.
+  // A pipe that is closed early, as by `| head`, emits an error. If nothing listens, it ends with a stack trace.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1));
   try {
     if (process.argv.includes('--help')) return console.log(usage);
@@ -47,10 +47,7 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/**
- * Throws if npm took an option, as it does without "--" before it. Without --stack, a command for production would
- * change the local run.
- */
+/** Throws if npm kept an option, as it does without "--" before it: without --stack, a command changes the local run. */
 function rejectOptionsTakenByNpm(names: string[]): void {
   const isPassed = (name: string) => process.argv.some((argument) => argument.startsWith(`--${name}`));
   const kept = names.find((name) => process.env[`npm_config_${name}`] && !isPassed(name));
@@ -72,7 +69,7 @@ function errorText(thrown: unknown, usage: string): string {
  * @param expected completes the message "NAME was "VALUE"; it must be …"
  * @throws UsageError if it does not match
  */
-export function checked(name: string, value: string, pattern: RegExp, expected: string): string {
+export function requireMatch(name: string, value: string, pattern: RegExp, expected: string): string {
   if (pattern.test(value)) return value;
   throw new UsageError(`${name} was "${value}"; it must be ${expected}.`);
 }

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { command } from './command.ts';
-import { createTables, findLocalRun, openDynamoDb, useLocalVariables } from './local/dynamodb.ts';
+import { createTables, findLocalRun, isolateFromAws, openDynamoDb } from './local/dynamodb.ts';
 import { escapeConsole } from './local/log.ts';
 import { localContext } from './local/proxy-event.ts';
 import { printable } from './printable.ts';
@@ -18,7 +18,7 @@ it uses, to stderr. The exit status is 0 for a 200, and 1 otherwise.`;
 
 await command({ usage: USAGE, arg: 'EVENT' }, async (_, file) => {
   const event = await readEvent(file);
-  // The function prints to stderr.
+  // The function logs to stderr, so that stdout has only the response.
   globalThis.console = new Console(process.stderr);
   escapeConsole();
   if (existsSync('.env')) process.loadEnvFile();
@@ -26,7 +26,7 @@ await command({ usage: USAGE, arg: 'EVENT' }, async (_, file) => {
   if (localRun === undefined) console.error('Uses empty tables.');
   const { endpoint, close } = localRun ? { endpoint: localRun, close() {} } : await openDynamoDb();
   try {
-    useLocalVariables(endpoint);
+    isolateFromAws(endpoint);
     await createTables(endpoint);
     const { handler } = await import('../functions/create-plant/index.ts');
     const response = await handler(event, localContext);

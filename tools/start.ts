@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import inspector from 'node:inspector';
 import { command } from './command.ts';
 import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
-import { createTables, openDynamoDb, useLocalVariables } from './local/dynamodb.ts';
+import { createTables, isolateFromAws, openDynamoDb } from './local/dynamodb.ts';
 import { createGateway } from './local/gateway.ts';
 import { listen } from './local/listen.ts';
 import { loadFunction } from './local/load-function.ts';
@@ -24,7 +24,9 @@ Environment variables, which the file .env can set too:
   TOKEN_ISSUER, TOKEN_AUDIENCE, TOKEN_SCOPE
                  an identity provider
 
-To a request with the header "Prefer: error=503", it responds with that error; with 429, 500 and 504 too.`;
+To try a client, send a header with its requests:
+  Prefer: error=503      gets that error (or 429, 500, 504)
+  Prefer: lost-response  is carried out, but the connection is closed in place of the first response for a body`;
 
 await command({ usage: USAGE, options: { inspect: { type: 'boolean' } } }, async ({ inspect }) => {
   const ports = ['PORT', 'DYNAMODB_PORT'].filter((name) => process.env[name]);
@@ -33,7 +35,7 @@ await command({ usage: USAGE, options: { inspect: { type: 'boolean' } } }, async
   const gateway = Promise.withResolvers<RequestListener>();
   const { url } = await listen(async (...exchange) => (await gateway.promise)(...exchange), 'PORT');
   const { endpoint } = await openDynamoDb('.local/dynamodb');
-  useLocalVariables(endpoint);
+  isolateFromAws(endpoint);
   await createTables(endpoint);
   if (inspect) inspector.open();
   gateway.resolve(createGateway(await loadFunction(), console.log));

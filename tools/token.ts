@@ -2,8 +2,9 @@ import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client
 import { CACHED_MS } from '../functions/tokens/opaque-token-verifier.ts';
 import { fromTokenItem, newToken, type StoredToken, tokenKey } from '../functions/tokens/token.ts';
 import { ACCESS_TOKENS_TABLE } from '../infra/data/table-keys.ts';
-import { checked, command, UsageError } from './command.ts';
-import { isoTime, printable } from './printable.ts';
+import { command, requireMatch, UsageError } from './command.ts';
+import { isoTime } from './iso-time.ts';
+import { printable } from './printable.ts';
 import { findTable, type Table } from './table.ts';
 
 const USAGE = `Usage:
@@ -31,7 +32,7 @@ const ACTIONS = 'create, list or revoke';
 const ARG = `The command (${ACTIONS})`;
 
 await command({ usage: USAGE, options: OPTIONS, arg: ARG }, async ({ stack, ...values }, action) => {
-  checked('The command', action, /^(create|list|revoke)$/, ACTIONS);
+  requireMatch('The command', action, /^(create|list|revoke)$/, ACTIONS);
   const unused = Object.keys(values).find((option) => !OPTIONS_OF[action]?.includes(option));
   if (unused !== undefined) throw new UsageError(`The command ${action} does not take --${unused}.`);
   const { name, expires = '90d' } = values;
@@ -39,8 +40,8 @@ await command({ usage: USAGE, options: OPTIONS, arg: ARG }, async ({ stack, ...v
   if (action === 'list') return printTokens(await readTokens(await tokensTable()));
   if (name === undefined) throw new UsageError('--name is missing; it must be the name of the token.');
   if (action === 'revoke') return await revokeTokens(await tokensTable(), name);
-  checked('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
-  checked('--expires', expires, /^[1-9]\d*[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
+  requireMatch('--name', name, /^[\w.-]{1,64}$/, '1 to 64 letters, digits, dots, dashes or underscores');
+  requireMatch('--expires', expires, /^[1-9]\d*[mhd]$/, 'a number of minutes, hours or days, such as 30m, 12h or 90d');
   const lifetimeSeconds = Number.parseInt(expires, 10) * (SECONDS_PER_UNIT[expires.slice(-1)] ?? 0);
   if (lifetimeSeconds > MAX_LIFETIME_DAYS * 86_400) {
     throw new UsageError(`--expires was "${expires}"; it must be at most ${MAX_LIFETIME_DAYS}d, ten years.`);

@@ -18,7 +18,7 @@ export interface CreatePlantEvent {
  *
  * @throws 409 if the id is in use by a different plant; the errors of `DynamoDb.call`.
  */
-export function createPlant(dynamoDb: DynamoDb, tableName: string) {
+export function createPlant(dynamoDb: Pick<DynamoDb, 'call'>, tableName: string) {
   return async ({ body, tokenName }: CreatePlantEvent, context: Context): Promise<APIGatewayProxyResult> => {
     const item = toItem(body);
     const put = {

@@ -1,11 +1,11 @@
 import { Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import type { PutItemInput } from '@aws-sdk/client-dynamodb';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { contextWith } from '../../test/support/event.ts';
 import { plantWith } from '../../test/support/plant.ts';
 import { DynamoDb, type StoredItem } from '../dynamodb/client.ts';
-import { Connection, type Received } from '../dynamodb/connection.ts';
+import type { DatabaseResponse } from '../dynamodb/connection.ts';
 import { createPlant } from './create-plant.ts';
 import { fromItem, type Plant } from './plant.generated.ts';
 
@@ -15,25 +15,25 @@ import { fromItem, type Plant } from './plant.generated.ts';
  * end with these.
  */
 
-// No wait takes time, and no call runs out of time.
-vi.mock('node:timers/promises', () => ({ setTimeout: async () => {} }));
+// No call runs out of time.
 const { signal } = new AbortController();
 AbortSignal.timeout = () => signal;
 const context = contextWith();
-process.env['AWS_ENDPOINT_URL_DYNAMODB'] = 'http://127.0.0.1';
-for (const name of ['REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']) process.env[`AWS_${name}`] = 'x';
 
 /** The writes that are sent but not carried out, by their clients. Without a response, an attempt fails. */
-const waiting = new Map<string, { put: PutItemInput; respond: (response?: Received) => void }>();
+const waiting = new Map<string, { put: PutItemInput; respond: (response?: DatabaseResponse) => void }>();
 
 const clients = ['client 1', 'client 2'].map((client) => {
   const send = async (_: string, body: string) => {
     const put = JSON.parse(body);
-    const response = await new Promise<Received | undefined>((respond) => waiting.set(client, { put, respond }));
+    const response = await new Promise<DatabaseResponse | undefined>((respond) =>
+      waiting.set(client, { put, respond }),
+    );
     if (!response) throw new Error('lost');
     return response;
   };
-  return createPlant(new DynamoDb(Object.assign(new Connection(), { send })), 'Plants');
+  // No wait between attempts takes time.
+  return createPlant(new DynamoDb({ send }, async () => {}), 'Plants');
 });
 
 let stored: StoredItem | undefined;

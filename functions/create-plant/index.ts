@@ -9,7 +9,7 @@ import { errorResponse } from '../middleware/error-response.ts';
 import { jsonBody } from '../middleware/json-body.ts';
 import { requestLog } from '../middleware/request-log.ts';
 import { validator } from '../middleware/validator.ts';
-import { PRIMING_MS, RESPONSE_RESERVE_MS } from '../time-limits.ts';
+import { PRIMING_TIMEOUT_MS, RESPONSE_RESERVE_MS } from '../time-limits.ts';
 import { UNKNOWN_TOKEN } from '../tokens/token.ts';
 import { type CreatePlantEvent, createPlant } from './create-plant.ts';
 import validateEvent from './validate-event.generated.ts';
@@ -36,5 +36,5 @@ export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
 // no plant, so nothing is stored.
 const primingEvent = { headers: { Authorization: `Bearer ${UNKNOWN_TOKEN}` }, body: null };
 // Of the context, only this method is called.
-const primingContext = { getRemainingTimeInMillis: () => RESPONSE_RESERVE_MS + PRIMING_MS } as Context;
+const primingContext = { getRemainingTimeInMillis: () => RESPONSE_RESERVE_MS + PRIMING_TIMEOUT_MS } as Context;
 await Promise.all([handler(primingEvent, primingContext), tokenVerifiers.jwt?.fetchKeys()]);

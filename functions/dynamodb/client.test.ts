@@ -1,17 +1,15 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { type ClientRequest, createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startIssuer } from '../../test/support/issuer.ts';
+import { startHttpsServer } from '../../test/support/https-server.ts';
 import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { signatureProblem } from '../../test/support/signature.ts';
-import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
+import { ATTEMPT_IDLE_TIMEOUT_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 import { Connection } from './connection.ts';
-
-vi.mock('node:timers/promises', { spy: true });
 
 Object.assign(process.env, {
   AWS_REGION: 'eu-west-1',
@@ -23,26 +21,26 @@ Object.assign(process.env, {
 /** The requests that this process has sent. On a busy machine, a request can end before it arrives. */
 const sent: ClientRequest[] = [];
 subscribe('http.client.request.start', (message) => void sent.push((message as { request: ClientRequest }).request));
-const countSent = (host: string) => sent.filter((request) => request.getHeader('host') === host).length;
+const sentTo = (host: string) => sent.filter((request) => request.getHeader('host') === host);
 
 /** Longer than any response takes on a busy machine. */
-const LONG_MS = 20 * ATTEMPT_SILENCE_MS;
+const LONG_MS = 20 * ATTEMPT_IDLE_TIMEOUT_MS;
 
 /** Starts a fake DynamoDB, which ends with this file's process. Returns its host and a client for it. */
-async function startDatabase(listener: RequestListener, silenceMs = LONG_MS) {
+async function startDatabase(listener: RequestListener, idleTimeoutMs = LONG_MS) {
   const host = await listenOnFreePort(createServer(listener));
   process.env['AWS_ENDPOINT_URL_DYNAMODB'] = `http://${host}`;
-  return { host, dynamoDb: new DynamoDb(new Connection(silenceMs)) };
+  return { host, dynamoDb: new DynamoDb(new Connection(idleTimeoutMs)) };
 }
 
 const KEY = { id: { N: '1' } };
 const READ = { TableName: 'Plants', Key: KEY };
 
 /** Reads an item from a fake DynamoDB. Returns the result and the number of attempts. */
-async function readFrom(listener: RequestListener, { silenceMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
-  const { host, dynamoDb } = await startDatabase(listener, silenceMs);
+async function readFrom(listener: RequestListener, { idleTimeoutMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
+  const { host, dynamoDb } = await startDatabase(listener, idleTimeoutMs);
   const result = await dynamoDb.call('GetItem', READ, KEY, timeoutMs).catch((thrown: Error) => thrown);
-  return { result, attempts: countSent(host) };
+  return { result, attempts: sentTo(host).length };
 }
 
 const respond =
@@ -55,26 +53,28 @@ const SUCCESS = '{"ConsumedCapacity":{"TableName":"Plants"}}';
 const success = respond(200, SUCCESS);
 const failure = (status: number, name: string, more: object = {}) =>
   respond(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'said', ...more }));
-const THROTTLED = failure(400, 'ThrottlingException');
 /** The responses to requests with another key. */
 const OTHER = { Item: { id: { N: '10' } } };
 const failedCondition = (more?: object) => failure(400, 'ConditionalCheckFailedException', more);
 
 const stallInBody: RequestListener = (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{');
 
-test('signs each attempt, with the session token', async () => {
+test('names the action, and signs each attempt, with the session token', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
   onTestFinished(() => void vi.useRealTimers());
   const received: unknown[] = [];
   await readFrom(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
     const problem = signatureProblem({ method, path, headers, bytes: await buffer(request) });
-    received.push([headers['x-amz-date'], headers['x-amz-security-token'], problem]);
+    received.push([headers['x-amz-target'], headers['x-amz-date'], headers['x-amz-security-token'], problem]);
     // Lambda can freeze the environment between two attempts.
     vi.setSystemTime(new Date('2026-01-02T00:00:00Z'));
     (received.length === 1 ? failure(500, 'InternalServerError') : success)(request, response);
   });
-  expect(received).toEqual(['20260101T000000Z', '20260102T000000Z'].map((date) => [date, 'the-session', undefined]));
+  // "DynamoDB low-level API", Amazon DynamoDB Developer Guide.
+  const target = 'DynamoDB_20120810.GetItem';
+  const dates = ['20260101T000000Z', '20260102T000000Z'];
+  expect(received).toEqual(dates.map((date) => [target, date, 'the-session', undefined]));
 });
 
 test.concurrent.each([
@@ -88,23 +88,32 @@ test.concurrent.each([
   expect(await readFrom(failure(400, name))).toMatchObject({ result, attempts: 3 });
 });
 
+/** Returns a connection on which each attempt gets this error, at once. */
+const failingConnection = (status: number, name: string): Pick<Connection, 'send'> => ({
+  async send(_action, _body, _onNewConnection, signal) {
+    signal.throwIfAborted();
+    return { status, text: JSON.stringify({ __type: name, message: 'said' }), socket: new Socket() };
+  },
+});
+
 test.each([
-  [THROTTLED, [250, 500]],
-  [failure(500, 'InternalServerError'), [25, 50]],
-])('waits for a random time, then for twice as long, and throws 504 if the time is up', async (listener, waits) => {
-  const controller = new AbortController();
-  const { signal } = controller;
-  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(signal);
+  [400, 'ThrottlingException', [250, 500]],
+  [500, 'InternalServerError', [25, 50]],
+])('after status %i and %s, waits for a random time, and then for twice as long', async (status, name, waits) => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   onTestFinished(() => void vi.restoreAllMocks());
-  const timeIsUp = async () => {
-    controller.abort();
-    signal.throwIfAborted();
-  };
-  const wait = vi.mocked(sleep).mockReset().mockResolvedValueOnce(undefined).mockImplementationOnce(timeIsUp);
-  // The cause is the last error of DynamoDB, not that the time is up.
-  expect((await readFrom(listener)).result).toMatchObject({ error: 504, cause: { message: 'said' } });
-  expect(wait.mock.calls).toEqual(waits.map((ms) => [ms, undefined, { signal }]));
+  const wait = vi.fn(async (_ms: number) => {});
+  await new DynamoDb(failingConnection(status, name), wait).call('GetItem', READ, KEY, LONG_MS).catch(() => {});
+  expect(wait.mock.calls.map(([ms]) => ms)).toEqual(waits);
+});
+
+test('throws 504 with the last error of DynamoDB if the time is up while it waits for the next attempt', async () => {
+  // The wait is 1,000 times as long as the longest.
+  vi.spyOn(Math, 'random').mockReturnValue(1000);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const dynamoDb = new DynamoDb(failingConnection(400, 'ThrottlingException'));
+  const error = { error: 504, cause: { name: 'ThrottlingException', message: 'said' } };
+  await expect(dynamoDb.call('GetItem', READ, KEY, 100)).rejects.toMatchObject(error);
 });
 
 test.concurrent.each([
@@ -148,11 +157,20 @@ test.concurrent.each<[string, RequestListener]>([
 ])('throws 503 if the database %s, after three attempts, and does not quote it', async (_, listener) => {
   const cause = { message: expect.not.stringContaining('secret') };
   const result = { error: 503, message: 'The database failed or did not respond. Try again.', cause };
-  expect(await readFrom(listener, { silenceMs: 500 })).toMatchObject({ result, attempts: 3 });
+  expect(await readFrom(listener, { idleTimeoutMs: 500 })).toMatchObject({ result, attempts: 3 });
+});
+
+test.concurrent.each<[string, RequestListener]>([
+  ['never responds', () => {}],
+  ['stalls within its response', stallInBody],
+])('destroys each request if the database %s, so that no connection stays open', async (_, listener) => {
+  const { host, dynamoDb } = await startDatabase(listener, 500);
+  await dynamoDb.call('GetItem', READ, KEY, LONG_MS).catch(() => {});
+  expect(sentTo(host).map(({ destroyed }) => destroyed)).toEqual([true, true, true]);
 });
 
 test('throws 503 if the certificate of the database is for another host', async () => {
-  const { url, respondWith, close } = await startIssuer();
+  const { url, respondWith, close } = await startHttpsServer();
   onTestFinished(close);
   respondWith(success);
   const read = (endpoint: string) => {
@@ -182,7 +200,7 @@ test('sends 300 parallel calls at once; if their connections are dead, tries one
   await Promise.all(Array.from({ length: 300 }, () => dynamoDb.call('GetItem', READ, KEY, LONG_MS)));
   for (const _ of [1, 2]) await dynamoDb.call('GetItem', READ, KEY, LONG_MS);
   expect(connections.size, 'connections').toBe(300 + 1);
-  expect(countSent(host), 'requests').toBe(300 + 2 + 1);
+  expect(sentTo(host), 'requests').toHaveLength(300 + 2 + 1);
 });
 
 test('leaves no timer that keeps the process running', async () => {
@@ -192,7 +210,7 @@ test('leaves no timer that keeps the process running', async () => {
   expect(timers()).toBeLessThanOrEqual(before);
 });
 
-test('reads a response that arrives slowly, in parts of a character, while it is not silent', async () => {
+test('reads a response that arrives slowly, in parts of a character, while it is not idle', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const item = { ...KEY, name: { S: '🌱'.repeat(9) } };

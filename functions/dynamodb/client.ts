@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue, GetItemInput, GetItemOutput, PutItemInput } from '@aws-sdk/client-dynamodb';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
-import { Connection, type Received } from './connection.ts';
+import { Connection, type DatabaseResponse } from './connection.ts';
 
 const MAX_ATTEMPTS = 3;
 /** Maximum wait before the second attempt. It doubles with every further attempt. */
@@ -20,12 +20,19 @@ const THROTTLING_ERRORS = [
 /** An item as it is read, or its key. */
 export type StoredItem = Record<string, AttributeValue>;
 
+type Action = 'GetItem' | 'PutItem';
+
+/** Waits. Rejects when the signal aborts. */
+const wait = (ms: number, signal: AbortSignal): Promise<unknown> => sleep(ms, undefined, { signal });
+
 /** Sends requests to DynamoDB. Repeats a failed request at most twice, and only until its time is up. */
 export class DynamoDb {
-  readonly #connection: Connection;
+  readonly #connection: Pick<Connection, 'send'>;
+  readonly #wait: typeof wait;
 
-  constructor(connection = new Connection()) {
+  constructor(connection: Pick<Connection, 'send'> = new Connection(), waitForNextAttempt = wait) {
     this.#connection = connection;
+    this.#wait = waitForNextAttempt;
   }
 
   /**
@@ -38,35 +45,41 @@ export class DynamoDb {
    * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is
    * not DynamoDB's; 504 if the time is up; a DynamoDbError for any other error of DynamoDB.
    */
-  async call(action: 'GetItem' | 'PutItem', input: GetItemInput | PutItemInput, key: StoredItem, timeoutMs: number) {
+  async call(action: Action, input: GetItemInput | PutItemInput, key: StoredItem, timeoutMs: number) {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
     // It throws for a fraction of a millisecond.
     const signal = AbortSignal.timeout(Math.max(0, Math.floor(timeoutMs)));
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return itemIn(await this.#connection.send(action, body, attempt > 1, signal), input.TableName, key);
+        return parseResponse(await this.#connection.send(action, body, attempt > 1, signal), input.TableName, key);
       } catch (thrown) {
         const failure = thrown as Error;
         if (signal.aborted)
           throw serviceError(504, 'The database took too long to respond. Try again.', previous ?? failure);
-        const throttled = THROTTLING_ERRORS.includes(failure.name);
-        if (failure instanceof DynamoDbError && failure.status < 500 && !throttled) {
-          // Only the message tells this ValidationException from others. An item can have 400 KB ("Constraints in Amazon
-          // DynamoDB"), with the date of its creation and the token's name.
-          if (action !== 'PutItem' || !/item size/i.test(failure.message)) throw failure;
-          throw new PlantStoreError(413, 'The plant is too large; it must have at most 399 KB.');
-        }
-        if (attempt === MAX_ATTEMPTS) {
-          if (!throttled) throw serviceError(503, 'The database failed or did not respond. Try again.', failure);
-          throw serviceError(429, 'The database is throttled. Try again a little later.', failure);
-        }
+        if (attempt === MAX_ATTEMPTS || !isRetryable(failure)) throw toServiceError(action, failure);
         previous = failure;
-        const maxWait = (throttled ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
-        await sleep(Math.random() * maxWait, undefined, { signal }).catch(() => {});
+        const maxWait = (isThrottling(failure) ? THROTTLING_BACKOFF_MS : BACKOFF_MS) * 2 ** (attempt - 1);
+        await this.#wait(Math.random() * maxWait, signal).catch(() => {});
       }
     }
   }
+}
+
+const isThrottling = ({ name }: Error) => THROTTLING_ERRORS.includes(name);
+
+/** False for an error that DynamoDB would send again. */
+const isRetryable = (failure: Error) =>
+  !(failure instanceof DynamoDbError && failure.status < 500) || isThrottling(failure);
+
+/** Returns the error of a call for its last failure. Returns an unexpected error of DynamoDB itself. */
+function toServiceError(action: Action, failure: Error): Error {
+  if (isThrottling(failure)) return serviceError(429, 'The database is throttled. Try again a little later.', failure);
+  if (isRetryable(failure)) return serviceError(503, 'The database failed or did not respond. Try again.', failure);
+  // Only the message tells this ValidationException from others. An item can have 400 KB ("Constraints in Amazon
+  // DynamoDB"), with the date of its creation and the token's name.
+  const isTooLarge = action === 'PutItem' && /item size/i.test(failure.message);
+  return isTooLarge ? new PlantStoreError(413, 'The plant is too large; it must have at most 399 KB.') : failure;
 }
 
 function serviceError(error: ErrorNumber, message: string, cause: Error): PlantStoreError {
@@ -79,17 +92,17 @@ function serviceError(error: ErrorNumber, message: string, cause: Error): PlantS
  * @throws a DynamoDbError, or another error if the response is not DynamoDB's, or is about another table or key; a
  * successful write returns no key
  */
-function itemIn({ status, text, socket }: Received, table: string | undefined, key: StoredItem) {
+function parseResponse({ status, text, socket }: DatabaseResponse, table: string | undefined, key: StoredItem) {
   const { ConsumedCapacity, Item, __type, message, Message = message } = parseObject(text);
-  // Without the anchor, a long text without "#" would take seconds.
+  // `^` avoids quadratic backtracking: in a long text without "#", the search would begin again at each character.
   const name = String(__type).replace(/^.*#/, '');
   const conditionFailed = name === 'ConditionalCheckFailedException';
   if (status >= 400 && __type && !conditionFailed) throw new DynamoDbError(name, String(Message), status);
-  // Only DynamoDB returns the name of the table, as the request has it ("ConsumedCapacity"). Without this check, a
-  // proxy's empty 200 or the response to a request for the other table would mean "stored" or "no such token".
+  // Only DynamoDB returns the table's name as in the request ("ConsumedCapacity"). A proxy's empty 200, or the response
+  // to a request for the other table, must not mean "stored" or "no such token".
   const succeeded = status === 200 && ConsumedCapacity?.TableName === table;
   if (Item === undefined ? succeeded : (succeeded || conditionFailed) && hasKey(Item, key)) return Item;
-  // The next response on this connection could also be that to another request.
+  // On this connection, the next response could also be that to another request.
   socket.destroy();
   throw new Error(`The response with status ${status} and ${text.length} characters is not DynamoDB's.`);
 }
@@ -108,7 +121,7 @@ function parseObject(text: string): GetItemOutput & Partial<Record<'__type' | 'm
   }
 }
 
-/** An error response of DynamoDB. `name` is DynamoDB's, for example `ValidationException`. */
+/** An error response of DynamoDB. `name` is DynamoDB's name of it, such as `ValidationException`. */
 export class DynamoDbError extends Error {
   readonly status: number;
 

@@ -1,16 +1,16 @@
-import http from 'node:http';
+import http, { type ClientRequest } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { Hash } from '@smithy/core/serde';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { environmentVariable, optionalVariable } from '../environment.ts';
-import { ATTEMPT_SILENCE_MS } from '../time-limits.ts';
+import { ATTEMPT_IDLE_TIMEOUT_MS } from '../time-limits.ts';
 
 /** Maximum length of a response in characters. An item of 400 KB can have 2.46 MB. Parsing 16 MB can take 1 GB. */
 const MAX_RESPONSE_LENGTH = 3_000_000;
 
 /** A complete response, and the connection on which it arrived. */
-export type Received = { status: number; text: string; socket: Socket };
+export type DatabaseResponse = { status: number; text: string; socket: Socket };
 
 /** Signs requests to DynamoDB, sends them, and keeps the connections open. */
 export class Connection {
@@ -29,58 +29,66 @@ export class Connection {
     },
     sha256: Hash.bind(null, 'sha256'),
   });
-  readonly #silenceMs: number;
+  readonly #idleTimeoutMs: number;
 
-  /** @param silenceMs An attempt fails if no headers, or later no data, arrive for this time. */
-  constructor(silenceMs = ATTEMPT_SILENCE_MS) {
-    this.#silenceMs = silenceMs;
+  /** @param idleTimeoutMs An attempt fails if no headers, or later no data, arrive for this time. */
+  constructor(idleTimeoutMs = ATTEMPT_IDLE_TIMEOUT_MS) {
+    this.#idleTimeoutMs = idleTimeoutMs;
   }
 
   /**
-   * Sends an action once. Signs each attempt, because Lambda can freeze the environment between two, and a signature
-   * expires after some minutes.
+   * Sends an action once.
    *
    * @param body the input as JSON
-   * @param onNewConnection true after a failed attempt: closes the idle connections, which can be dead too, so that the
-   * agent opens a new one
+   * @param onNewConnection true after a failed attempt: the idle connections can be dead too, so they are closed, and
+   * the agent opens a new one
    * @throws an Error if there is no complete response
    */
-  async send(action: string, body: string, onNewConnection: boolean, signal: AbortSignal): Promise<Received> {
+  async send(action: string, body: string, onNewConnection: boolean, signal: AbortSignal): Promise<DatabaseResponse> {
+    const headers = await this.#sign(action, body);
+    if (onNewConnection) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
+    const request = this.#client.request(this.#endpoint, { method: 'POST', headers, agent: this.#agent, signal });
+    return await receive(request.end(body), this.#idleTimeoutMs);
+  }
+
+  /** Returns the headers. Each attempt is signed: Lambda can freeze the environment, and a signature expires. */
+  async #sign(action: string, body: string): Promise<Record<string, string>> {
     const { protocol, hostname, pathname: path, host } = this.#endpoint;
     const target = `DynamoDB_20120810.${action}`;
     // AWS requires a signed host ("Create a signed AWS API request").
     const headers = { host, 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
-    const signed = await this.#signer.sign({ method: 'POST', protocol, hostname, path, headers, body });
-    const options = { method: 'POST', headers: signed.headers, agent: this.#agent, signal };
-    if (onNewConnection) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
-    const request = this.#client.request(this.#endpoint, options);
-    return new Promise((resolve, reject) => {
-      const fail = (message: string) => {
-        reject(new Error(message));
-        request.destroy();
-      };
-      let awaited = 'headers';
-      // A timeout of the socket starts again with each byte, so headers that arrive slowly would never time out.
-      const timer = setTimeout(() => fail(`No ${awaited} arrived for ${this.#silenceMs} ms.`), this.#silenceMs);
-      request.on('response', (response) => {
-        // At its end, the response loses its socket.
-        const { statusCode: status = 0, socket } = response;
-        awaited = 'data';
-        timer.refresh();
-        let text = '';
-        response.setEncoding('utf8').on('data', (part: string) => {
-          timer.refresh();
-          text += part;
-          if (text.length > MAX_RESPONSE_LENGTH) fail(`The response has more than ${MAX_RESPONSE_LENGTH} characters.`);
-        });
-        response.on('end', () => resolve({ status, text, socket }));
-      });
-      // After half a response, or one with the status 101, the request has no other event.
-      request.on('close', () => {
-        clearTimeout(timer);
-        reject(new Error('The connection was closed without a complete response.'));
-      });
-      request.on('error', reject).end(body);
-    });
+    return (await this.#signer.sign({ method: 'POST', protocol, hostname, path, headers, body })).headers;
   }
+}
+
+/** Returns the complete response to a request. Rejects if no headers, or later no data, arrive for `idleTimeoutMs`. */
+function receive(request: ClientRequest, idleTimeoutMs: number): Promise<DatabaseResponse> {
+  return new Promise((resolve, reject) => {
+    const fail = (message: string) => {
+      reject(new Error(message));
+      request.destroy();
+    };
+    let awaited = 'headers';
+    // A timeout of the socket starts again with each byte, so headers that arrive slowly would never time out.
+    const timer = setTimeout(() => fail(`No ${awaited} arrived for ${idleTimeoutMs} ms.`), idleTimeoutMs);
+    request.on('response', (response) => {
+      // Read now, because `response.socket` is null after `end`.
+      const { statusCode: status = 0, socket } = response;
+      awaited = 'data';
+      timer.refresh();
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => {
+        timer.refresh();
+        text += part;
+        if (text.length > MAX_RESPONSE_LENGTH) fail(`The response has more than ${MAX_RESPONSE_LENGTH} characters.`);
+      });
+      response.on('end', () => resolve({ status, text, socket }));
+    });
+    // The only event of the request after a truncated response, or after one with the status 101.
+    request.on('close', () => {
+      clearTimeout(timer);
+      reject(new Error('The connection was closed without a complete response.'));
+    });
+    request.on('error', reject);
+  });
 }

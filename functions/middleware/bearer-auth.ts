@@ -2,13 +2,11 @@ import { invalidToken, PlantStoreError, truncate } from '../errors.ts';
 import { databaseTimeoutMs } from '../time-limits.ts';
 import type { JwtVerifier } from '../tokens/jwt-verifier.ts';
 import type { OpaqueTokenVerifier } from '../tokens/opaque-token-verifier.ts';
-import { TOKEN_FORM, TOKEN_PATTERN } from '../tokens/token.ts';
+import { JWT_PATTERN, TOKEN_FORM, TOKEN_PATTERN } from '../tokens/token.ts';
 import type { Middleware } from './middleware.ts';
 
 /** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
 const BEARER_CREDENTIALS = /^bearer +(\S.*)$/i;
-/** Three base64url parts. An empty signature passes here, and `verify` rejects it. */
-export const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** Maximum accepted JWT length in characters. Longer tokens are rejected before the signature is checked. */
 const MAX_JWT_LENGTH = 8192;
 /** In characters. The commands create names of up to 64, but another program could store a name of any length. */

@@ -1,10 +1,9 @@
 /*
- * Middy's parser rejects what is not JSON, and any member `__proto__` or `constructor.prototype`: code that copies such
- * members can change the prototype of other objects. Nothing here copies them, but clients get the error, so it is in
- * the contract.
+ * Middy's parser rejects what is not JSON, and any member `__proto__` or `constructor.prototype`, which could change the
+ * prototype of other objects if code copied it. Nothing here copies members, but the contract has this error.
  *
  * The parser also rejects some valid media types, replaces bytes that are not UTF-8, quotes a byte order mark, and
- * rounds large numbers. Therefore this middleware checks the media type and the bytes itself, and parses the text again.
+ * rounds large numbers. So this middleware checks the media type and the bytes itself, and parses the text again.
  */
 
 import httpJsonBodyParser from '@middy/http-json-body-parser';
@@ -14,7 +13,7 @@ import type { ApiEvent, Middleware } from './middleware.ts';
 
 /** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
 const MAX_BODY_BYTES = 2_500_000;
-/** A body has few members. A million values, which fit into 2.5 MB, would take seconds. Also limits the depth. */
+/** A body has few members. Parsing a million values, which fit into 2.5 MB, takes seconds. Also limits the depth. */
 const MAX_VALUES = 1000;
 /** Only spaces and tabs may be around it (RFC 9110, 5.6.3). `String.trim` would also remove a no-break space. */
 const JSON_TYPE = /^[ \t]*application\/json[ \t]*(;|$)/i;
@@ -66,10 +65,7 @@ function decodeBody({ body, isBase64Encoded }: ApiEvent): string {
   }
 }
 
-/**
- * Counts commas and opening brackets outside of strings: every value but the first comes after one. Faster than
- * parsing.
- */
+/** Counts commas and opening brackets outside of strings, because each value but the first comes after one. */
 function hasTooManyValues(json: string): boolean {
   let values = 0;
   let inString = false;

@@ -9,14 +9,14 @@ import { requestLog } from './request-log.ts';
 afterEach(() => void vi.restoreAllMocks());
 
 /** Runs a handler and returns the logged lines by level. */
-async function logged(handler: () => unknown) {
+async function logged(handler: () => unknown, event = eventWith()) {
   const info = vi.spyOn(console, 'info').mockReset();
   const error = vi.spyOn(console, 'error').mockReset();
   await middy()
     .use(requestLog())
     .use(errorResponse())
     .before(({ event }) => void Object.assign(event, { tokenName: 'ci' }))
-    .handler(async () => handler())(eventWith(), contextWith());
+    .handler(async () => handler())(event, contextWith());
   return { info: info.mock.calls.flat(), error: error.mock.calls.flat() };
 }
 
@@ -71,6 +71,11 @@ test.each([
 test('logs at most 10,000 characters, and an ellipsis, of the message and the stack of an error', async () => {
   const [{ fault }] = (await logged(fail(new Error('x'.repeat(20_000))))).error;
   expect([fault.message.length, fault.stack.length]).toEqual([10_001, 10_001]);
+});
+
+test('logs at most 10,000 characters, and an ellipsis, of the method and the resource', async () => {
+  const { info } = await logged(succeed, eventWith({ resource: 'x'.repeat(20_000) }));
+  expect(info[0].operation).toHaveLength(10_001);
 });
 
 test('logs JSON even if the causes are circular', async () => {

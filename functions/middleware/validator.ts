@@ -9,6 +9,6 @@ import type { Middleware } from './middleware.ts';
  * @throws an error of Middy; `errorResponse` turns it into error 400
  */
 export function validator(validate: (event: unknown) => boolean): Middleware {
-  // Middy's type is that of a compiler of schemas, but its code needs the compiled one.
+  // Middy's type is that of a compiler of schemas, but its code calls it as the compiled function.
   return middyValidator({ eventSchema: validate as unknown as Ajv });
 }

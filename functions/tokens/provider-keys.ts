@@ -1,12 +1,12 @@
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet, type RemoteJWKSet } from 'jose';
 import { PlantStoreError, truncate } from '../errors.ts';
-import { PROVIDER_KEYS_MS } from '../time-limits.ts';
+import { PROVIDER_KEYS_TIMEOUT_MS } from '../time-limits.ts';
 
 /** At this age, keys are fetched again. While the provider works, a removed key is used for at most 30 minutes. */
 const REFRESH_AGE_MS = 1_800_000;
 /** The age up to which keys are used if the provider fails. */
 const MAX_AGE_MS = 3_600_000;
-/** After a failure, the provider gets no request for this time, or up to twice as long. */
+/** After a failure, nothing is fetched for 5 to 10 s: this time, and a random part of it again. */
 const MIN_PAUSE_MS = 5000;
 /**
  * Maximum length of a document in characters. For each token, jose compares each entry of a key's `key_ops` with each
@@ -26,11 +26,11 @@ export class ProviderKeys {
   #failure: unknown;
 
   /** `issuer` is the provider's URL, as in the claim `iss`. `timeoutMs` limits a fetch of metadata and keys together. */
-  constructor(issuer: string, timeoutMs = PROVIDER_KEYS_MS) {
+  constructor(issuer: string, timeoutMs = PROVIDER_KEYS_TIMEOUT_MS) {
     this.#keySet = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`), {
       timeoutDuration: timeoutMs,
       cacheMaxAge: MAX_AGE_MS,
-      // A kept connection can die while Lambda freezes the function. The next fetch would fail.
+      // A connection that is kept can die while Lambda freezes the function, and the next fetch would fail.
       headers: { connection: 'close' },
       [customFetch]: async (url, options) => Response.json(await this.#fetchKeys(issuer, url, options)),
     });
@@ -58,9 +58,9 @@ export class ProviderKeys {
       this.#refreshAt = Date.now() + REFRESH_AGE_MS;
       return { keys };
     } catch (thrown) {
-      // Without the random part, all instances of the function would send their next request at the same time.
+      // The pause is random, because otherwise all instances of the function would fetch again at the same time.
       this.#retryAt = Date.now() + MIN_PAUSE_MS * (1 + Math.random());
-      // jose itself would throw a JOSEError for some of these failures, as it does for an invalid token.
+      // Some of these failures are JOSEErrors, as for an invalid token, so JwtVerifier would respond with error 401.
       const message = 'The identity provider failed or did not respond. Try again.';
       this.#failure = new PlantStoreError(503, message, { cause: thrown });
       throw this.#failure;

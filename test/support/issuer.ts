@@ -1,10 +1,6 @@
-import { createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { createSign, generateKeyPairSync } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { createServer } from 'node:https';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { generate } from 'selfsigned';
-import { listenOnFreePort } from './listen-on-free-port.ts';
+import { startHttpsServer } from './https-server.ts';
 
 let keyCount = 0;
 
@@ -16,45 +12,13 @@ export function newKey() {
 
 type SigningKey = ReturnType<typeof newKey>;
 
-/** This process trusts it. Its name is random: of several certificates with one name, only the first is trusted. */
-const ownCertificate = (async () => {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: randomUUID() }], {
-    keyType: 'ec',
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
-  });
-  setDefaultCACertificates([...getCACertificates(), cert]);
-  return { cert, key };
-})();
-
-/** Starts an identity provider: an HTTPS server that responds with the test's listener. */
+/** Starts an identity provider. Its base URL is also the issuer in its tokens. */
 export async function startIssuer() {
-  const { cert, key } = await ownCertificate;
-  const requests: string[] = [];
-  let listener: RequestListener = (_, response) => response.writeHead(404).end();
-  const server = createServer({ cert, key }, (request, response) => {
-    requests.push(String(request.url));
-    listener(request, response);
-  });
-  const url = `https://${await listenOnFreePort(server)}`;
-  const respondWith = (next: RequestListener) => {
-    listener = next;
-  };
+  const server = await startHttpsServer();
   return {
-    /** The base URL, which is also the issuer in its tokens. */
-    url,
-    /** The certificate to trust, in PEM. */
-    certificate: cert,
-    /** The paths of all requests. */
-    requests,
-    /** Replaces the listener. */
-    respondWith,
+    ...server,
     /** Replaces the listener by one that responds with the metadata and these keys. */
-    publish: (...keys: SigningKey[]) => respondWith(discovery(url, keys.map(published))),
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    publish: (...keys: SigningKey[]) => server.respondWith(discovery(server.url, keys.map(published))),
   };
 }
 

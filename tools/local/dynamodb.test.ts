@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ListTablesCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { createTables, findLocalRun, localClient, openDynamoDb, useLocalVariables } from './dynamodb.ts';
+import { createTables, findLocalRun, isolateFromAws, localClient, openDynamoDb } from './dynamodb.ts';
 
 const before = { ...process.env };
 beforeEach(() => vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', undefined));
@@ -75,13 +75,13 @@ test.each([
   [{ TOKEN_ISSUER: 'https://a.example' }, /^TOKEN_AUDIENCE .*""/],
 ])('rejects the identity provider %j', (variables, message) => {
   Object.assign(process.env, variables);
-  expect(() => useLocalVariables('http://127.0.0.1:9')).toThrow(message);
+  expect(() => isolateFromAws('http://127.0.0.1:9')).toThrow(message);
 });
 
 test('replaces everything of the person’s AWS account, and keeps other variables', () => {
   const person = { AWS_PROFILE: 'production', AWS_SESSION_TOKEN: 'x', AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL: 'x' };
   Object.assign(process.env, person, { TOKEN_ISSUER: 'https://b.example', TOKEN_AUDIENCE: 'plants' });
-  useLocalVariables('http://127.0.0.1:9');
+  isolateFromAws('http://127.0.0.1:9');
   expect(Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('AWS_')))).toEqual({
     AWS_ACCESS_KEY_ID: 'local',
     AWS_CONFIG_FILE: '/dev/null',

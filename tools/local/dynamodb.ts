@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { ACCESS_TOKENS_KEY, ACCESS_TOKENS_TABLE, PLANTS_KEY, PLANTS_TABLE } from '../../infra/data/table-keys.ts';
-import { checked } from '../command.ts';
+import { requireMatch } from '../command.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { forbid, listen, portOf } from './listen.ts';
 
@@ -27,7 +27,7 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 export async function openDynamoDb(folder?: string) {
   const configured = configuredEndpoint();
   if (configured) return { endpoint: configured, close: () => {} };
-  // Other commands do not need dynalite, whose code takes a while to load.
+  // Imported here, because most commands do not need dynalite, and its code takes a while to load.
   const { createDynalite } = await import('./dynalite.ts');
   const dynalite = createDynalite(folder);
   const guarded: RequestListener = (request, response) => {
@@ -54,10 +54,10 @@ function configuredEndpoint(): string | undefined {
   const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   const expected = 'an http or https URL of this machine (127.0.0.1, localhost or [::1])';
   const pattern = /^https?:\/\/(127\.[\d.]+|localhost|\[::1\])(:\d+)?\/?$/i;
-  return value ? checked('AWS_ENDPOINT_URL_DYNAMODB', value, pattern, expected) : undefined;
+  return value ? requireMatch('AWS_ENDPOINT_URL_DYNAMODB', value, pattern, expected) : undefined;
 }
 
-/** Throws if dynalite cannot open its data. It responds to no request then, and throws outside of any request. */
+/** Throws if dynalite cannot open its data: it then throws outside of any request, and responds to none. */
 async function checkData(endpoint: string, folder: string): Promise<void> {
   const { promise: uncaught, reject } = Promise.withResolvers<never>();
   process.on('uncaughtException', reject);
@@ -123,7 +123,7 @@ export function localVariables(endpoint: string): Record<string, string> {
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
-    // Otherwise the SDK would read the person's profiles.
+    // Empty files, so that the SDK reads no profile of the person.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     TZ: ':UTC',
@@ -135,12 +135,12 @@ export function localVariables(endpoint: string): Record<string, string> {
  *
  * @throws UsageError for those of an identity provider that the function rejects: its error is about the stack
  */
-export function useLocalVariables(endpoint: string): void {
+export function isolateFromAws(endpoint: string): void {
   const { TOKEN_ISSUER: issuer = '', TOKEN_AUDIENCE: audiences = '', TOKEN_SCOPE: scope } = process.env;
   if (issuer || audiences || scope) {
     const expected = 'an https URL, which TOKEN_AUDIENCE and TOKEN_SCOPE need';
-    checked('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/\S*)?$/, expected);
-    checked('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');
+    requireMatch('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/\S*)?$/, expected);
+    requireMatch('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');
   }
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
   Object.assign(process.env, localVariables(endpoint));

@@ -1,4 +1,5 @@
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
 import { Readable } from 'node:stream';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -22,7 +23,7 @@ type Respond = () => APIGatewayProxyResult | Promise<never>;
 
 const PLANT = plantWith({ name: 'x' });
 
-/** Serves a function that returns this. Returns a function that sends a request. */
+/** Serves a function that returns this. Returns a function that sends a request, with the URL. */
 async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.stringify(PLANT) })) {
   const handler = async (event: APIGatewayProxyEvent) => {
     events.push(event);
@@ -31,10 +32,11 @@ async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.str
   const server = createServer(createGateway(handler, (line) => lines.push(line)));
   onTestFinished(() => void server.close());
   const url = `http://${await listenOnFreePort(server)}`;
-  return async (path: string, init: RequestInit = {}) => {
+  const send = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(url + path, { ...init, headers: { connection: 'close', ...init.headers } });
     return { statusCode: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
   };
+  return Object.assign(send, { url });
 }
 
 const postRequest = (body: string | Buffer<ArrayBuffer>) => ({ method: 'POST', body });
@@ -53,6 +55,13 @@ test('invokes the function with an event that has the headers and the body of th
     requestContext: { extendedRequestId: response.headers['x-amz-apigw-id'] },
   };
   expect(events).toMatchObject([event]);
+});
+
+test('of two headers with one name, the event has the last value, and a list of both', async () => {
+  const { url } = await serve();
+  const headers = { 'X-Own': ['1', '2'], connection: 'close' };
+  await once(request(`${url}/plants`, { method: 'POST', headers }).end(), 'response');
+  expect(events).toMatchObject([{ headers: { 'X-Own': '2' }, multiValueHeaders: { 'X-Own': ['1', '2'] } }]);
 });
 
 test.each<[string, Respond, string?]>([
@@ -91,14 +100,26 @@ test.each<ErrorNumber>([429, 500, 503, 504])('sends error %i if the header Prefe
   expect([events, lines]).toEqual([[], [expect.stringContaining(`POST /plants  400 (error ${error})  `)]]);
 });
 
-const message = 'The header Prefer was "error=409"; it must be "error=" with one of 429, 500, 503, 504.';
-test.each([
-  ['error=409', { error: 400, message }],
-  // A server ignores a preference that it does not know (RFC 7240, 2).
-  ['respond-async', PLANT],
-])('responds to the header "Prefer: %s" with %j', async (prefer, body) => {
+test.each(['error=409', 'error', 'lost', 'lost-responses'])('rejects the header "Prefer: %s"', async (prefer) => {
   const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer } });
-  expect(contractBody(response)).toEqual(body);
+  const expected = '"error=" with one of 429, 500, 503, 504, or "lost-response"';
+  const message = `The header Prefer was "${prefer}"; it must be ${expected}.`;
+  expect(contractBody(response)).toEqual({ error: 400, message });
+});
+
+test('ignores a header Prefer of another kind, as a server must (RFC 7240, 2)', async () => {
+  const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer: 'respond-async' } });
+  expect(contractBody(response)).toEqual(PLANT);
+});
+
+test('with "Prefer: lost-response", carries out what a client sends, and responds only if the client repeats it', async () => {
+  const send = await serve();
+  const naive = (body: string) => send('/plants', { ...postRequest(body), headers: { prefer: 'lost-response' } });
+  const repeating = (body: string) => naive(body).catch(() => naive(body));
+  await expect(naive('1')).rejects.toThrow('fetch failed');
+  for (const body of ['2', '1', '1']) expect(await repeating(body)).toMatchObject({ body: JSON.stringify(PLANT) });
+  expect(events.map(({ body }) => atob(String(body)))).toEqual(['1', '2', '2', '1', '1']);
+  expect(lines[0]).toContain('POST /plants  200, but the connection was closed');
 });
 
 test('reads a larger body to its end, but keeps only its start', async () => {

@@ -18,6 +18,14 @@ const EVENT_TOO_LARGE = tooLarge('application/json', '{"message":"Request Too Lo
 
 /** The errors after which a client repeats a request. To test a client, ask for one with `Prefer: error=503`. */
 const RETRYABLE_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
+/** With this `Prefer`, a request is carried out, and the first response for its body is replaced by a closed connection. */
+const LOST_RESPONSE = 'lost-response';
+
+/** The API: its function, and the origins of its setting. */
+interface Api {
+  handler: ApiHandler;
+  allowOrigins: string[];
+}
 
 /**
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
@@ -29,14 +37,14 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
   const { ALLOW_ORIGINS } = process.env;
   const allowOrigins = ALLOW_ORIGINS ? ALLOW_ORIGINS.split(',') : [];
   requireOrigins('ALLOW_ORIGINS', allowOrigins);
+  const api = { handler, allowOrigins };
+  /** The bodies whose first response was lost. */
+  const lost = new Set<string>();
 
   return async (request, response) => {
     const start = performance.now();
-    const [path = ''] = String(request.url).split('?');
-    // API Gateway ignores a slash at the end. No page of AWS says so; users of Powertools for AWS Lambda measured it.
-    const isPlants = /^\/plants\/?$/.test(path);
     const { method = '', headers } = request;
-    const prefer = String(headers['prefer']);
+    const [path = ''] = String(request.url).split('?');
     const extendedRequestId = randomBytes(11).toString('base64');
     const send = ({ status, headers, text }: RawResponse) => {
       const own = { 'content-length': Buffer.byteLength(text), 'x-amz-apigw-id': extendedRequestId };
@@ -54,47 +62,59 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
     try {
       const body = await readBody(request);
       const docs = ['GET', 'HEAD'].includes(method) && docsPage(path, headers.accept);
-      if (docs) send(docs);
-      else if (body.length > MAX_PAYLOAD_BYTES) sendAndLog(PAYLOAD_TOO_LARGE);
-      else if (prefer.startsWith('error=')) sendAndLog(gatewayError(preferredError(prefer)));
-      else if (isPlants && method === 'POST') sendAndLog(await invoke(request, body, extendedRequestId));
-      else if (isPlants && method === 'OPTIONS') sendAndLog(preflightResponse());
-      else sendAndLog(gatewayError(NOT_FOUND));
+      if (docs) return send(docs);
+      const result = await respond(request, body, extendedRequestId, api);
+      const text = body.toString('base64');
+      if (headers['prefer'] !== LOST_RESPONSE || lost.has(text)) return sendAndLog(result);
+      lost.add(text);
+      response.destroy();
+      log(`${method} ${path}  ${result.status}, but the connection was closed, as the header Prefer asks`);
     } catch (thrown) {
       // The client has disconnected.
       if (response.destroyed) return;
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
       const loadError = thrown instanceof LoadError && { message: thrown.message };
       console.error(loadError ? loadError.message : thrown);
-      sendAndLog(gatewayError({ ...gatewayResponses.DEFAULT_5XX, ...loadError }));
+      sendAndLog(gatewayError({ ...gatewayResponses.DEFAULT_5XX, ...loadError }, api));
     }
   };
-
-  async function invoke(request: IncomingMessage, body: Buffer, extendedRequestId: string): Promise<RawResponse> {
-    const event = proxyEvent(request, body, extendedRequestId);
-    if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
-    return httpResponse(await handler(event, localContext));
-  }
-
-  function preflightResponse(): RawResponse {
-    const headers = preflightHeaders(allowOrigins);
-    if (!headers) return gatewayError(NOT_FOUND);
-    return { status: 200, headers: { ...headers, 'content-type': 'application/json' }, text: '' };
-  }
-
-  /** Returns an error response of API Gateway in the stack. */
-  function gatewayError(body: ErrorBody): RawResponse {
-    const headers = { ...corsHeaders(allowOrigins), ...errorHeaders[body.error], 'content-type': 'application/json' };
-    return { status: 400, headers, text: JSON.stringify(body) };
-  }
 }
 
-/** Returns the error that the header Prefer asks for, or error 400 if it asks for another one. */
-function preferredError(prefer: string): ErrorBody {
+/** Returns the response of API Gateway, or that of the function. */
+async function respond(request: IncomingMessage, body: Buffer, extendedRequestId: string, api: Api) {
+  const { method, url, headers } = request;
+  if (body.length > MAX_PAYLOAD_BYTES) return PAYLOAD_TOO_LARGE;
+  const preferred = preferredError(headers['prefer']);
+  if (preferred) return gatewayError(preferred, api);
+  // API Gateway ignores a slash at the end. No page of AWS says so; users of Powertools for AWS Lambda measured it.
+  const isPlants = /^\/plants\/?(\?|$)/.test(String(url));
+  if (isPlants && method === 'OPTIONS') return preflightResponse(api);
+  if (!isPlants || method !== 'POST') return gatewayError(NOT_FOUND, api);
+  const event = proxyEvent(request, body, extendedRequestId);
+  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT_BYTES) return EVENT_TOO_LARGE;
+  return httpResponse(await api.handler(event, localContext));
+}
+
+/** Returns the error that the header Prefer asks for, error 400 for a wrong value, or undefined for another header. */
+function preferredError(prefer: string | string[] = ''): ErrorBody | undefined {
+  // A server ignores a preference that it does not know (RFC 7240, 2).
+  if (prefer === LOST_RESPONSE || !/^(error|lost)/.test(String(prefer))) return undefined;
   const error = RETRYABLE_ERRORS.find((number) => prefer === `error=${number}`);
   if (error !== undefined) return { error, message: 'The header Prefer asks for this error.' };
-  const expected = `"error=" with one of ${RETRYABLE_ERRORS.join(', ')}`;
+  const expected = `"error=" with one of ${RETRYABLE_ERRORS.join(', ')}, or "${LOST_RESPONSE}"`;
   return { error: 400, message: `The header Prefer was "${prefer}"; it must be ${expected}.` };
+}
+
+function preflightResponse(api: Api): RawResponse {
+  const headers = preflightHeaders(api.allowOrigins);
+  if (!headers) return gatewayError(NOT_FOUND, api);
+  return { status: 200, headers: { ...headers, 'content-type': 'application/json' }, text: '' };
+}
+
+/** Returns an error response of API Gateway in the stack. */
+function gatewayError(body: ErrorBody, { allowOrigins }: Api): RawResponse {
+  const headers = { ...corsHeaders(allowOrigins), ...errorHeaders[body.error], 'content-type': 'application/json' };
+  return { status: 400, headers, text: JSON.stringify(body) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { checked, UsageError } from '../command.ts';
+import { requireMatch, UsageError } from '../command.ts';
 
 /** The ports of the local run, by the environment variables that set them. The commands find it at these ports. */
 const DEFAULT_PORTS = { PORT: '3000', DYNAMODB_PORT: '8000' };
@@ -13,14 +13,14 @@ const LOCAL_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 /** Returns the port that an environment variable sets, or its default. 0 is any free port. */
 export function portOf(variable: PortVariable): number {
   const expected = 'a number from 0 to 65535';
-  const port = Number(checked(variable, process.env[variable] || DEFAULT_PORTS[variable], /^\d{1,5}$/, expected));
+  const port = Number(requireMatch(variable, process.env[variable] || DEFAULT_PORTS[variable], /^\d{1,5}$/, expected));
   if (port > 65_535) throw new UsageError(`${variable} was "${port}"; it must be ${expected}.`);
   return port;
 }
 
 /**
- * Starts a server on 127.0.0.1 that rejects requests for other hosts. Otherwise a web page could send requests to it
- * without an Origin, if the DNS server of the page's host name returned 127.0.0.1 (DNS rebinding).
+ * Starts a server on 127.0.0.1 that rejects requests for other hosts: a web page whose host name resolves to 127.0.0.1
+ * (DNS rebinding) can send requests to it without an Origin.
  *
  * @param variable the environment variable with the port; without it, any free port is used
  * @throws if the port is in use

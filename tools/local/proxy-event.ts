@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import inspector from 'node:inspector';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { FUNCTION_TIMEOUT_MS } from '../../functions/time-limits.ts';
 
@@ -39,10 +40,11 @@ export function proxyEvent(request: IncomingMessage, body: Buffer, extendedReque
   };
 }
 
-/** The members of Lambda's context that the function uses. Its time stays the same, so that a debugger can wait. */
+/** The members of Lambda's context that the function uses. */
 export const localContext = {
   functionVersion: '$LATEST',
-  getRemainingTimeInMillis: () => FUNCTION_TIMEOUT_MS,
+  // While a debugger can attach, the time does not run out. A timer with a longer delay would end at once.
+  getRemainingTimeInMillis: () => (inspector.url() ? 2 ** 31 - 1 : FUNCTION_TIMEOUT_MS),
 } as Context;
 
 /**
