@@ -14,7 +14,7 @@ test('verifies JWTs with the audiences and the scope of the variables, and fetch
     TOKEN_AUDIENCE: 'plants,gardens',
     TOKEN_SCOPE: 'write',
   });
-  await import('./create-plant/index.ts');
+  await import('./index.ts');
   const { tokenVerifiers } = await import('./init.ts');
   expect(issuer.requests).toHaveLength(2);
   const exp = Math.floor(Date.now() / 1000) + 60;

@@ -30,7 +30,7 @@ export function addFunction(
   tables.accessTokens.grant(role, 'dynamodb:GetItem');
   return new NodejsFunction(scope, 'Function', {
     description: 'Serves the API of Plant Store',
-    entry: join(projectRoot, 'functions/create-plant/index.ts'),
+    entry: join(projectRoot, 'functions/index.ts'),
     projectRoot,
     depsLockFilePath: join(projectRoot, 'package-lock.json'),
     runtime: Runtime.NODEJS_24_X,

@@ -10,7 +10,7 @@ import { bodyOf, plantWith } from './support/plant.ts';
 /* The requests that people send first: the sample events, and the examples in openapi.yaml. */
 
 closedAtEnd(await startEngine());
-const { handler } = await import('../functions/create-plant/index.ts');
+const { handler } = await import('../functions/index.ts');
 vi.spyOn(console, 'info').mockReturnValue();
 
 async function respond(event: object) {

@@ -28,7 +28,7 @@ await command({ usage: USAGE, arg: 'EVENT' }, async (_, file) => {
   try {
     isolateFromAws(endpoint);
     await createTables(endpoint);
-    const { handler } = await import('../functions/create-plant/index.ts');
+    const { handler } = await import('../functions/index.ts');
     const response = await handler(event, localContext);
     process.stdout.write(printable(`${JSON.stringify(response, null, 2)}\n`));
     if (response.statusCode !== 200) process.exitCode = 1;

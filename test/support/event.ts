@@ -32,5 +32,5 @@ type EventHandler = (event: unknown, context: Context) => Promise<APIGatewayProx
 export async function importHandler(endpoint?: string): Promise<EventHandler> {
   vi.resetModules();
   if (endpoint !== undefined) process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
-  return (await import('../../functions/create-plant/index.ts')).handler;
+  return (await import('../../functions/index.ts')).handler;
 }

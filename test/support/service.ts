@@ -11,7 +11,7 @@ import { listenOnFreePort } from './listen-on-free-port.ts';
 export async function startServiceWithEngine() {
   const engine = closedAtEnd(await startEngine());
   vi.spyOn(console, 'info').mockReturnValue();
-  const { handler } = await import('../../functions/create-plant/index.ts');
+  const { handler } = await import('../../functions/index.ts');
   const server = createServer(createGateway(handler, () => {}));
   // By default, it closes an idle connection after 5 s, perhaps while a slow machine sends the next request.
   server.keepAliveTimeout = 0;

@@ -6,7 +6,7 @@ import { generate } from '../generate.ts';
 import { type ApiHandler, LoadError } from './proxy-event.ts';
 
 const CONTRACT = 'openapi.yaml';
-const ENTRY = '/functions/create-plant/index.ts';
+const ENTRY = '/functions/index.ts';
 /** Milliseconds between a change and the next load. An editor or git can change a file several times when it saves. */
 const SETTLE_MS = 60;
 /** The stack frames of Node.js and Vite, as `inspect` prints them. */
