@@ -79,17 +79,35 @@ test.each<[unknown, string]>([
   [{ enum: ['a'] }, `was {"enum":["a"]}; ${TYPES}`],
   [null, `was null; ${TYPES}`],
   [ID, `was {"type":"integer","format":"int64"}; ${TYPES}`],
-  [{ ...INT32, minimum: '9' }, 'was "9"; it must be a whole number from -2147483648 to the maximum'],
-  [{ ...INT32, minimum: 2, maximum: 1 }, 'was 2; it must be a whole number from -2147483648 to the maximum'],
+  [
+    { ...INT32, minimum: '9' },
+    'was "9"; it must be a whole number from -2147483648 to 2147483647, and the minimum not above the maximum',
+  ],
+  [
+    { ...INT32, minimum: 2, maximum: 1 },
+    'was 2; it must be a whole number from -2147483648 to 2147483647, and the minimum not above the maximum',
+  ],
   [{ ...INT32, maximum: 2 ** 31 }, 'was 2147483648; it must be a whole number from -2147483648 to 2147483647'],
   [{ ...TEXT, maxLength: -1 }, 'was -1; it must be a whole number of at least 0'],
-  [{ ...TEXT, minLength: 2, maxLength: 1 }, 'was 2; it must be a whole number from 0 to the maxLength'],
+  [
+    { ...TEXT, minLength: 2, maxLength: 1 },
+    'was 2; it must be a whole number of at least 0, and minLength not above maxLength',
+  ],
   [{ ...TEXT, enum: ['a', 1] }, 'was ["a",1]; it must be a list of strings'],
-  [{ ...INT32, enum: ['a'] }, 'was ["a"]; it must be a list of int32s'],
+  [{ ...INT32, enum: ['a'] }, 'was ["a"]; it must be a list of whole numbers'],
   [{ ...TEXT, enum: [] }, 'was []; it must be a list of strings'],
-  [{ ...TEXT, maxLength: 9, pattern: '(' }, 'was "("; it must be a regular expression of JavaScript, with the flag u'],
-  [{ ...TEXT, pattern: 'a' }, 'must be at most 200, because of the pattern'],
-  [{ ...TEXT, pattern: 'a', maxLength: 201 }, 'was 201; it must be at most 200, because of the pattern'],
+  [
+    { ...TEXT, maxLength: 9, pattern: '(' },
+    'was "("; it must be a regular expression of JavaScript, beside a maxLength',
+  ],
+  [
+    { ...TEXT, pattern: 'a' },
+    'was "a"; it must be a regular expression of JavaScript, beside a maxLength of at most 200',
+  ],
+  [
+    { ...TEXT, pattern: 'a', maxLength: 201 },
+    'was "a"; it must be a regular expression of JavaScript, beside a maxLength of at most 200',
+  ],
 ])('a member %j ends npm run generate with a sentence', (schema, reason) => {
   const generate = () => generateMember('height', schema);
   expect(generate).toThrow(

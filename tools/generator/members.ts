@@ -9,12 +9,35 @@ export interface Member {
   constraints: Record<string, unknown>;
 }
 
+/** A check of a keyword's value, which gets the schema too, and what the value must be. */
+type Check = [isRight: (value: unknown, schema: Record<string, number>) => boolean, expected: string];
+
+const [MIN_INT32, MAX_INT32] = [-(2 ** 31), 2 ** 31 - 1];
+const isInt32 = (value: unknown) => Number.isInteger(value) && Number(value) >= MIN_INT32 && Number(value) <= MAX_INT32;
+const isText = (value: unknown) => typeof value === 'string';
+const listOf = (isRight: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.length > 0 && value.every(isRight);
+
+const BOUND: Check = [
+  (value, { minimum = MIN_INT32, maximum = MAX_INT32 }) => isInt32(value) && minimum <= maximum,
+  `a whole number from ${MIN_INT32} to ${MAX_INT32}, and the minimum not above the maximum`,
+];
+const LENGTH: Check = [
+  (value, { minLength = 0, maxLength = Infinity }) => isInt32(value) && Number(value) >= 0 && minLength <= maxLength,
+  'a whole number of at least 0, and minLength not above maxLength',
+];
+// A pattern can take seconds for a longer text.
+const PATTERN: Check = [
+  (value, { maxLength = Infinity }) => isRegExp(value) && maxLength <= 200,
+  'a regular expression of JavaScript, beside a maxLength of at most 200',
+];
+
 /** The keywords that can constrain a member of each type. */
-const CONSTRAINTS = {
-  int64: [],
-  int32: ['minimum', 'maximum', 'enum'],
-  string: ['minLength', 'maxLength', 'pattern', 'enum'],
-  boolean: [],
+const CONSTRAINTS: Record<'int64' | 'int32' | 'string' | 'boolean', Record<string, Check>> = {
+  int64: {},
+  int32: { minimum: BOUND, maximum: BOUND, enum: [listOf(isInt32), 'a list of whole numbers'] },
+  string: { minLength: LENGTH, maxLength: LENGTH, pattern: PATTERN, enum: [listOf(isText), 'a list of strings'] },
+  boolean: {},
 };
 /** The keywords that only describe. */
 const ANNOTATIONS = ['title', 'description', 'example', 'examples', 'deprecated'];
@@ -28,12 +51,7 @@ const TYPES: Record<string, Member['type']> = {
 };
 const MEMBER_TYPES = 'a string, an int32 (type: integer, format: int32) or a boolean, without another format';
 const ID_TYPE = 'a required int64 (type: integer, format: int64), which only NewPlant has';
-
 const NAME = 'letters, digits and "_" after a letter, and no word of JavaScript, createdAt or createdBy';
-
-const [MIN_INT32, MAX_INT32] = [-(2 ** 31), 2 ** 31 - 1];
-/** In characters. A pattern can take seconds for a longer text. */
-const MAX_PATTERN_TEXT = 200;
 
 interface Collected {
   /** The schemas of the members by their names. */
@@ -98,19 +116,32 @@ function readMember(name: string, schema: unknown, isRequired: boolean): Member 
   const type = TYPES[`${jsonType} ${format}`.trim()];
   if (!type || (type === 'int64') !== (name === 'id'))
     fail(`The member ${name} was ${JSON.stringify(schema)}`, name === 'id' ? ID_TYPE : MEMBER_TYPES);
-  requireKeywords(`The member ${name}`, keywords, CONSTRAINTS[type]);
-  const entries = Object.entries(keywords).filter(([keyword]) => !ANNOTATIONS.includes(keyword));
-  const constraints = Object.fromEntries(entries);
-  requireValues(name, type, constraints);
+  const checks = CONSTRAINTS[type];
+  requireKeywords(`The member ${name}`, keywords, Object.keys(checks));
+  const constraints = Object.fromEntries(Object.entries(keywords).filter(([keyword]) => keyword in checks));
+  for (const [keyword, [isRight, expected]] of Object.entries(checks)) {
+    const value = constraints[keyword];
+    if (value !== undefined && !isRight(value, keywords))
+      fail(`The ${keyword} of the member ${name} was ${JSON.stringify(value)}`, expected);
+  }
   return { name, type, isRequired, constraints };
 }
 
 /** The item has `createdAt` and `createdBy` beside the members. */
 function isAllowedName(name: string): boolean {
   if (!/^[a-z]\w*$/i.test(name) || name in Object.prototype || /^created(At|By)$/.test(name)) return false;
+  // A reserved word, such as `class`, is a syntax error here.
+  return succeeds(() => new Script(`'use strict'; let ${name};`));
+}
+
+function isRegExp(pattern: unknown): boolean {
+  return succeeds(() => new RegExp(String(pattern), 'u'));
+}
+
+function succeeds(run: () => unknown): boolean {
   try {
-    // A reserved word, such as `class`, is a syntax error here.
-    return Boolean(new Script(`'use strict'; let ${name};`));
+    run();
+    return true;
   } catch {
     return false;
   }
@@ -120,33 +151,4 @@ function requireKeywords(subject: string, keywords: object, allowed: string[]): 
   const all = [...allowed, ...ANNOTATIONS];
   const other = Object.keys(keywords).find((keyword) => !all.includes(keyword));
   if (other !== undefined) fail(`${subject} had the keyword "${other}"`, `one of ${all.join(', ')}`);
-}
-
-function requireValues(name: string, type: Member['type'], constraints: Member['constraints']): void {
-  const check = (keyword: string, isRight: (value: unknown) => boolean, expected: string) => {
-    const value = constraints[keyword];
-    if (value !== undefined && !isRight(value))
-      fail(`The ${keyword} of the member ${name} was ${JSON.stringify(value)}`, expected);
-  };
-  const { maxLength = Infinity, maximum = MAX_INT32, pattern } = constraints;
-  const isWhole = (min: number, max: unknown) => (value: unknown) =>
-    Number.isInteger(value) && Number(value) >= min && Number(value) <= Number(max);
-  const isText = (value: unknown) => typeof value === 'string';
-  const isValue = type === 'string' ? isText : isWhole(MIN_INT32, MAX_INT32);
-  check('maxLength', isWhole(0, Infinity), 'a whole number of at least 0');
-  check('minLength', isWhole(0, maxLength), 'a whole number from 0 to the maxLength');
-  check('maximum', isWhole(MIN_INT32, MAX_INT32), `a whole number from ${MIN_INT32} to ${MAX_INT32}`);
-  check('minimum', isWhole(MIN_INT32, maximum), `a whole number from ${MIN_INT32} to the maximum`);
-  check('enum', (values) => Array.isArray(values) && values.length > 0 && values.every(isValue), `a list of ${type}s`);
-  check('pattern', isRegExp, 'a regular expression of JavaScript, with the flag u');
-  if (pattern !== undefined && !isWhole(0, MAX_PATTERN_TEXT)(maxLength))
-    fail(`The maxLength of the member ${name} was ${maxLength}`, `at most ${MAX_PATTERN_TEXT}, because of the pattern`);
-}
-
-function isRegExp(pattern: unknown): boolean {
-  try {
-    return typeof pattern === 'string' && Boolean(new RegExp(pattern, 'u'));
-  } catch {
-    return false;
-  }
 }
