@@ -8,7 +8,7 @@ const MAX_CACHED_TOKENS = 1000;
 
 /** Verifies opaque access tokens by a look-up in the access token table. */
 export class OpaqueTokenVerifier {
-  readonly #dynamoDb: DynamoDb;
+  readonly #dynamoDb: Pick<DynamoDb, 'call'>;
   readonly #tableName: string;
   /**
    * The valid tokens by their digests, in order of insertion. `untilMs` is in milliseconds since 1970. Invalid tokens
@@ -16,7 +16,7 @@ export class OpaqueTokenVerifier {
    */
   readonly #cache = new Map<string, { name: string; untilMs: number }>();
 
-  constructor(dynamoDb: DynamoDb, tableName: string) {
+  constructor(dynamoDb: Pick<DynamoDb, 'call'>, tableName: string) {
     this.#dynamoDb = dynamoDb;
     this.#tableName = tableName;
   }

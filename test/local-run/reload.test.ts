@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { bodyOf, plantWith } from '../support/plant.ts';
@@ -21,13 +22,13 @@ const codeWith = (name: string, statements = '') => `export const createPlant = 
   return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: '{"name":"${name}"}' };
 };`;
 
-let run: LocalRun;
+let localRun: LocalRun;
 /** Creates a plant with a new id. Returns the response's body. */
-const create = () => post(run.url, bodyOf(Date.now(), plantWith({ name: 'x' })));
+const create = () => post(localRun.url, bodyOf(Date.now(), plantWith({ name: 'x' })));
 const expectName = (name: string) => expect.poll(create).toMatchObject({ name });
 
 beforeAll(async () => {
-  run = await project.start('npm start');
+  localRun = await project.start('npm start');
   // Otherwise each test would wait for this response until its time is up.
   expect(await create()).toEqual(plantWith({ name: 'x' }));
 });
@@ -59,7 +60,7 @@ test('a request that is running finishes with the old code', async () => {
     while (!process.getBuiltinModule('node:fs').existsSync('finish')) await new Promise((resolve) => setTimeout(resolve, 20));`;
   write(codeWith('old', wait));
   const running: Promise<Record<string, unknown>>[] = [];
-  await expect.poll(() => running.push(create()) && run.output()).toMatch(/^waiting$/m);
+  await expect.poll(() => running.push(create()) && localRun.output()).toMatch(/^waiting$/m);
   write(codeWith('new'));
   await expectName('new');
   writeFileSync(path('finish'), '');
@@ -68,7 +69,7 @@ test('a request that is running finishes with the old code', async () => {
 
 test.each<[string, (text: string) => unknown]>([
   ['mv replaces', (text) => [writeFileSync(path('new'), text), renameSync(path('new'), file)]],
-  ['is deleted and written', async (text) => [rmSync(file), await project.run('sleep 0.3'), write(text)]],
+  ['is deleted and written', async (text) => [rmSync(file), await sleep(300), write(text)]],
 ])('serves a file that %s, each time', async (_, save) => {
   for (const name of ['1', '2', '3']) {
     await save(codeWith(name));
@@ -85,7 +86,7 @@ test.each([
   const message = expect.stringMatching(reason);
   await expect.poll(create).toEqual({ error: 500, message });
   const response = await create();
-  await expect.poll(run.output).toContain(`\n${response['message']}\n`);
+  await expect.poll(localRun.output).toContain(`\n${response['message']}\n`);
   expect(response['message']).not.toMatch(/node:|node_modules\/vite\//);
   if (title.startsWith('imports')) writeFileSync(newFile, '');
   else write(code);
@@ -96,7 +97,7 @@ test('prints an error after the response with escaped control characters, and st
   const late = "setTimeout(() => { throw new Error('late\\u001b'); }); void Promise.reject(new Error('not awaited'));";
   write(codeWith('late', late));
   await expectName('late');
-  await expect.poll(run.output).toContain('Error: not awaited\n    at ');
-  await expect.poll(run.output).toContain('Error: late\\u001b\n    at ');
+  await expect.poll(localRun.output).toContain('Error: not awaited\n    at ');
+  await expect.poll(localRun.output).toContain('Error: late\\u001b\n    at ');
   expect(await create()).toEqual({ name: 'late' });
 });

@@ -3,6 +3,8 @@ import { cpSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 
+/** Shorter than the limit of a slow test, so that a command that hangs is named with its output. */
+const RUN_LIMIT_MS = 240_000;
 const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git', '.env'];
 
 /** Copies the project without its data, to run commands as a user does. */
@@ -13,29 +15,32 @@ export function copyProject() {
     symlinkSync(resolve(folder), join(directory, folder));
   }
   const started: ChildProcess[] = [];
-  // Nothing listens on port 1. At the default ports, a developer's own local run can listen.
-  let ports = { PORT: '1', DYNAMODB_PORT: '1' };
 
   function processOptions(variables: Record<string, string>) {
     const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
-    return { cwd: directory, env: { ...inherited, ...ports, ...variables } };
+    return { cwd: directory, env: { ...inherited, ...variables } };
+  }
+
+  /**
+   * Runs a command: one without spaces in its arguments, or a list. Returns its exit status and output. Throws its
+   * output if a signal ends it, also that of the time limit.
+   */
+  function run(command: string | string[], variables: Record<string, string> = {}) {
+    const [file = '', ...args] = Array.isArray(command) ? command : command.split(' ');
+    // Nothing listens on port 1. At the default ports, a developer's own local run can listen.
+    const options = { ...processOptions({ PORT: '1', DYNAMODB_PORT: '1', ...variables }), timeout: RUN_LIMIT_MS };
+    return new Promise<{ code: number; stdout: string; stderr: string }>((resolve, reject) => {
+      execFile(file, args, options, (error, stdout, stderr) => {
+        if (!error?.signal) return resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+        const reason = error.killed ? `did not end within ${RUN_LIMIT_MS} ms` : `was ended by ${error.signal}`;
+        reject(new Error(`${[command].flat().join(' ')} ${reason}:\n${stdout}${stderr}`));
+      });
+    });
   }
 
   return {
     directory,
-
-    /**
-     * Runs a command: one without spaces in its arguments, or a list. It finds the local run that was started last.
-     * Returns its exit status and output.
-     */
-    run(command: string | string[], variables: Record<string, string> = {}) {
-      const [file = '', ...args] = Array.isArray(command) ? command : command.split(' ');
-      return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-        execFile(file, args, processOptions(variables), (error, stdout, stderr) =>
-          resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-        );
-      });
-    },
+    run,
 
     /** Starts the local run on free ports, and waits until it is ready. Throws its output if it ends before that. */
     async start(command: string, variables: Record<string, string> = {}) {
@@ -59,10 +64,12 @@ export function copyProject() {
       });
       const url = /ready at (\S+)/.exec(output)?.[1] ?? '';
       const endpoint = /DynamoDB: (\S+)/.exec(output)?.[1] ?? '';
-      ports = { PORT: new URL(url).port, DYNAMODB_PORT: new URL(endpoint).port };
+      const ports = { PORT: new URL(url).port, DYNAMODB_PORT: new URL(endpoint).port };
       return {
         url,
         output: () => output,
+        /** Runs a command that finds this local run. */
+        run: (command: string | string[], others = {}) => run(command, { ...ports, ...others }),
         kill: () => process.kill(-Number(child.pid), 'SIGKILL'),
         /** Does the same as Ctrl-C: signals npm and what npm started. npm also passes the signal on. */
         interrupt: () => process.kill(-Number(child.pid), 'SIGINT'),
