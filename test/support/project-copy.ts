@@ -42,7 +42,7 @@ export function copyProject() {
     directory,
     run,
 
-    /** Starts the local run on free ports, and waits until it is ready. Throws its output if it ends before that. */
+    /** Starts the local run on free ports. Throws its output if it ends before it is ready, or is not ready in time. */
     async start(command: string, variables: Record<string, string> = {}) {
       const [file = '', ...args] = command.split(' ');
       // A process group, so that `kill` also ends what npm started.
@@ -61,6 +61,8 @@ export function copyProject() {
           });
         }
         void exit.then(() => reject(new Error(`${command} ended:\n${output}`)));
+        const late = () => reject(new Error(`${command} was not ready within ${RUN_LIMIT_MS} ms:\n${output}`));
+        setTimeout(late, RUN_LIMIT_MS).unref();
       });
       const url = /ready at (\S+)/.exec(output)?.[1] ?? '';
       const endpoint = /DynamoDB: (\S+)/.exec(output)?.[1] ?? '';
