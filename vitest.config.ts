@@ -20,7 +20,7 @@ export default defineConfig({
     // To repeat a failure: SHUFFLE=1 npx vitest run --sequence.seed=SEED
     sequence: { shuffle: process.env['SHUFFLE'] !== undefined },
     // The first line of a failure shows both values, not only their length.
-    chaiConfig: { truncateThreshold: 400 },
+    chaiConfig: { truncateThreshold: 2000 },
     // Logs of tests that pass would hide the failures.
     silent: 'passed-only',
     // Only for tests that hang. The slowest test takes 20 s on a busy machine.

@@ -1,18 +1,20 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { startRuntime } from '../test/runtime/runtime-api.ts';
-import type { Handler } from './build.ts';
+import type { Handler } from './handlers.ts';
 
 /** The share of a CPU at 512 MB, as in infra/function.ts. 1,769 MB have one CPU ("Configure Lambda function memory"). */
 const CPU_SHARE = 512 / 1769;
 const CGROUP_VERSION_1 = existsSync('/sys/fs/cgroup/cpu');
 const CGROUP = `/sys/fs/cgroup/${CGROUP_VERSION_1 ? 'cpu/' : ''}plant-store-bench`;
 const sample = JSON.parse(readFileSync(join(import.meta.dirname, '../events/create-plant.json'), 'utf8'));
+const { id: _, ...plant } = JSON.parse(sample.body);
 
 /** A cold start: from the start of the process until it asks for an event, from the event to its response, and both. */
-export type Run = { initMs: number; invocationMs: number; totalMs: number };
+export type Run = { initMs: number; invocationMs: number; sumMs: number };
 
-/** Starts a bundle on AWS's runtime client, sends it an event, and stops it. */
+/** Starts a bundle on AWS's runtime client, sends it an event, and stops it. Throws if the response is not the plant. */
 export async function measure({ name, folder, token }: Handler, environment: Record<string, string>): Promise<Run> {
   mkdirSync(CGROUP, { recursive: true });
   const runtime = await startRuntime(folder, environment, true);
@@ -25,8 +27,10 @@ export async function measure({ name, folder, token }: Handler, environment: Rec
     const headers = { ...sample.headers, Authorization: `Bearer ${token}` };
     const response = await runtime.invoke({ ...sample, headers });
     const invocationMs = performance.now() - start;
-    if (!response.includes('"statusCode":200')) throw new Error(`${name} responded with ${response}`);
-    return { initMs, invocationMs, totalMs: initMs + invocationMs };
+    const { statusCode, body } = JSON.parse(response);
+    const isPlant = statusCode === 200 && isDeepStrictEqual(JSON.parse(body), plant);
+    if (!isPlant) throw new Error(`The handler "${name}" responded with ${response}.`);
+    return { initMs, invocationMs, sumMs: initMs + invocationMs };
   } finally {
     await runtime.close();
     rmdirSync(CGROUP);

@@ -31,12 +31,6 @@ test('each relative link leads to an existing file and heading', () => {
   expect(dead).toEqual([]);
 });
 
-test('no list item is indented by more than the text above it, so that it becomes a part of another item', () => {
-  const indented = inDocuments(/^( +)(?:-|\d+\.) /gm).filter(([document]) => document.endsWith('.md'));
-  // The text of an item begins after "- " or "1. ".
-  expect(indented.filter(([, indent]) => ![2, 3].includes(indent.length))).toEqual([]);
-});
-
 test('no block that a person pastes has a comment, whose words zsh would pass to the command', () => {
   const blocks = inDocuments(/^ *```sh\n(.*?)^ *```$/gms);
   expect(blocks.filter(([, block]) => /(^|\s)#/m.test(block))).toEqual([]);

@@ -8,8 +8,10 @@ const root = join(import.meta.dirname, '..');
 /** The tests that run on a second DynamoDB engine too: what is stored and read, and its limits. */
 const BOTH_ENGINES = [
   'functions/create-plant/create-plant.test.ts',
+  'functions/index.test.ts',
   'functions/tokens/opaque-token-verifier.test.ts',
   'test/events.test.ts',
+  'tools/plants.test.ts',
   'tools/token.test.ts',
 ];
 const renamed = BOTH_ENGINES.find((file) => !existsSync(join(root, file)));
@@ -36,6 +38,7 @@ export default defineConfig({
       project('runtime', ['test/runtime/*.test.ts']),
       project('smoke', ['test/smoke/*.test.ts']),
       project('browser', ['test/browser/*.test.ts']),
+      project('project', ['test/project.test.ts']),
     ],
   },
 });

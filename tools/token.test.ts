@@ -88,8 +88,10 @@ test('revokes every token with a name, and no other', async () => {
   expect((await storedItems()).map(({ name }) => name)).toEqual(['ci-2']);
 });
 
-test('rejects a new token with a name in use, and a revocation of an unknown name', async () => {
-  await token('create', '--name', 'ci');
+test('rejects a new token with a name in the list, also that of an expired token, and an unknown name to revoke', async () => {
+  setTime('2031-01-01T00:00:00Z');
+  await token('create', '--name', 'ci', '--expires', '1m');
+  setTime('2031-01-01T00:01:00Z');
   const before = await storedItems();
   const error = (name: string) => ({ code: 1, stdout: '', stderr: expect.stringMatching(`^${used}.*"${name}".*\n$`) });
   expect(await token('create', '--name', 'ci')).toEqual(error('ci'));

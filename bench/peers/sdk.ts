@@ -23,34 +23,22 @@ const client = new DynamoDBClient(process.env['AT_ITS_BEST'] ? BEST_SETTINGS : {
 if (process.env['AT_ITS_BEST']) await tokenName('Bearer none');
 
 export const handler = async (event: APIGatewayProxyEvent) => {
-  const { status, body } = await createPlant(event.headers['Authorization'], JSON.parse(event.body ?? '{}'));
-  return { statusCode: status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-};
-
-/** Stores the plant of a request. Returns the status and the body of the response. */
-export async function createPlant(authorization: string | undefined, newPlant: Record<string, unknown> | undefined) {
   const start = performance.now();
-  const { id, name, tag } = newPlant ?? {};
-  const owner = await tokenName(authorization);
-  if (owner === undefined || !Number.isInteger(id) || typeof name !== 'string' || typeof tag !== 'string') {
-    return { status: 400, body: { error: 400, message: 'The token or the plant is not valid.' } };
-  }
+  const { id, name, tag } = JSON.parse(event.body ?? '{}');
+  const owner = await tokenName(event.headers['Authorization']);
+  const isPlant = Number.isInteger(id) && typeof name === 'string' && typeof tag === 'string';
+  if (owner === undefined || !isPlant) return { statusCode: 400, body: 'The token or the plant is not valid.' };
+  const creation = { createdAt: { N: String(Math.floor(Date.now() / 1000)) }, createdBy: { S: owner } };
   const write = new PutItemCommand({
     TableName: process.env['PLANTS_TABLE_NAME'],
-    Item: {
-      id: { N: String(id) },
-      name: { S: name },
-      tag: { S: tag },
-      createdAt: { N: String(Math.floor(Date.now() / 1000)) },
-      createdBy: { S: owner },
-    },
+    Item: { id: { N: String(id) }, name: { S: name }, tag: { S: tag }, ...creation },
     ConditionExpression: 'attribute_not_exists(id)',
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   });
   await client.send(write);
   console.info({ operation: 'POST /plants', tokenName: owner, durationMs: performance.now() - start });
-  return { status: 200, body: { name, tag } };
-}
+  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ name, tag }) };
+};
 
 /** Returns the name of a valid bearer token, and undefined for any other. */
 async function tokenName(authorization = ''): Promise<string | undefined> {

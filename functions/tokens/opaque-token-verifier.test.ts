@@ -9,10 +9,8 @@ const engine = closedAtEnd(await startEngine());
 
 const START = Date.UTC(2026, 0, 1);
 const IN_A_DAY = START / 1000 + 86_400;
-const call = vi.spyOn(DynamoDb.prototype, 'call');
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'], now: START });
-  call.mockReset();
   return () => vi.useRealTimers();
 });
 
@@ -26,10 +24,13 @@ const REJECTED = {
   headers: { 'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"' },
 };
 
-/** A verifier with an empty cache. */
-function newVerifier() {
-  const verifier = new OpaqueTokenVerifier(new DynamoDb(), engine.accessTokensTable);
-  return { verify: (number: number) => verifier.verify(token(number), 60_000) };
+const dynamoDb = new DynamoDb();
+
+/** A verifier with an empty cache, and the calls that it makes. */
+function newVerifier(database: DynamoDb['call'] = (...input) => dynamoDb.call(...input)) {
+  const call = vi.fn(database);
+  const verifier = new OpaqueTokenVerifier({ call }, engine.accessTokensTable);
+  return { call, verify: (number: number) => verifier.verify(token(number), 60_000) };
 }
 
 test('rejects a token from its expiry on, even if it expires during the read or its item still exists', async () => {
@@ -51,15 +52,14 @@ test.each<[string, StoredItem | undefined]>([
   ['an item without an expiry', NAME],
   ['an item whose expiry is no number', { ...NAME, expiresAt: { N: 'never' } }],
 ])('rejects a token if the database returns %s, and does not cache it', async (_, item) => {
-  call.mockResolvedValue(item);
-  const { verify } = newVerifier();
+  const { call, verify } = newVerifier(async () => item);
   for (const _ of [1, 2]) await expect(verify(4)).rejects.toMatchObject(REJECTED);
   expect(call).toHaveBeenCalledTimes(2);
 });
 
 test('caches a valid token until 60 s after the start of the read, and then rejects it if it is revoked', async () => {
   await engine.putToken(token(5), 'busy', IN_A_DAY);
-  const { verify } = newVerifier();
+  const { call, verify } = newVerifier();
   const read = verify(5);
   // The token can be revoked during the read.
   vi.setSystemTime(START + 1000);
@@ -80,7 +80,7 @@ test('caches a valid token until 60 s after the start of the read, and then reje
 
 test('caches a valid token for 60 s, even if the system clock goes back', async () => {
   await engine.putToken(token(6), 'busy', IN_A_DAY);
-  const { verify } = newVerifier();
+  const { call, verify } = newVerifier();
   await verify(6);
   vi.advanceTimersByTime(30_000);
   vi.setSystemTime(START);
@@ -94,8 +94,7 @@ test('caches a valid token for 60 s, even if the system clock goes back', async 
 
 test('caches the 1,000 tokens that were read last', async () => {
   const numbers = Array.from({ length: 1001 }, (_, index) => 1000 + index);
-  call.mockResolvedValue({ ...NAME, ...EXPIRY });
-  const { verify } = newVerifier();
+  const { call, verify } = newVerifier(async () => ({ ...NAME, ...EXPIRY }));
   await verify(1000);
   vi.setSystemTime(START + 30_000);
   await verify(1001);

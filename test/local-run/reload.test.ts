@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
@@ -29,14 +30,14 @@ const writeContract = (text: string) => writeFileSync(path('openapi.yaml'), text
 const withMember = (name: string, schema: string) =>
   contract.replace(/( +)tag:\n +type: string\n/, `$&$1${name}: ${schema}\n`);
 
-let run: LocalRun;
+let localRun: LocalRun;
 /** Creates a plant with a new id. Returns the response's body. */
-const create = () => post(run.url, bodyOf(Date.now(), plantWith({ name: 'x' })));
+const create = () => post(localRun.url, bodyOf(Date.now(), plantWith({ name: 'x' })));
 const expectName = (name: string) => expect.poll(create).toMatchObject({ name });
 
 beforeAll(async () => {
   writeContract(withMember('early', '{ type: integer, format: int32 }'));
-  run = await project.start('npm start');
+  localRun = await project.start('npm start');
   // Otherwise each test would wait for this response until its time is up.
   expect(await create()).toEqual(plantWith({ name: 'x' }));
 });
@@ -68,7 +69,7 @@ test('a request that is running finishes with the old code', async () => {
     while (!process.getBuiltinModule('node:fs').existsSync('finish')) await new Promise((resolve) => setTimeout(resolve, 20));`;
   write(codeWith('old', wait));
   const running: Promise<Record<string, unknown>>[] = [];
-  await expect.poll(() => running.push(create()) && run.output()).toMatch(/^waiting$/m);
+  await expect.poll(() => running.push(create()) && localRun.output()).toMatch(/^waiting$/m);
   write(codeWith('new'));
   await expectName('new');
   writeFileSync(path('finish'), '');
@@ -77,7 +78,7 @@ test('a request that is running finishes with the old code', async () => {
 
 test.each<[string, (text: string) => unknown]>([
   ['mv replaces', (text) => [writeFileSync(path('new'), text), renameSync(path('new'), file)]],
-  ['is deleted and written', async (text) => [rmSync(file), await project.run('sleep 0.3'), write(text)]],
+  ['is deleted and written', async (text) => [rmSync(file), await sleep(300), write(text)]],
 ])('serves a file that %s, each time', async (_, save) => {
   for (const name of ['1', '2', '3']) {
     await save(codeWith(name));
@@ -89,7 +90,7 @@ test('follows the contract, which was changed before the start, and says what is
   const plant = { ...plantWith(), early: 7, late: true };
   const respond = async (): Promise<unknown> => {
     const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' };
-    const response = await fetch(run.url, { method: 'POST', headers, body: bodyOf(Date.now(), plant) });
+    const response = await fetch(localRun.url, { method: 'POST', headers, body: bodyOf(Date.now(), plant) });
     return response.json();
   };
   expect(await respond()).toEqual({ ...plantWith(), early: 7 });
@@ -111,7 +112,7 @@ test.each([
   const message = expect.stringMatching(reason);
   await expect.poll(create).toEqual({ error: 500, message });
   const response = await create();
-  await expect.poll(run.output).toContain(`\n${response['message']}\n`);
+  await expect.poll(localRun.output).toContain(`\n${response['message']}\n`);
   expect(response['message']).not.toMatch(/node:|node_modules\/vite\//);
   if (title.startsWith('imports')) writeFileSync(newFile, '');
   else write(code);
@@ -122,7 +123,7 @@ test('prints an error after the response with escaped control characters, and st
   const late = "setTimeout(() => { throw new Error('late\\u001b'); }); void Promise.reject(new Error('not awaited'));";
   write(codeWith('late', late));
   await expectName('late');
-  await expect.poll(run.output).toContain('Error: not awaited\n    at ');
-  await expect.poll(run.output).toContain('Error: late\\u001b\n    at ');
+  await expect.poll(localRun.output).toContain('Error: not awaited\n    at ');
+  await expect.poll(localRun.output).toContain('Error: late\\u001b\n    at ');
   await expectName('late');
 });

@@ -52,7 +52,7 @@ test('with a required member and the corrections, all tests of a member pass', a
     ['events/create-plant-name-missing.json', /\\"id\\"/g, '\\"habitat\\":\\"forest\\",$&'],
     ['openapi.yaml', /tag: climber/g, '$&, habitat: forest'],
     ['README.md', /"tag"/g, '"habitat":"forest",$&'],
-    ['test/smoke/smoke.ts', /name: '(smoke test.*?)'/g, "habitat: '$1', $&"],
+    ['test/smoke/smoke.ts', /const PLANT = {/g, "$& habitat: 'forest',"],
   ];
   await followRecipe(requiredMember, corrections);
 });

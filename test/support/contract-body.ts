@@ -24,10 +24,12 @@ interface ApiResponse {
  * the body's members.
  */
 export function contractBody({ statusCode, headers, body }: ApiResponse) {
-  assert.equal(headers?.['content-type'], 'application/json', body);
+  const was = `; the response was ${JSON.stringify({ statusCode, headers, body })}.`;
+  assert(headers?.['content-type'] === 'application/json', `The content-type must be application/json${was}`);
+  assert(statusCode === 200 || statusCode === 400, `The status must be 200 or 400${was}`);
   const parsed: Record<string, unknown> = JSON.parse(body);
-  assert(statusCode === 200 || statusCode === 400, `${statusCode} ${body}`);
-  assert(validators[statusCode](parsed), body);
-  if (statusCode === 400) assert(ERROR_NUMBERS.includes(parsed['error'] as ErrorNumber), body);
+  assert(validators[statusCode](parsed), `The body must have exactly the members of the contract${was}`);
+  const isKnown = statusCode === 200 || ERROR_NUMBERS.includes(parsed['error'] as ErrorNumber);
+  assert(isKnown, `The error must be in functions/errors.ts${was}`);
   return parsed;
 }

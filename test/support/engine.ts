@@ -90,6 +90,9 @@ interface DynamoDbLocal {
   spawn(options: { port: number; stdio: 'ignore' }): ChildProcess;
 }
 
+/** Vitest has no limit for what a test file does before its tests. */
+const START_LIMIT_MS = 60_000;
+
 /** Starts AWS's DynamoDB Local, in memory, on a free port. Needs Java 17. */
 async function startDynamoDbLocal() {
   const server = createServer();
@@ -103,11 +106,13 @@ async function startDynamoDbLocal() {
   const child = spawn({ port: Number(new URL(endpoint).port), stdio: 'ignore' });
   const exit = once(child, 'exit').catch((thrown: Error) => thrown.message);
   const failed = exit.then((reason) => {
-    throw new Error(`DynamoDB Local, which needs Java 17, did not start: ${reason}.`);
+    throw new Error(`DynamoDB Local, which needs Java 17, did not start within ${START_LIMIT_MS} ms: ${reason}.`);
   });
   failed.catch(() => {});
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_LIMIT_MS);
   // It is ready when it responds. The response to an unsigned request is an error.
   while (!(await fetch(endpoint).catch(() => undefined))) await Promise.race([sleep(100), failed]);
+  clearTimeout(timer);
   return {
     endpoint,
     close: async () => {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { listenOnFreePort } from './listen-on-free-port.ts';
@@ -23,6 +23,13 @@ export interface FakeResponse {
 /** Returns the response to a request, or undefined to close the connection without a response. */
 export type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
 
+/** Reads a request to its end. */
+export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
+  const { method = '', url: path = '', headers } = request;
+  const bytes = await buffer(request);
+  return { method, path, headers, bytes, body: bytes.toString() };
+}
+
 function without(headers: IncomingHttpHeaders, ...names: string[]) {
   const kept = Object.entries(headers).filter(([name]) => !names.includes(name));
   return Object.fromEntries(kept) as Record<string, string>;
@@ -46,12 +53,19 @@ export function databaseError(status: number, name: string, message = ''): FakeR
 
 /** Starts an HTTP server, which verifies the signatures of requests to DynamoDB. Returns its base URL and its end. */
 export async function startServer(respond: Respond) {
+  const responseTo = async (sent: ReceivedRequest) => {
+    try {
+      return await respond(sent);
+    } catch (cause) {
+      // Otherwise only the client's "The database failed" would be seen.
+      const { method, path, body } = sent;
+      throw new Error(`The fake service failed at ${method} ${path} ${body.slice(0, 1000)}`, { cause });
+    }
+  };
   const server = createServer(async (request, response) => {
-    const { method = '', url: path = '', headers } = request;
-    const bytes = await buffer(request);
-    const sent = { method, path, headers, bytes, body: bytes.toString() };
-    const problem = 'x-amz-target' in headers ? signatureProblem(sent) : undefined;
-    const fake = problem ? databaseError(400, 'AccessDeniedException', problem) : await respond(sent);
+    const sent = await receive(request);
+    const problem = 'x-amz-target' in sent.headers ? signatureProblem(sent) : undefined;
+    const fake = problem ? databaseError(400, 'AccessDeniedException', problem) : await responseTo(sent);
     if (!fake) return void response.destroy();
     // The AWS SDK would correct its clock by the header Date, but a test can have set the clock.
     response.sendDate = false;

@@ -1,43 +1,56 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 
+/** Shorter than the limit of a slow test, so that a command that hangs is named with its output. */
+const RUN_LIMIT_MS = 240_000;
 const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git', '.env'];
 
 /** Copies the project without its data, to run commands as a user does. */
 export function copyProject() {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'));
   cpSync('.', directory, { recursive: true, filter: (source) => !NOT_COPIED.includes(basename(source)) });
-  for (const folder of ['node_modules', 'test/node_modules']) {
-    symlinkSync(resolve(folder), join(directory, folder));
+  symlinkSync(resolve('test/node_modules'), join(directory, 'test/node_modules'));
+  // Packages of the bundle are copied, because esbuild follows a link, and writes the path of its target.
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const bundled = Object.keys(packages).filter((path) => !packages[path].dev);
+  const folders = new Set(bundled.map((path) => path.split('/')[1]));
+  mkdirSync(join(directory, 'node_modules'));
+  for (const folder of readdirSync('node_modules')) {
+    const [from, to] = [resolve('node_modules', folder), join(directory, 'node_modules', folder)];
+    if (folders.has(folder)) cpSync(from, to, { recursive: true });
+    else symlinkSync(from, to);
   }
   const started: ChildProcess[] = [];
-  // Nothing listens on port 1. At the default ports, a developer's own local run can listen.
-  let ports = { PORT: '1', DYNAMODB_PORT: '1' };
 
   function processOptions(variables: Record<string, string>) {
     const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
-    return { cwd: directory, env: { ...inherited, ...ports, ...variables } };
+    return { cwd: directory, env: { ...inherited, ...variables } };
+  }
+
+  /**
+   * Runs a command: one without spaces in its arguments, or a list. Returns its exit status and output. Throws its
+   * output if a signal ends it, also that of the time limit.
+   */
+  function run(command: string | string[], variables: Record<string, string> = {}) {
+    const [file = '', ...args] = Array.isArray(command) ? command : command.split(' ');
+    // Nothing listens on port 1. At the default ports, a developer's own local run can listen.
+    const options = { ...processOptions({ PORT: '1', DYNAMODB_PORT: '1', ...variables }), timeout: RUN_LIMIT_MS };
+    return new Promise<{ code: number; stdout: string; stderr: string }>((resolve, reject) => {
+      execFile(file, args, options, (error, stdout, stderr) => {
+        if (!error?.signal) return resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+        const reason = error.killed ? `did not end within ${RUN_LIMIT_MS} ms` : `was ended by ${error.signal}`;
+        reject(new Error(`${[command].flat().join(' ')} ${reason}:\n${stdout}${stderr}`));
+      });
+    });
   }
 
   return {
     directory,
+    run,
 
-    /**
-     * Runs a command: one without spaces in its arguments, or a list. It finds the local run that was started last.
-     * Returns its exit status and output.
-     */
-    run(command: string | string[], variables: Record<string, string> = {}) {
-      const [file = '', ...args] = Array.isArray(command) ? command : command.split(' ');
-      return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-        execFile(file, args, processOptions(variables), (error, stdout, stderr) =>
-          resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-        );
-      });
-    },
-
-    /** Starts the local run on free ports, and waits until it is ready. Throws its output if it ends before that. */
+    /** Starts the local run on free ports. Throws its output if it ends before it is ready, or is not ready in time. */
     async start(command: string, variables: Record<string, string> = {}) {
       const [file = '', ...args] = command.split(' ');
       // A process group, so that `kill` also ends what npm started.
@@ -56,13 +69,17 @@ export function copyProject() {
           });
         }
         void exit.then(() => reject(new Error(`${command} ended:\n${output}`)));
+        const late = () => reject(new Error(`${command} was not ready within ${RUN_LIMIT_MS} ms:\n${output}`));
+        setTimeout(late, RUN_LIMIT_MS).unref();
       });
       const url = /ready at (\S+)/.exec(output)?.[1] ?? '';
       const endpoint = /DynamoDB: (\S+)/.exec(output)?.[1] ?? '';
-      ports = { PORT: new URL(url).port, DYNAMODB_PORT: new URL(endpoint).port };
+      const ports = { PORT: new URL(url).port, DYNAMODB_PORT: new URL(endpoint).port };
       return {
         url,
         output: () => output,
+        /** Runs a command that finds this local run. */
+        run: (command: string | string[], others = {}) => run(command, { ...ports, ...others }),
         kill: () => process.kill(-Number(child.pid), 'SIGKILL'),
         /** Does the same as Ctrl-C: signals npm and what npm started. npm also passes the signal on. */
         interrupt: () => process.kill(-Number(child.pid), 'SIGINT'),

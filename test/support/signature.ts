@@ -17,6 +17,10 @@ export function signatureProblem({ method, path, headers, bytes }: SignedRequest
   const signed = /SignedHeaders=([^,]*)/.exec(authorization)?.[1]?.split(';') ?? [];
   const required = Object.keys(headers).filter((name) => /^(host|content-type|x-amz-.+)$/.test(name));
   const names = [...new Set([...signed, ...required])].toSorted();
+  const missing = names.find((name) => headers[name] === undefined);
+  if (missing) return `The signed header ${missing} is missing.`;
+  const unsigned = names.find((name) => !signed.includes(name));
+  if (unsigned) return `The header ${unsigned} is not signed.`;
   const lines = names.map((name) => `${name}:${headers[name]}`);
   const request = [method, path, '', ...lines, '', names.join(';'), hash('sha256', bytes)].join('\n');
 

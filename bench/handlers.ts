@@ -8,14 +8,13 @@ import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 export type Handler = { name: string; folder: string; token: string };
 
 /** Bundles the function as it is deployed, without and with an identity provider, and its peers. The floor is first. */
-export async function buildHandlers(jwt: string): Promise<Handler[]> {
+export async function bundleHandlers(jwt: string): Promise<Handler[]> {
   return [
     await bundlePeer('floor: three HTTPS requests', 'floor', false),
     { name: 'plant store', folder: bundleWith(), token: DEVELOPMENT_TOKEN },
     { name: 'plant store, with a JWT', folder: bundleWith(EVERYTHING), token: jwt },
     await bundlePeer('AWS SDK at its best', 'sdk', true),
     await bundlePeer('AWS SDK with its defaults', 'sdk', false),
-    await bundlePeer('Express 5 with the AWS SDK', 'express', false),
   ];
 }
 
@@ -32,7 +31,7 @@ async function bundlePeer(name: string, file: string, atItsBest: boolean): Promi
     mainFields: ['module', 'main'],
     alias: { 'node:http': join(import.meta.dirname, '../functions/node-http.cjs') },
     define: { 'process.env.AT_ITS_BEST': atItsBest ? '"true"' : 'undefined' },
-    // Express and the alias are CommonJS, which needs `require` in an ES module.
+    // The alias is CommonJS, which needs `require` in an ES module.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     minify: true,
     logLevel: 'error',
