@@ -77,9 +77,12 @@ function describeSchema(schema: AnySchemaObject): string {
   if (type === 'integer') return `a whole number from ${minimum} to ${maximum}`;
   if (type === 'boolean') return 'true or false';
   if (type === 'object') return 'a JSON object';
-  const least = minLength === undefined ? '' : ` of at least ${characters(minLength)}`;
-  const most = maxLength === undefined ? '' : `${least && ' and'} of at most ${characters(maxLength)}`;
-  return `a string${least}${most}${pattern === undefined ? '' : ` that matches ${pattern}`}`;
+  return `a string${describeLength(minLength, maxLength)}${pattern === undefined ? '' : ` that matches ${pattern}`}`;
+}
+
+function describeLength(min?: number, max?: number): string {
+  if (max === undefined) return min === undefined ? '' : ` of at least ${characters(min)}`;
+  return min === undefined ? ` of at most ${characters(max)}` : ` of ${min} to ${characters(max)}`;
 }
 
 /** Describes a value of the body that a keyword rejects. Quotes only numbers, because a text can be long. */
@@ -89,7 +92,10 @@ function describeValue(keyword: string, value: unknown): string {
   // The text of a number that is not exact.
   if (typeof value === 'symbol') return truncate(String(value.description));
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'string') return value.isWellFormed() ? 'a string' : 'a string with a lone surrogate';
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) return 'a string with a lone surrogate';
+    return keyword === 'type' || keyword === 'int64' ? 'a string' : 'another string';
+  }
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
