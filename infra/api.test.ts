@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contractBody } from '../test/support/contract-body.ts';
 import { EVERYTHING, stackWith, synthesize, templateWith, withChange } from '../test/support/stack.ts';
-import { gatewayResponses, NOT_FOUND } from './data/gateway-errors.ts';
+import { gatewayResponses, NOT_FOUND } from './shared-with-local-run/gateway-errors.ts';
 
 const production = templateWith();
 const everything = templateWith(EVERYTHING);

@@ -1,6 +1,6 @@
 import { paginateScan } from '@aws-sdk/client-dynamodb';
 import { fromItem } from '../functions/create-plant/plant.ts';
-import { PLANTS_TABLE } from '../infra/data/table-keys.ts';
+import { PLANTS_TABLE } from '../infra/shared-with-local-run/table-keys.ts';
 import { command } from './command.ts';
 import { isoTime, printable } from './printable.ts';
 import { findTable } from './table.ts';
