@@ -137,9 +137,7 @@ function requireForms(stage: string, settings: Settings): void {
     throw new Error(`The setting ${name} of the stage "${stage}" was "${wrong}"; it must be ${expected}.`);
   }
   if (domain && (domain.hostedZoneId === undefined) === (domain.certificateArn === undefined)) {
-    throw new Error(
-      `The setting domain of the stage "${stage}" must have exactly one of hostedZoneId and certificateArn.`,
-    );
+    throw new Error(`The setting domain of the stage "${stage}" must have hostedZoneId or certificateArn, not both.`);
   }
   if ((account === undefined) !== (region === undefined)) {
     throw new Error(`The stage "${stage}" has one of the settings account and region; it must have both or neither.`);

@@ -1,13 +1,6 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import {
-  Alarm,
-  ComparisonOperator,
-  type IMetric,
-  MathExpression,
-  Stats,
-  TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, type IMetric, MathExpression, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
@@ -26,7 +19,6 @@ interface Row {
   metric: IMetric;
   threshold: number;
   periods: [bad: number, evaluated: number];
-  comparisonOperator?: ComparisonOperator;
   description: string;
 }
 
@@ -97,8 +89,7 @@ export class Alarms extends Construct {
       // Each method has a limit of its own, so a flood of unknown paths costs money too.
       Flood: {
         metric: api.restApi.metricCount({ period: MINUTE }),
-        threshold: requestsPerSecond * 60,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+        threshold: requestsPerSecond * 60 + 1,
         periods: [5, 5],
         description: `For 5 minutes, the API got more than ${requestsPerSecond} requests per second. First: run the saved query "requests by client".`,
       },
