@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { data, Evaluator, Lexer, Parser } from '@actions/expressions';
 import { expect, test } from 'vitest';
@@ -112,6 +112,15 @@ test.each(readdirSync('.github/workflows'))(
     }
   },
 );
+
+test('Dependabot updates the packages of each folder that has a lockfile, and the actions', () => {
+  const { updates } = parse(readFileSync('.github/dependabot.yml', 'utf8'));
+  const folders = globSync('{.,*}/package-lock.json').map((file) => `/${dirname(file)}`.replace(/\.$/, ''));
+  expect(updates).toMatchObject([
+    { 'package-ecosystem': 'npm', directories: folders.sort() },
+    { 'package-ecosystem': 'github-actions', directory: '/' },
+  ]);
+});
 
 const folder = mkdtempSync(join(tmpdir(), 'programs-'));
 const programs = ['apt-get', 'aws', 'biome', 'gh', 'id', 'node', 'npm', 'npx', 'sleep', 'sudo', 'tsc', 'vitest'];
