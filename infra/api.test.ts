@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contractBody } from '../test/support/contract-body.ts';
 import { EVERYTHING, stackWith, synthesize, templateWith, withChange } from '../test/support/stack.ts';
-import { gatewayResponses, NOT_FOUND } from './data/gateway-errors.ts';
+import { gatewayResponses, NOT_FOUND } from './shared-with-local-run/gateway-errors.ts';
 
 const production = templateWith();
 const everything = templateWith(EVERYTHING);
@@ -32,19 +32,16 @@ test('the access log has no header, no id that the client can choose, and no tex
   expect(Format).not.toMatch(/header|userAgent|\$context\.(path|requestId)/i);
 });
 
-test('a domain leads all paths to the API stage', () => {
-  const DomainName = everything.refTo('AWS::ApiGateway::DomainName');
-  const mapping = { DomainName, RestApiId: api, Stage: stage };
-  expect(everything.propertiesOf('AWS::ApiGateway::BasePathMapping')).toEqual(mapping);
-});
-
 test('a domain with a certificate has no record, and the stack outputs the target of the one that a person creates', () => {
   const certificateArn = 'arn:aws:acm:eu-west-1:123456789012:certificate/1';
   const template = templateWith({ domain: { name: 'plants.example.com', certificateArn } });
   const domain = template.propertiesOf('AWS::ApiGateway::DomainName');
   expect(domain).toMatchObject({ DomainName: 'plants.example.com', RegionalCertificateArn: certificateArn });
-  const DomainName = template.refTo('AWS::ApiGateway::DomainName');
-  expect(template.propertiesOf('AWS::ApiGateway::BasePathMapping')).toMatchObject({ DomainName });
+  // All paths of the domain lead to the API's stage.
+  const [DomainName, RestApiId, Stage] = ['DomainName', 'RestApi', 'Stage'].map((type) =>
+    template.refTo(`AWS::ApiGateway::${type}`),
+  );
+  expect(template.propertiesOf('AWS::ApiGateway::BasePathMapping')).toEqual({ DomainName, RestApiId, Stage });
   const { ApiUrl, DomainTarget } = template.Outputs;
   expect(ApiUrl).toEqual({ Value: 'https://plants.example.com' });
   expect(DomainTarget).toEqual({ Value: `\${${template.idOf('AWS::ApiGateway::DomainName')}.RegionalDomainName}` });
@@ -55,27 +52,74 @@ test('a domain with a certificate has no record, and the stack outputs the targe
 const bodyOf = (StatusCode: string, body: string) =>
   contractBody({ statusCode: Number(StatusCode), headers: { 'content-type': 'application/json' }, body });
 
-test('each response of API Gateway itself is a 400 with an Error, which the allowed pages can read', () => {
-  const responses = everything.allPropertiesOf('AWS::ApiGateway::GatewayResponse');
-  const types = responses.map(({ ResponseType }) => ResponseType);
+/** The headers of API Gateway's own responses. Fixed headers cannot allow several origins. */
+const READABLE = {
+  'Access-Control-Allow-Origin': "'*'",
+  'Access-Control-Expose-Headers': "'x-amz-apigw-id,Retry-After,WWW-Authenticate,x-amzn-Remapped-WWW-Authenticate'",
+};
+const withPrefix = (prefix: string, headers: object) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [`${prefix}.header.${name}`, value]));
+
+test.each([
   // All other types get one of the bodies of these two ("Gateway response types for API Gateway").
-  expect(types).toEqual(expect.arrayContaining(['DEFAULT_4XX', 'DEFAULT_5XX']));
-  const methods = everything.allPropertiesOf('AWS::ApiGateway::Method');
-  const notFound = methods.filter(({ HttpMethod }) => HttpMethod === 'ANY');
-  responses.push(...notFound.flatMap(({ Integration }) => Integration.IntegrationResponses));
-  for (const { StatusCode, ResponseTemplates, ResponseParameters } of responses) {
-    expect(bodyOf(StatusCode, ResponseTemplates['application/json'])).toHaveProperty('error');
-    // Fixed headers cannot allow several origins. API Gateway reads a value without quotation marks as an expression.
-    expect(Object.values(ResponseParameters)).toContain("'*'");
+  ['DEFAULT_4XX', 400, {}],
+  ['DEFAULT_5XX', 500, {}],
+  ['INTEGRATION_TIMEOUT', 504, {}],
+  ['THROTTLED', 429, { 'Retry-After': "'1'" }],
+  ['WAF_FILTERED', 429, { 'Retry-After': "'1'" }],
+  ['MISSING_AUTHENTICATION_TOKEN', 404, {}],
+  ['RESOURCE_NOT_FOUND', 404, {}],
+  ['INVALID_SIGNATURE', 404, {}],
+  ['UNSUPPORTED_MEDIA_TYPE', 404, {}],
+])('the gateway response %s is a 400 with error %i, which the allowed pages can read', (type, error, headers) => {
+  const responses = everything.allPropertiesOf('AWS::ApiGateway::GatewayResponse');
+  const response = responses.find(({ ResponseType }) => ResponseType === type);
+  expect(bodyOf(response.StatusCode, response.ResponseTemplates['application/json'])).toHaveProperty('error', error);
+  expect(response.ResponseParameters).toEqual(withPrefix('gatewayresponse', { ...READABLE, ...headers }));
+});
+
+/** The responses of the methods without a function, such as `ANY /plants`. */
+function mocksOf({ allPropertiesOf, Resources }: typeof production) {
+  const methods = allPropertiesOf('AWS::ApiGateway::Method').filter(({ HttpMethod }) => HttpMethod !== 'POST');
+  return methods.map(({ ResourceId, HttpMethod, Integration: { IntegrationResponses } }) => {
+    const path = Resources[ResourceId.slice(2, -1)]?.['Properties'].PathPart ?? '';
+    return { name: `${HttpMethod} /${path}`, ...IntegrationResponses[0] };
+  });
+}
+
+const ANY = ['ANY /', 'ANY /plants', 'ANY /{proxy+}'];
+test.each([
+  ['without allowed origins', production, [...ANY, 'OPTIONS /plants'], {}],
+  ['with allowed origins', everything, ANY, READABLE],
+])('%s, other paths and methods get error 404', (_, template, names, headers) => {
+  const notFound = mocksOf(template).filter(({ StatusCode }) => StatusCode !== '200');
+  expect(notFound.map(({ name }) => name).sort()).toEqual(names);
+  for (const { StatusCode, ResponseTemplates, ResponseParameters } of notFound) {
+    expect(bodyOf(StatusCode, ResponseTemplates['application/json'])).toHaveProperty('error', 404);
+    expect(ResponseParameters).toEqual(withPrefix('method.response', headers));
   }
+});
+
+test('the preflight of /plants allows pages to send a plant with a token', () => {
+  const [preflight, ...others] = mocksOf(everything).filter(({ StatusCode }) => StatusCode === '200');
+  expect([preflight?.name, others]).toEqual(['OPTIONS /plants', []]);
+  const allowed = {
+    'Access-Control-Allow-Headers': "'Authorization,Content-Type'",
+    'Access-Control-Allow-Methods': "'POST'",
+    'Access-Control-Allow-Origin': "'*'",
+    'Access-Control-Max-Age': "'3600'",
+  };
+  expect(preflight?.ResponseParameters).toEqual(withPrefix('method.response', allowed));
 });
 
 test('a web ACL, which costs money, is there only if it is set, protects the API stage, and stores no request', () => {
   expect(production.allPropertiesOf('AWS::WAFv2::WebACL')).toEqual([]);
-  const { Scope, Rules, CustomResponseBodies, VisibilityConfig } = everything.propertiesOf('AWS::WAFv2::WebACL');
+  const { Scope, DefaultAction, Rules, CustomResponseBodies, VisibilityConfig } =
+    everything.propertiesOf('AWS::WAFv2::WebACL');
   const [{ Action, VisibilityConfig: ofRule }] = Rules;
   const { ResponseCode, CustomResponseBodyKey } = Action.Block.CustomResponse;
   expect(bodyOf(ResponseCode, CustomResponseBodies[CustomResponseBodyKey].Content)).toHaveProperty('error', 429);
+  expect(DefaultAction).toEqual({ Allow: {} });
   // A sampled request would contain the client's token.
   expect([VisibilityConfig.SampledRequestsEnabled, ofRule.SampledRequestsEnabled]).toEqual([false, false]);
   const { ResourceArn } = everything.propertiesOf('AWS::WAFv2::WebACLAssociation');

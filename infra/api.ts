@@ -10,11 +10,11 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { accessLogFormat } from './access-log.ts';
-import { corsHeaders, preflightHeaders } from './data/cors-headers.ts';
-import { NOT_FOUND } from './data/gateway-errors.ts';
 import { addDomain, TLS_1_2_OR_NEWER } from './domain.ts';
 import { addGatewayResponses, addMock } from './gateway-responses.ts';
 import type { CompleteSettings } from './settings.ts';
+import { corsHeaders, preflightHeaders } from './shared-with-local-run/cors-headers.ts';
+import { NOT_FOUND } from './shared-with-local-run/gateway-errors.ts';
 import { addWebAcl } from './web-acl.ts';
 
 interface ApiProps
@@ -61,8 +61,8 @@ export class Api extends Construct {
       // deleted.
       cloudWatchRole,
     });
-    this.#excuse('AwsSolutions-APIG6', 'Execution logs would contain the Authorization header.');
-    this.#excuse(
+    this.#acknowledgeRule('AwsSolutions-APIG6', 'Execution logs would contain the Authorization header.');
+    this.#acknowledgeRule(
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
       'This is the AWS managed policy for the role that API Gateway uses to write the logs of an account.',
     );
@@ -76,7 +76,7 @@ export class Api extends Construct {
     addGatewayResponses(this.restApi, corsHeaders(allowOrigins));
     this.domainTarget = domain && addDomain(this, this.restApi, domain);
     if (webAcl) addWebAcl(this, this.restApi.deploymentStage.stageArn, allowOrigins);
-    else this.#excuse('AwsSolutions-APIG3', 'The web ACL is a setting, because it has a monthly fee.');
+    else this.#acknowledgeRule('AwsSolutions-APIG3', 'The web ACL is a setting, because it has a monthly fee.');
   }
 
   /**
@@ -91,11 +91,14 @@ export class Api extends Construct {
     const plants = root.addResource('plants');
     // With allowTestInvoke, a second permission would let the console invoke the function.
     plants.addMethod('POST', new LambdaIntegration(liveAlias, { allowTestInvoke: false }));
-    this.#excuse('AwsSolutions-APIG2', 'The function validates requests. Its messages name the member.');
-    this.#excuse('AwsSolutions-APIG4', 'The function checks the access token. An authorizer cannot send this Error.');
-    this.#excuse('AwsSolutions-COG4', 'Access tokens are not those of a Cognito user pool.');
-    // OPTIONS exists also without origins. CloudFormation deploys the API before it deletes a method, so a deleted
-    // preflight would stay live. The status is 200, because the contract has no status 204.
+    this.#acknowledgeRule('AwsSolutions-APIG2', 'The function validates requests. Its messages name the member.');
+    this.#acknowledgeRule(
+      'AwsSolutions-APIG4',
+      'The function checks the access token. An authorizer cannot send this Error.',
+    );
+    this.#acknowledgeRule('AwsSolutions-COG4', 'Access tokens are not those of a Cognito user pool.');
+    // OPTIONS exists also without origins, because a method that is removed stays live: CloudFormation deploys the API
+    // first, and deletes the method afterwards. The status is 200, because the contract has no status 204.
     const preflight = preflightHeaders(allowOrigins);
     if (preflight) addMock(plants, 'OPTIONS', 200, preflight);
     else addMock(plants, 'OPTIONS', 400, {}, NOT_FOUND);
@@ -105,7 +108,7 @@ export class Api extends Construct {
   }
 
   /** Tells cdk-nag why the API does not follow one of its rules. */
-  #excuse(id: string, reason: string): void {
+  #acknowledgeRule(id: string, reason: string): void {
     Validations.of(this.restApi).acknowledge({ id, reason });
   }
 }

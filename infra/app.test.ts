@@ -1,62 +1,63 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Validations } from 'aws-cdk-lib';
 import { CloudAssembly } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { copyProject } from '../test/support/project-copy.ts';
 import { context, EVERYTHING } from '../test/support/stack.ts';
 import { commit } from './commit.ts';
 import type { Settings } from './settings.ts';
 import { stages } from './stages.ts';
+import { synthesizeStage } from './synthesize-stage.ts';
 
-// infra/stages.ts, and a stage in which every setting has a value.
-vi.mock('./stages.ts', async (importOriginal) => {
-  const original = await importOriginal<{ stages: Record<string, Settings> }>();
-  return { stages: { ...original.stages, everything: EVERYTHING } };
-});
+const all: Record<string, Settings> = { ...stages, everything: EVERYTHING };
 
 /** Runs the app as the CDK CLI does, but in this process and without bundling. */
-async function run(options: Record<string, unknown>) {
-  const synth = vi.spyOn(App.prototype, 'synth');
+function synthesize(stage: string, settings = all) {
   const print = vi.spyOn(console, 'error').mockReturnValue();
-  vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ ...context, 'aws:cdk:bundling-stacks': [], ...options }));
-  try {
-    // A module runs again if its query is different.
-    await import(/* @vite-ignore */ `./app.ts?${JSON.stringify(options)}`);
-    const directory = synth.mock.results[0]?.value.directory;
-    return { status: process.exitCode, stderr: print.mock.calls.flat(), directory };
-  } finally {
-    process.exitCode = undefined;
-    vi.unstubAllEnvs();
-    vi.restoreAllMocks();
-  }
+  vi.stubEnv('CDK_VALIDATION', 'true');
+  onTestFinished(() => void vi.restoreAllMocks().unstubAllEnvs());
+  const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
+  const status = synthesizeStage(settings, { outdir, context: { ...context, 'aws:cdk:bundling-stacks': [], stage } });
+  return { status, stderr: print.mock.calls.flat(), outdir };
 }
 
-test.each(Object.entries(stages))(
+test.each(Object.entries(all))(
   'for the stage %s, cdk-nag and CDK report nothing, and the stack has its commit',
-  async (stage, settings) => {
-    vi.stubEnv('CDK_VALIDATION', 'true');
+  (stage, settings) => {
     const validate = vi.spyOn(AwsSolutionsChecks.prototype, 'validate');
-    const { status, stderr, directory } = await run({ stage });
+    const { status, stderr, outdir } = synthesize(stage);
     const isSilent = settings.ephemeral || settings.alarms?.email !== undefined;
     const nobody = expect.stringContaining(`The stage "${stage}" has no alarms.email: unless something is subscribed `);
-    expect({ status, stderr }).toEqual({ status: undefined, stderr: isSilent ? [] : [nobody] });
-    const { stacks } = new CloudAssembly(directory);
-    expect(stacks[0]?.template.Outputs.Commit?.Value).toBe(commit());
-    // CDK writes the file only if it has checked the rules.
-    const report = JSON.parse(readFileSync(join(directory, 'validation-report.json'), 'utf8'));
-    expect(report.pluginReports).toEqual([]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: isSilent ? [] : [nobody] });
     expect(validate).toHaveBeenCalled();
+    const { stacks } = new CloudAssembly(outdir);
+    expect(stacks[0]?.template.Outputs.Commit?.Value).toBe(commit());
+    // Without this, an annotation of the CDK would be a warning, with which the pipeline fails.
+    const { pluginReports } = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'));
+    expect(pluginReports).toEqual([]);
   },
 );
 
-test('the app prints the message of a wrong setting, or the stack of a programming error, and exits with status 1', async () => {
-  const message = expect.stringContaining('The stage "prod" is not in infra/stages.ts; ');
-  expect(await run({ stage: 'prod' })).toMatchObject({ status: 1, stderr: [message] });
-  vi.spyOn(Validations, 'of').mockImplementationOnce(() => JSON.parse('{'));
-  const stderr = [expect.any(SyntaxError)];
-  expect(await run({ stage: 'everything', '@aws-cdk/test:run': 'again' })).toMatchObject({ status: 1, stderr });
+test('what breaks a rule of the CDK ends the command', () => {
+  const runbookUrl = `https://example.com/${'x'.repeat(1024)}`;
+  const { status, stderr } = synthesize('production', { production: { alarms: { ...EVERYTHING.alarms, runbookUrl } } });
+  expect({ status, stderr: String(stderr) }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/AlarmDescription: length \d+ exceeds maximum 1024/),
+  });
+});
+
+test.each<[string, Record<string, Settings>, unknown]>([
+  [
+    'a wrong setting is printed as a message',
+    stages,
+    expect.stringMatching(/^The stage "prod" is not in infra\/stages.ts/),
+  ],
+  ['a programming error is printed with its stack', { prod: JSON.parse('{"allowOrigins":1}') }, expect.any(TypeError)],
+])('%s, and the exit status is 1', (_, settings, printed) => {
+  expect(synthesize('prod', settings)).toMatchObject({ status: 1, stderr: [printed] });
 });
 
 test('a mistyped setting in infra/stages.ts stops each cdk command, because cdk.json first runs the compiler', async () => {

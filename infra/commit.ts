@@ -1,24 +1,16 @@
 import { execFileSync } from 'node:child_process';
 
-/** The longest output of git. Each changed file is a line. */
-const MAX_BYTES = 100_000_000;
-
 /** Returns the commit of this clone, with " and local changes" if files differ. Undefined without git or a clone. */
 export function commit(): string | undefined {
-  const git = (...args: string[]) =>
-    execFileSync('git', args, {
-      cwd: import.meta.dirname,
-      encoding: 'utf8',
-      stdio: 'pipe',
-      maxBuffer: MAX_BYTES,
-    }).trim();
+  // By default, output of more than 1 MB is an error. Git prints a line for each file that differs.
+  const options = { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe', maxBuffer: 1e8 } as const;
+  const git = (...args: string[]) => execFileSync('git', args, options).trim();
   try {
     // A copy of the project inside of another clone would have the commit of that.
     if (git('rev-parse', '--show-prefix') !== 'infra/') return undefined;
-    // A person can configure git not to report new files.
-    return (
-      git('rev-parse', 'HEAD') + (git('status', '--porcelain', '--untracked-files=normal') && ' and local changes')
-    );
+    // A person can configure git to hide new files.
+    const changes = git('status', '--porcelain', '--untracked-files=normal');
+    return git('rev-parse', 'HEAD') + (changes && ' and local changes');
   } catch {
     return undefined;
   }

@@ -7,7 +7,7 @@ import {
   type RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import { errorHeaders } from '../functions/errors.ts';
-import { type ErrorBody, gatewayResponses } from './data/gateway-errors.ts';
+import { type ErrorBody, gatewayResponses } from './shared-with-local-run/gateway-errors.ts';
 
 /** Adds API Gateway's own error responses: status 400 and an Error of the contract. */
 export function addGatewayResponses(restApi: RestApi, headers: Record<string, string>): void {

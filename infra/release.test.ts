@@ -27,6 +27,9 @@ test('an alarm of the new version, with its name and its metric, rolls a release
   const name = `InternalErrors-${version}`;
   expect(internalErrors).toMatchObject({ AlarmName: `PlantStore-Version${name}`, MetricName: name });
   expect(crashes.AlarmName).toBe(`PlantStore-VersionCrashes-${version}`);
+  // One datapoint rolls back.
+  const once = { Threshold: 1, EvaluationPeriods: 1, Period: 60, ComparisonOperator: 'GreaterThanOrEqualToThreshold' };
+  for (const alarm of [internalErrors, crashes]) expect(alarm).toMatchObject(once);
   expect(crashes.Dimensions).toContainEqual({ Name: 'ExecutedVersion', Value: version });
 });
 

@@ -4,7 +4,7 @@ import { LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-c
 import { Alias, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Construct } from 'constructs';
-import { addMetricFilter, MINUTE } from './monitoring/metric-filter.ts';
+import { addMetricFilter, MINUTE } from './metric-filter.ts';
 import type { CompleteSettings } from './settings.ts';
 
 const ALIAS = 'live';
@@ -28,42 +28,15 @@ export class Release extends Construct {
 
   constructor(scope: Construct, id: string, { lambda, ephemeral, withoutCanary }: ReleaseProps) {
     super(scope, id);
-    const { currentVersion, functionName, logGroup } = lambda;
-    const { version } = currentVersion;
     // The cast is needed because CDK's class and interface have different types of `role`.
-    this.liveAlias = new Alias(this, 'Live', { aliasName: ALIAS, version: currentVersion as IVersion });
-
-    // The version is in the pattern and in the name, so that the metric never counts another version's errors.
-    const internalErrors = addMetricFilter(
-      logGroup,
-      'InternalErrors',
-      `InternalErrors-${version}`,
-      `$.message.error = 500 && $.message.version = "${version}"`,
-    );
-    // The filter must exist before the alias moves, so that it counts the canary's first request.
-    this.liveAlias.node.addDependency(internalErrors);
-    // Failed invocations of this version through the alias ("Types of metrics for Lambda functions"). Outside of a
-    // release, the alias has one version, and Lambda may not report this dimension. The alias's own metric also counts
-    // errors of the old version, which would stop the release that repairs them.
-    const crashes = lambda.metricErrors({
-      dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
-      period: MINUTE,
-    });
+    this.liveAlias = new Alias(this, 'Live', { aliasName: ALIAS, version: lambda.currentVersion as IVersion });
     const deploymentGroup = new LambdaDeploymentGroup(this, 'Deployments', {
       alias: this.liveAlias,
       // Ten minutes, because metrics arrive some minutes late.
       deploymentConfig: ephemeral
         ? LambdaDeploymentConfig.ALL_AT_ONCE
         : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
-      alarms: [
-        this.#addAlarm(
-          'VersionInternalErrors',
-          version,
-          internalErrors.metric({ statistic: Stats.SUM, period: MINUTE }),
-          'responded with error 500',
-        ),
-        this.#addAlarm('VersionCrashes', version, crashes, 'crashed, timed out, ran out of memory or did not start'),
-      ],
+      alarms: [this.#watchErrors500(lambda), this.#watchCrashes(lambda)],
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
     this.application = deploymentGroup.application.applicationName;
@@ -73,6 +46,36 @@ export class Release extends Construct {
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSCodeDeployRoleForLambdaLimited]',
       reason: 'This is the AWS managed policy with the least permissions that CodeDeploy needs to move an alias.',
     });
+  }
+
+  /** Adds the alarm for errors 500 of the newest version. */
+  #watchErrors500({ currentVersion: { version }, logGroup }: NodejsFunction): Alarm {
+    // The version is in the pattern and in the name, so that the metric never counts another version's errors.
+    const errors = addMetricFilter(
+      logGroup,
+      'InternalErrors',
+      `InternalErrors-${version}`,
+      `$.message.error = 500 && $.message.version = "${version}"`,
+    );
+    // The filter must exist before the alias moves, so that it counts the canary's first request.
+    this.liveAlias.node.addDependency(errors);
+    const metric = errors.metric({ statistic: Stats.SUM, period: MINUTE });
+    return this.#addAlarm('VersionInternalErrors', version, metric, 'responded with error 500');
+  }
+
+  /**
+   * Adds the alarm for failed invocations of the newest version through the alias ("Types of metrics for Lambda
+   * functions"). Outside of a release, the alias has one version, and Lambda may not report this dimension. The alias's
+   * own metric also counts errors of the old version, which would stop the release that repairs them.
+   */
+  #watchCrashes(lambda: NodejsFunction): Alarm {
+    const { currentVersion, functionName } = lambda;
+    const { version } = currentVersion;
+    const metric = lambda.metricErrors({
+      dimensionsMap: { FunctionName: functionName, Resource: `${functionName}:${ALIAS}`, ExecutedVersion: version },
+      period: MINUTE,
+    });
+    return this.#addAlarm('VersionCrashes', version, metric, 'crashed, timed out, ran out of memory or did not start');
   }
 
   /**

@@ -71,11 +71,8 @@ test('the account and the region are those of the stack', () => {
 test.each<[Settings, string]>([
   [{ account: '123456789012' }, 'The stage "dev" has one of the settings account and region; '],
   [{ region: 'eu-west-1' }, 'The stage "dev" has one of the settings account and region; '],
-  [{ domain: { name: 'a.example' } }, 'The setting domain of the stage "dev" must have exactly one of '],
-  [
-    { domain: BOTH_FORMS },
-    'The setting domain of the stage "dev" must have exactly one of hostedZoneId and certificateArn.',
-  ],
+  [{ domain: { name: 'a.example' } }, 'The setting domain of the stage "dev" must have hostedZoneId or '],
+  [{ domain: BOTH_FORMS }, 'The setting domain of the stage "dev" must have hostedZoneId or certificateArn, not both.'],
   [{ allowOrigins: ['https://a.example/'] }, 'The setting allowOrigins of the stage "dev" was "https://a.example/"; '],
 ])('rejects the settings %j', (settings, message) => {
   expect(() => withDefaults('dev', settings)).toThrow(message);

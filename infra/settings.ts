@@ -1,5 +1,5 @@
 import type { App } from 'aws-cdk-lib';
-import { requireOrigins } from './data/cors-headers.ts';
+import { requireOrigins } from './shared-with-local-run/cors-headers.ts';
 
 /** The settings of a stage in infra/stages.ts. docs/deploying.md explains them. */
 export interface Settings {
@@ -127,7 +127,7 @@ function requireForms(stage: string, settings: Settings): void {
     ['domain.hostedZoneId', domain?.hostedZoneId, /^Z[A-Z0-9]+$/, 'an id such as Z0123456789ABC'],
     ['domain.certificateArn', domain?.certificateArn, certificate, `the ARN of a certificate in ${apiRegion}`],
     ['identityProvider.issuer', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/[^\s?#]*)?$/, 'an https URL without ? and #'],
-    // The function reads an empty scope as none, and splits audiences at commas. It would accept more tokens.
+    // An empty scope would be no scope, and a comma would split an audience. The function would accept more tokens.
     ['identityProvider.audiences', audiences, /^[^\s,]+$/, 'a text without spaces and commas'],
     ['identityProvider.scope', scope, /^[^\s,]+$/, 'a text without spaces and commas'],
   ];
@@ -137,9 +137,7 @@ function requireForms(stage: string, settings: Settings): void {
     throw new Error(`The setting ${name} of the stage "${stage}" was "${wrong}"; it must be ${expected}.`);
   }
   if (domain && (domain.hostedZoneId === undefined) === (domain.certificateArn === undefined)) {
-    throw new Error(
-      `The setting domain of the stage "${stage}" must have exactly one of hostedZoneId and certificateArn.`,
-    );
+    throw new Error(`The setting domain of the stage "${stage}" must have hostedZoneId or certificateArn, not both.`);
   }
   if ((account === undefined) !== (region === undefined)) {
     throw new Error(`The stage "${stage}" has one of the settings account and region; it must have both or neither.`);

@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { App } from 'aws-cdk-lib';
@@ -77,13 +77,26 @@ test('each role can be assumed only by its service, and has only the managed pol
   );
 });
 
-test('each log is kept for one month', () => {
-  for (const log of production.allPropertiesOf('AWS::Logs::LogGroup')) expect(log).toEqual({ RetentionInDays: 30 });
+test('the function runs on the Node.js of .nvmrc, and reads each setting that concerns it', () => {
+  const { Runtime, Environment } = everything.propertiesOf('AWS::Lambda::Function');
+  expect(Runtime).toBe(`nodejs${Number.parseInt(readFileSync('.nvmrc', 'utf8'), 10)}.x`);
+  // Without TOKEN_SCOPE, it would accept each token of the audience.
+  expect(Environment.Variables).toEqual({
+    PLANTS_TABLE_NAME: everything.refTo('AWS::DynamoDB::Table', 'PlantsTable'),
+    ACCESS_TOKENS_TABLE_NAME: everything.refTo('AWS::DynamoDB::Table', 'AccessTokensTable'),
+    AWS_ENDPOINT_URL_DYNAMODB: `https://dynamodb.eu-west-1.\${AWS::URLSuffix}`,
+    ALLOW_ORIGINS: 'https://a.example,https://b.example',
+    TOKEN_ISSUER: 'https://id.example.com',
+    TOKEN_AUDIENCE: 'plants,gardens',
+    TOKEN_SCOPE: 'write',
+  });
 });
 
-// A limit would throttle clients while the account has capacity left.
-test('the function has no limit of its concurrency', () => {
-  expect(production.propertiesOf('AWS::Lambda::Function')).not.toHaveProperty('ReservedConcurrentExecutions');
+test('the API and its domain accept only TLS 1.2 or newer with forward secrecy', () => {
+  for (const type of ['RestApi', 'DomainName']) {
+    const { SecurityPolicy, EndpointAccessMode } = everything.propertiesOf(`AWS::ApiGateway::${type}`);
+    expect([SecurityPolicy, EndpointAccessMode]).toEqual(['SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09', 'BASIC']);
+  }
 });
 
 // CloudFormation makes a new, empty table if a logical id, a name or a key schema changes. If one must change, add the

@@ -20,14 +20,10 @@ export class PlantStoreStack extends Stack {
     const { ephemeral, stage } = settings;
     const name = stage === PRODUCTION ? 'PlantStore' : `PlantStore-${stage}`;
     const terminationProtection = stage === PRODUCTION && !ephemeral;
+    // CloudFormation passes them on to the resources. The template does not contain them.
+    const tags = { service: 'PlantStore', stage };
     // CDK reads `account` and `region` of the settings.
-    super(app, name, {
-      description: 'Plant Store, a serverless API',
-      terminationProtection,
-      // CloudFormation passes them on to the resources. The template does not show them.
-      tags: { service: 'PlantStore', stage },
-      env: settings,
-    });
+    super(app, name, { description: 'Plant Store, a serverless API', terminationProtection, tags, env: settings });
 
     const tables = addTables(this, settings);
     const lambda = addFunction(this, { ...settings, tables });

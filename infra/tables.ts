@@ -1,7 +1,12 @@
 import { AttributeType, BillingMode, type CfnTable, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { TokenItem } from '../functions/tokens/token.ts';
-import { ACCESS_TOKENS_KEY, ACCESS_TOKENS_TABLE, PLANTS_KEY, PLANTS_TABLE } from './data/table-keys.ts';
+import {
+  ACCESS_TOKENS_KEY,
+  ACCESS_TOKENS_TABLE,
+  PLANTS_KEY,
+  PLANTS_TABLE,
+} from './shared-with-local-run/table-keys.ts';
 
 export interface Tables {
   plants: Table;

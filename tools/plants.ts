@@ -1,6 +1,6 @@
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { fromItem } from '../functions/create-plant/plant.generated.ts';
-import { PLANTS_TABLE } from '../infra/data/table-keys.ts';
+import { PLANTS_TABLE } from '../infra/shared-with-local-run/table-keys.ts';
 import { command, UsageError } from './command.ts';
 import { isoTime } from './iso-time.ts';
 import { printable } from './printable.ts';

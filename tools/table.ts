@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../infra/data/table-keys.ts';
+import type { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../infra/shared-with-local-run/table-keys.ts';
 import { findLocalRun, localClient } from './local/dynamodb.ts';
 
 /** A table, and a client for its account and region. */

@@ -1,7 +1,7 @@
 import { DeleteItemCommand, PutItemCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { CACHED_MS } from '../functions/tokens/opaque-token-verifier.ts';
 import { fromTokenItem, newToken, type StoredToken, tokenKey } from '../functions/tokens/token.ts';
-import { ACCESS_TOKENS_TABLE } from '../infra/data/table-keys.ts';
+import { ACCESS_TOKENS_TABLE } from '../infra/shared-with-local-run/table-keys.ts';
 import { command, requireMatch, UsageError } from './command.ts';
 import { isoTime } from './iso-time.ts';
 import { printable } from './printable.ts';

@@ -25,22 +25,33 @@ test.each(WITH_ZEROS)('the alarm %s takes missing data as 0, not as older minute
   for (const { Id } of inputs) expect(unfilled).not.toContain(Id);
 });
 
-test('the alarm Flood rings above the limit of the stage', () => {
-  const alarm = everything.propertiesOf(ALARM, 'AlarmsFlood');
-  expect(alarm).toMatchObject({ Period: 60, Threshold: 60 * 500, ComparisonOperator: 'GreaterThanThreshold' });
+const nameOf = ({ Name }: { Name: string }) => Name;
+test('each alarm watches its metrics, of the live alias or of the new version', () => {
+  const watched = production.allPropertiesOf(ALARM).map(({ AlarmName, Metrics = [], ...alarm }) => {
+    const inputs = Metrics.flatMap(({ MetricStat = [] }) => MetricStat);
+    if (alarm.MetricName) inputs.push({ Metric: alarm, Stat: alarm.Statistic });
+    const texts = inputs.map(({ Metric: { Namespace, MetricName, Dimensions = [] }, Stat }: (typeof inputs)[number]) =>
+      [MetricName.replace(/\${.*}/, 'N'), Stat, 'of', Namespace, ...Dimensions.map(nameOf)].join(' '),
+    );
+    return [/PlantStore-(\w+)/.exec(AlarmName)?.[1], texts.join(', ')];
+  });
+  // Those of PlantStore have no dimensions, so that CloudWatch adds up both logs.
+  expect(Object.fromEntries(watched)).toEqual({
+    Faults: 'Faults Sum of PlantStore',
+    Crashes: 'Errors Sum of AWS/Lambda FunctionName Resource',
+    FunctionThrottles: 'Throttles Sum of AWS/Lambda FunctionName Resource',
+    Throttled: 'Throttled Sum of PlantStore',
+    Latency: 'Latency PR(2000:60000) of AWS/ApiGateway ApiName, Latency SampleCount of AWS/ApiGateway ApiName',
+    Unauthorized: 'Unauthorized Sum of PlantStore',
+    Flood: 'Count SampleCount of AWS/ApiGateway ApiName',
+    VersionInternalErrors: 'InternalErrors-N Sum of PlantStore',
+    VersionCrashes: 'Errors Sum of AWS/Lambda ExecutedVersion FunctionName Resource',
+  });
 });
 
-test('the alarms use each metric that a filter counts, and no other metric of the stack', () => {
-  const filters = production.allPropertiesOf('AWS::Logs::MetricFilter');
-  const counted = filters.flatMap(({ MetricTransformations }) => MetricTransformations);
-  const alarms = production.allPropertiesOf(ALARM);
-  const inputs = alarms.flatMap(({ Metrics = [] }) => Metrics).map(({ MetricStat }) => MetricStat?.Metric ?? {});
-  const used = [...alarms, ...inputs].filter(({ Namespace }) => Namespace === 'PlantStore');
-  expect(new Set(used.map(({ MetricName }) => MetricName))).toEqual(
-    new Set(counted.map(({ MetricName }) => MetricName)),
-  );
-  // Without dimensions, so that CloudWatch adds up both logs.
-  for (const metric of [...counted, ...used]) expect(metric).not.toHaveProperty('Dimensions');
+test('the alarm Flood rings above the limit of the stage', () => {
+  const { Period, Threshold, ComparisonOperator } = everything.propertiesOf(ALARM, 'AlarmsFlood');
+  expect([Period, Threshold, ComparisonOperator]).toEqual([60, 60 * 500 + 1, 'GreaterThanOrEqualToThreshold']);
 });
 
 test('each email leads to a section of docs/operations.md, and each query that an alarm names is saved', () => {

@@ -1,101 +1,115 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import type { AlarmProps, IMetric } from 'aws-cdk-lib/aws-cloudwatch';
-import { Alarm, ComparisonOperator, MathExpression, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, type IMetric, MathExpression, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
-import { Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { MINUTE } from '../metric-filter.ts';
 import type { Release } from '../release.ts';
 import type { CompleteSettings } from '../settings.ts';
-import { MINUTE } from './metric-filter.ts';
 import { type MonitoredResources, stackMetric } from './metrics.ts';
-
-/**
- * The minutes that an alarm with several datapoints evaluates. Metrics are one to three minutes late, and FILL makes
- * zeros of the minutes that are missing, so of 8 minutes, the last three can be wrong.
- */
-const EVALUATED_MINUTES = 8;
+import { addTopic } from './topic.ts';
 
 type AlarmsProps = MonitoredResources & Pick<CompleteSettings, 'alarms' | 'requestsPerSecond'>;
+
+/** An alarm. It rings if the metric reaches the threshold in `bad` of the last `evaluated` periods. */
+interface Row {
+  metric: IMetric;
+  threshold: number;
+  periods: [bad: number, evaluated: number];
+  description: string;
+}
 
 /**
  * The alarms that notify a person, and the failures of releases. They are published to one encrypted topic, which sends
  * them to the stage's email address.
- *
- * Missing data is not breaching.
  */
 export class Alarms extends Construct {
-  readonly all: Alarm[] = [];
+  readonly all: Alarm[];
   readonly topic: Topic;
   readonly #runbookUrl: string | undefined;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { release, api, requestsPerSecond, alarms: { email, runbookUrl } = {} } = props;
+    const { release, alarms: { email, runbookUrl } = {} } = props;
     this.#runbookUrl = runbookUrl;
-    const { stackName, account } = Stack.of(this);
-    // CloudWatch cannot use the AWS managed key of SNS.
-    const masterKey = new Key(this, 'TopicKey', {
-      description: `Encrypts the alarms of ${stackName}`,
-      enableKeyRotation: true,
-    });
-    this.topic = new Topic(this, 'Topic', { masterKey, enforceSSL: true });
-    const conditions = { StringEquals: { 'aws:SourceAccount': account } };
-    // Also grants CloudWatch the use of the key.
-    this.topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions }));
-    if (email !== undefined) this.topic.addSubscription(new EmailSubscription(email));
-
-    this.#addAlarm('Faults', withZeros(stackMetric(this, 'Faults')), {
-      threshold: 1,
-      evaluationPeriods: EVALUATED_MINUTES,
-      datapointsToAlarm: 2,
-      alarmDescription: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
-    });
-    this.#addAlarm('Crashes', withZeros(release.liveAlias.metricErrors({ period: MINUTE })), {
-      threshold: 1,
-      datapointsToAlarm: 1,
-      alarmDescription:
-        'The function crashed, timed out, ran out of memory or did not start. First: run the saved query "faults".',
-    });
-    this.#addAlarm('FunctionThrottles', withZeros(release.liveAlias.metricThrottles({ period: MINUTE })), {
-      threshold: 1,
-      evaluationPeriods: EVALUATED_MINUTES,
-      datapointsToAlarm: 2,
-      alarmDescription:
-        'Lambda throttles the function: the account has no concurrency left, or somebody limited the function. First: open Lambda > Dashboard.',
-    });
-    this.#addAlarm('Throttled', withZeros(stackMetric(this, 'Throttled')), {
-      threshold: 10,
-      evaluationPeriods: EVALUATED_MINUTES,
-      datapointsToAlarm: 3,
-      alarmDescription: 'Clients get error 429. First: run the saved query "requests by client".',
-    });
-    this.#addAlarm('Latency', slowRequests(api.restApi), {
-      threshold: 1,
-      evaluationPeriods: EVALUATED_MINUTES,
-      datapointsToAlarm: 3,
-      alarmDescription: 'At least 1 % of requests take over 2 s. First: open the dashboard.',
-    });
-    this.#addAlarm('Unauthorized', stackMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }), {
-      threshold: 100,
-      evaluationPeriods: 1,
-      datapointsToAlarm: 1,
-      alarmDescription:
-        'At least 100 requests in 5 minutes had no valid token. First: run the saved query "requests by client".',
-    });
-    // Each method has a limit of its own, so a flood of unknown paths costs money too.
-    this.#addAlarm('Flood', api.restApi.metricCount({ period: MINUTE }), {
-      threshold: requestsPerSecond * 60,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      datapointsToAlarm: 5,
-      alarmDescription: `For 5 minutes, the API got more than ${requestsPerSecond} requests per second. First: run the saved query "requests by client".`,
-    });
+    this.topic = addTopic(this, email);
+    this.all = Object.entries(this.#rows(props)).map(([section, row]) => this.#addAlarm(section, row));
     this.#addReleaseRule(release);
+  }
+
+  /**
+   * The alarms by the second part of their names, which is also their heading in docs/operations.md. Metrics are one to
+   * three minutes late, and FILL makes zeros of the missing minutes. So an alarm that needs several bad minutes
+   * evaluates 8: with 5, three late ones would leave too few.
+   */
+  #rows({ release: { liveAlias }, api, requestsPerSecond }: AlarmsProps): Record<string, Row> {
+    return {
+      Faults: {
+        metric: withZeros(stackMetric(this, 'Faults')),
+        threshold: 1,
+        periods: [2, 8],
+        description: 'Requests fail with error 500, 503 or 504. First: run the saved query "faults".',
+      },
+      Crashes: {
+        metric: withZeros(liveAlias.metricErrors({ period: MINUTE })),
+        threshold: 1,
+        periods: [1, 5],
+        description:
+          'The function crashed, timed out, ran out of memory or did not start. First: run the saved query "faults".',
+      },
+      FunctionThrottles: {
+        metric: withZeros(liveAlias.metricThrottles({ period: MINUTE })),
+        threshold: 1,
+        periods: [2, 8],
+        description:
+          'Lambda throttles the function: the account has no concurrency left, or somebody limited the function. First: open Lambda > Dashboard.',
+      },
+      Throttled: {
+        metric: withZeros(stackMetric(this, 'Throttled')),
+        threshold: 10,
+        periods: [3, 8],
+        description: 'Clients get error 429. First: run the saved query "requests by client".',
+      },
+      Latency: {
+        metric: slowRequests(api.restApi),
+        threshold: 1,
+        periods: [3, 8],
+        description: 'At least 1 % of requests take over 2 s. First: open the dashboard.',
+      },
+      Unauthorized: {
+        metric: stackMetric(this, 'Unauthorized').with({ period: Duration.minutes(5) }),
+        threshold: 100,
+        periods: [1, 1],
+        description:
+          'At least 100 requests in 5 minutes had no valid token. First: run the saved query "requests by client".',
+      },
+      // Each method has a limit of its own, so a flood of unknown paths costs money too.
+      Flood: {
+        metric: api.restApi.metricCount({ period: MINUTE }),
+        threshold: requestsPerSecond * 60 + 1,
+        periods: [5, 5],
+        description: `For 5 minutes, the API got more than ${requestsPerSecond} requests per second. First: run the saved query "requests by client".`,
+      },
+    };
+  }
+
+  #addAlarm(section: string, { periods, description, ...row }: Row): Alarm {
+    const [datapointsToAlarm, evaluationPeriods] = periods;
+    const alarm = new Alarm(this, section, {
+      ...row,
+      datapointsToAlarm,
+      evaluationPeriods,
+      // Without requests there is no data, and nothing is broken.
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      alarmName: `${Stack.of(this).stackName}-${section}`,
+      alarmDescription: `${description} More: ${this.#linkTo(section)}`,
+    });
+    alarm.addAlarmAction(new SnsAction(this.topic));
+    alarm.addOkAction(new SnsAction(this.topic));
+    return alarm;
   }
 
   /**
@@ -125,26 +139,6 @@ export class Alarms extends Construct {
   #linkTo(section: string): string {
     if (this.#runbookUrl === undefined) return 'docs/operations.md.';
     return `${this.#runbookUrl}#${section.toLowerCase().replaceAll(' ', '-')}`;
-  }
-
-  /** Adds an alarm. `section` is the second part of its name, and its heading in docs/operations.md. */
-  #addAlarm(
-    section: string,
-    metric: IMetric,
-    props: Partial<AlarmProps> & { threshold: number; alarmDescription: string },
-  ): void {
-    const alarm = new Alarm(this, section, {
-      metric,
-      evaluationPeriods: 5,
-      // Without requests there is no data, and nothing is broken.
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-      ...props,
-      alarmName: `${Stack.of(this).stackName}-${section}`,
-      alarmDescription: `${props.alarmDescription} More: ${this.#linkTo(section)}`,
-    });
-    alarm.addAlarmAction(new SnsAction(this.topic));
-    alarm.addOkAction(new SnsAction(this.topic));
-    this.all.push(alarm);
   }
 }
 

@@ -9,7 +9,7 @@ import {
   LogQueryWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { MINUTE } from './metric-filter.ts';
+import { MINUTE } from '../metric-filter.ts';
 import { type MonitoredResources, stackMetric } from './metrics.ts';
 import { field } from './queries.ts';
 

@@ -4,9 +4,9 @@ import type { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Api } from '../api.ts';
+import { addMetricFilter, MINUTE, type Pattern } from '../metric-filter.ts';
 import type { Release } from '../release.ts';
 import type { Tables } from '../tables.ts';
-import { addMetricFilter, MINUTE, type Pattern } from './metric-filter.ts';
 
 /** The parts of the stack that metrics, alarms, dashboard and queries use. */
 export interface MonitoredResources {

@@ -13,7 +13,7 @@ import {
 import { inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/plant.generated.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
-import { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../../infra/data/table-keys.ts';
+import { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../../infra/shared-with-local-run/table-keys.ts';
 import { createTables, localClient, localVariables, openDynamoDb } from '../../tools/local/dynamodb.ts';
 import { listenOnFreePort } from './listen-on-free-port.ts';
 

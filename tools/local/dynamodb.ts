@@ -9,7 +9,12 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { tokenItem } from '../../functions/tokens/token.ts';
-import { ACCESS_TOKENS_KEY, ACCESS_TOKENS_TABLE, PLANTS_KEY, PLANTS_TABLE } from '../../infra/data/table-keys.ts';
+import {
+  ACCESS_TOKENS_KEY,
+  ACCESS_TOKENS_TABLE,
+  PLANTS_KEY,
+  PLANTS_TABLE,
+} from '../../infra/shared-with-local-run/table-keys.ts';
 import { requireMatch } from '../command.ts';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
 import { forbid, listen, portOf } from './listen.ts';

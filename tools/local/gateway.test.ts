@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type ErrorNumber, errorHeaders, INTERNAL_ERROR_MESSAGE } from '../../functions/errors.ts';
-import { NOT_FOUND } from '../../infra/data/gateway-errors.ts';
+import { NOT_FOUND } from '../../infra/shared-with-local-run/gateway-errors.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { plantWith } from '../../test/support/plant.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { type ErrorNumber, errorHeaders } from '../../functions/errors.ts';
-import { corsHeaders, preflightHeaders, requireOrigins } from '../../infra/data/cors-headers.ts';
-import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../infra/data/gateway-errors.ts';
+import { corsHeaders, preflightHeaders, requireOrigins } from '../../infra/shared-with-local-run/cors-headers.ts';
+import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../infra/shared-with-local-run/gateway-errors.ts';
 import { docsPage } from './docs.ts';
 import { responseLine } from './log.ts';
 import { type ApiHandler, httpResponse, LoadError, localContext, proxyEvent, type RawResponse } from './proxy-event.ts';

@@ -1,6 +1,6 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { FilterPattern, type ILogGroup, type MetricFilter } from 'aws-cdk-lib/aws-logs';
-import type { RequestLine } from '../../functions/middleware/request-log.ts';
+import type { RequestLine } from '../functions/middleware/request-log.ts';
 
 /** The period of the metrics in alarms and on the dashboard. */
 export const MINUTE = Duration.minutes(1);

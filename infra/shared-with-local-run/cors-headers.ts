@@ -6,8 +6,8 @@ function isOrigin(text: string): boolean {
 }
 
 /**
- * Checks the origins that a setting or ALLOW_ORIGINS allows: what browsers send in `Origin`, or only `*`. In other
- * texts, the function would read `*` as a pattern, and API Gateway a quotation mark as the end of a header.
+ * Checks the origins that a setting or ALLOW_ORIGINS allows: what browsers send in `Origin`, or only `*`. Elsewhere in
+ * an origin, `*` is a wildcard for the function's CORS middleware. `'` ends the value of a header in API Gateway.
  *
  * @param name of the setting, for the error
  * @throws for any other origin
