@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contractBody } from '../test/support/contract-body.ts';
 import { EVERYTHING, stackWith, synthesize, templateWith, withChange } from '../test/support/stack.ts';
-import { gatewayResponses, NOT_FOUND } from './shared-with-local-run/gateway-errors.ts';
+import { gatewayErrors, NOT_FOUND } from './shared-with-local-run/gateway-errors.ts';
 
 const production = templateWith();
 const everything = templateWith(EVERYTHING);
@@ -134,7 +134,7 @@ test('a change of CORS, of a message or of the RestApi makes a new deployment of
   expect(deploymentOf(templateWith({ allowOrigins: ['https://a.example'] }))).not.toBe(before);
   expect(deploymentOf(withChange('Function', 'Code.S3Key', 'other.zip'))).toBe(before);
   expect(deploymentOf(withChange('Api/RestApi', 'SecurityPolicy', 'TLS_1_2'))).not.toBe(before);
-  for (const body of [gatewayResponses.THROTTLED, NOT_FOUND]) {
+  for (const body of [gatewayErrors.THROTTLED, NOT_FOUND]) {
     const { message } = body;
     try {
       body.message = 'Changed.';

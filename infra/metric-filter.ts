@@ -5,7 +5,7 @@ import type { RequestLine } from '../functions/middleware/request-log.ts';
 /** The period of the metrics in alarms and on the dashboard. */
 export const MINUTE = Duration.minutes(1);
 
-/** A field of the function's log. The compiler compares the name of a pattern's first field with what is logged. */
+/** A field of the function's log. The compiler checks only the first field of a pattern. */
 type Field = `$.message.${keyof RequestLine}`;
 export type Pattern = `${Field} ${'=' | '>='} ${string}` | `$.gatewayResponse = ${string}`;
 

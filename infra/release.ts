@@ -85,7 +85,7 @@ export class Release extends Construct {
   #addAlarm(id: string, version: string, metric: Metric, failure: string): Alarm {
     return new Alarm(this, id, {
       alarmName: `${Stack.of(this).stackName}-${id}-${version}`,
-      alarmDescription: `The newest version ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm notifies nobody. The failed release does.`,
+      alarmDescription: `The newest version ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm sends no email. The failed release sends one.`,
       metric,
       threshold: 1,
       evaluationPeriods: 1,

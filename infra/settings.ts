@@ -34,7 +34,7 @@ export interface Settings {
     issuer: string;
     /** The claim `aud` must contain one of them. They are without commas. */
     audiences: [string, ...string[]];
-    /** A scope that each JWT must have. @default none */
+    /** A scope (or, from Entra ID, an app role) that each JWT must have. @default none */
     scope?: string;
   };
   /** The AWS region. Needs `account`. Commands with `--stack` still use AWS_REGION. @default AWS_REGION */
@@ -69,7 +69,8 @@ export interface CompleteSettings extends Settings {
 export function readSettings(app: App, stages: Record<string, Settings>): CompleteSettings {
   const { stage = PRODUCTION, withoutCanary, ...others }: Record<string, unknown> = app.node.getAllContext();
   // CDK's own keys contain a colon, an at sign or a slash, except these.
-  const unknown = Object.keys(others).find((key) => !/[:@/]|^(acknowledged-issue-numbers|cli-telemetry)$/.test(key));
+  const ofCdk = /^(?!stage|withoutCanary).*[:@/]|^(acknowledged-issue-numbers|cli-telemetry)$/;
+  const unknown = Object.keys(others).find((key) => !ofCdk.test(key));
   if (unknown !== undefined) {
     // It could be a mistyped stage, which must not deploy production.
     throw new Error(`The key "${unknown}" after -c does not exist; it must be stage or withoutCanary.`);

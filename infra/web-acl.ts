@@ -1,7 +1,7 @@
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import { corsHeaders } from './shared-with-local-run/cors-headers.ts';
-import { gatewayResponses } from './shared-with-local-run/gateway-errors.ts';
+import { gatewayErrors } from './shared-with-local-run/gateway-errors.ts';
 
 const WINDOW_S = 60;
 /** Requests that an address can send in WINDOW_S. AWS WAF counts at intervals, so it blocks up to 30 s late. */
@@ -23,7 +23,7 @@ export function addWebAcl(scope: Construct, stageArn: string, allowOrigins: stri
     defaultAction: { allow: {} },
     visibilityConfig: { ...visibility, metricName: 'WebAcl' },
     customResponseBodies: {
-      throttled: { contentType: 'APPLICATION_JSON', content: JSON.stringify(gatewayResponses.THROTTLED) },
+      throttled: { contentType: 'APPLICATION_JSON', content: JSON.stringify(gatewayErrors.THROTTLED) },
     },
     rules: [
       {

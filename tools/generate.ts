@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { command } from './command.ts';
 import { readMembers } from './generator/members.ts';
 import { plantModule } from './generator/plant.ts';
@@ -27,10 +27,10 @@ export function generatedFiles(contract: string): Record<string, string> {
   }
 }
 
-/** Writes the generated files of openapi.yaml that differ. Returns their paths. */
+/** Writes the generated files of openapi.yaml that differ or are missing. Returns their paths. */
 export function generate(): string[] {
   const files = Object.entries(generatedFiles(readFileSync('openapi.yaml', 'utf8')));
-  const changed = files.filter(([file, text]) => readFileSync(file, 'utf8') !== text);
+  const changed = files.filter(([file, text]) => !existsSync(file) || readFileSync(file, 'utf8') !== text);
   for (const [file, text] of changed) writeFileSync(file, text);
   return changed.map(([file]) => file);
 }

@@ -23,8 +23,8 @@ await command({ usage: USAGE, arg: 'EVENT' }, async (_, file) => {
   escapeConsole();
   if (existsSync('.env')) process.loadEnvFile();
   const localRun = await findLocalRun();
-  if (localRun === undefined) console.error('Uses empty tables.');
   const { endpoint, close } = localRun ? { endpoint: localRun, close() {} } : await openDynamoDb();
+  if (localRun === undefined) console.error(`Uses empty tables at ${endpoint}.`);
   try {
     isolateFromAws(endpoint);
     await createTables(endpoint);

@@ -1,7 +1,7 @@
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { fromItem } from '../functions/create-plant/plant.generated.ts';
 import { PLANTS_TABLE } from '../infra/shared-with-local-run/table-keys.ts';
-import { command, UsageError } from './command.ts';
+import { command, requireMatch, UsageError } from './command.ts';
 import { isoTime } from './iso-time.ts';
 import { printable } from './printable.ts';
 import { findTable } from './table.ts';
@@ -21,10 +21,11 @@ const OPTIONS = { stack: { type: 'string' }, table: { type: 'string' } } as cons
 
 await command({ usage: USAGE, options: OPTIONS }, async ({ stack, table }) => {
   if (stack !== undefined && table !== undefined) throw new UsageError('Use only one of --stack and --table.');
+  if (table !== undefined) requireMatch('--table', table, /^[\w.-]+$/, 'the name of a table');
   const { client, tableName } = table
     ? { client: new DynamoDBClient(), tableName: table }
     : await findTable(PLANTS_TABLE, stack);
-  for await (const { Items = [] } of paginateScan({ client }, { TableName: tableName, ConsistentRead: true })) {
+  for await (const { Items = [] } of readPages(client, tableName)) {
     for (const item of Items) {
       const { id, ...members } = fromItem(item);
       if (id === undefined) throw new Error(`The table ${tableName} has an item without an id; it must have plants.`);
@@ -36,3 +37,11 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ stack, table }) => {
     }
   }
 });
+
+async function* readPages(client: DynamoDBClient, tableName: string) {
+  try {
+    yield* paginateScan({ client }, { TableName: tableName, ConsistentRead: true });
+  } catch (thrown) {
+    throw new Error(`The table ${tableName} cannot be read in the region AWS_REGION: ${(thrown as Error).message}`);
+  }
+}

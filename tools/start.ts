@@ -31,7 +31,7 @@ To try a client, send a header with its requests:
 await command({ usage: USAGE, options: { inspect: { type: 'boolean' } } }, async ({ inspect }) => {
   const ports = ['PORT', 'DYNAMODB_PORT'].filter((name) => process.env[name]);
   if (existsSync('.env')) process.loadEnvFile();
-  // Opened first. Otherwise a second npm start would report the data, which the first one uses, instead of the port.
+  // The port is opened before the data, so that a second npm start says that the port is in use.
   const gateway = Promise.withResolvers<RequestListener>();
   const { url } = await listen(async (...exchange) => (await gateway.promise)(...exchange), 'PORT');
   const { endpoint } = await openDynamoDb('.local/dynamodb');

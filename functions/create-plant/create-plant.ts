@@ -12,7 +12,7 @@ export interface CreatePlantEvent {
 }
 
 /**
- * Stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant,
+ * Returns the handler that stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant,
  * as after a lost response, it changes nothing and responds in the same way. For operators, the item also has
  * `createdAt` (seconds since 1970) and `createdBy` (the name of the token).
  *

@@ -39,7 +39,7 @@ export class DynamoDb {
    * Calls an action, in up to three attempts. Returns the item that `GetItem` has read, or that does not meet the
    * condition of `PutItem`, if there is one.
    *
-   * @param input for a write with a condition, with `ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`
+   * @param input the action's; a write with a condition has `ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`
    * @param key the key of the item that is read or written
    * @param timeoutMs the time for all attempts, in milliseconds
    * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is
@@ -68,7 +68,7 @@ export class DynamoDb {
 
 const isThrottling = ({ name }: Error) => THROTTLING_ERRORS.includes(name);
 
-/** False for an error that DynamoDB would send again. */
+/** True if another attempt can succeed: after throttling, a 5xx, or no response of DynamoDB. */
 const isRetryable = (failure: Error) =>
   !(failure instanceof DynamoDbError && failure.status < 500) || isThrottling(failure);
 
@@ -89,8 +89,8 @@ function serviceError(error: ErrorNumber, message: string, cause: Error): PlantS
 /**
  * Returns the item in a response, if there is one.
  *
- * @throws a DynamoDbError, or another error if the response is not DynamoDB's, or is about another table or key; a
- * successful write returns no key
+ * @throws a DynamoDbError, or another error if the response is not DynamoDB's, or is about another table or key. The
+ * response of a successful write has no key, so only its table is compared
  */
 function parseResponse({ status, text, socket }: DatabaseResponse, table: string | undefined, key: StoredItem) {
   const { ConsumedCapacity, Item, __type, message, Message = message } = parseObject(text);

@@ -5,5 +5,6 @@ import { EXPOSED_HEADERS } from '../errors.ts';
 /** Adds CORS headers for the comma-separated origins in ALLOW_ORIGINS. Without that variable, it adds none. */
 export function cors() {
   const origins = optionalVariable('ALLOW_ORIGINS')?.split(',');
+  // For Middy, an empty list is no middleware.
   return origins ? httpCors({ origins, exposeHeaders: EXPOSED_HEADERS }) : [];
 }

@@ -97,7 +97,7 @@ test.each([
   [TEXT, '{"id":1}', `name is missing; it must be ${TEXT_IS}`],
   [TEXT, '{"id":1,"name":7}', `name was 7; it must be ${TEXT_IS}`],
   [TEXT, `{"id":1,"name":"${'a'.repeat(201)}"}`, `name was 201 characters long; it must be ${TEXT_IS}`],
-  [TEXT, '{"id":1,"name":"bb"}', `name was another string; it must be ${TEXT_IS}`],
+  [TEXT, '{"id":1,"name":"bb"}', `name was "bb"; it must be ${TEXT_IS}`],
   [TEXT, '{"id":1,"name":"a\\ud800"}', LONE_SURROGATE],
   [
     { type: 'string', minLength: 3 },
@@ -109,7 +109,7 @@ test.each([
     '{"id":1,"name":"🌱🌱"}',
     'name was 2 characters long; it must be a string of at most 1 character',
   ],
-  [{ type: 'string', enum: ['a', 'b'] }, '{"id":1,"name":"c"}', 'name was another string; it must be one of "a", "b"'],
+  [{ type: 'string', enum: ['a', 'b'] }, '{"id":1,"name":"c"}', 'name was "c"; it must be one of "a", "b"'],
   [{ type: 'string', enum: ['a', 'b'] }, '{"id":1,"name":7}', 'name was 7; it must be one of "a", "b"'],
   [{ type: 'boolean' }, '{"id":1,"name":{}}', 'name was an object; it must be true or false'],
   [{ ...INT32, minimum: 1 }, '{"id":1}', `name is missing; it must be ${HEIGHT}`],

@@ -85,7 +85,7 @@ function describeLength(min?: number, max?: number): string {
   return min === undefined ? ` of at most ${characters(max)}` : ` of ${min} to ${characters(max)}`;
 }
 
-/** Describes a value of the body that a keyword rejects. Quotes only numbers, because a text can be long. */
+/** Describes a value of the body that a keyword rejects. */
 function describeValue(keyword: string, value: unknown): string {
   // Characters are counted as JSON Schema does, and not in UTF-16 units.
   if (/^(min|max)Length$/.test(keyword)) return `${characters([...String(value)].length)} long`;
@@ -94,7 +94,7 @@ function describeValue(keyword: string, value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') {
     if (!value.isWellFormed()) return 'a string with a lone surrogate';
-    return keyword === 'type' || keyword === 'int64' ? 'a string' : 'another string';
+    return keyword === 'enum' || keyword === 'pattern' ? JSON.stringify(truncate(value)) : 'a string';
   }
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }

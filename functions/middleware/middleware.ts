@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 /** Values that the middleware of one request share. */
 type RequestState = {
   /** Set by requestLog, as `performance.now()`. */
-  startedAt?: number;
+  startedAt: number;
 };
 
 /** An event of API Gateway, whose body jsonBody replaces, and to which bearerAuth adds the name of the token. */

@@ -60,7 +60,7 @@ function log({ event, context, internal }: Request, result: Pick<RequestLine, 'o
     version: context.functionVersion,
     extendedRequestId: requestContext?.extendedRequestId,
     tokenName,
-    durationMs: Math.round((performance.now() - (internal.startedAt ?? Number.NaN)) * 100) / 100,
+    durationMs: Math.round((performance.now() - internal.startedAt) * 100) / 100,
     ...result,
   };
   if (result.outcome === 'failed') console.error(line);

@@ -35,9 +35,8 @@ export class JwtVerifier {
   }
 
   /** Fetches the keys in init. Never throws: if the provider fails, requests with a JWT get error 503. */
-  async fetchKeys(): Promise<void> {
-    // Called without the header of a JWT, `find` fetches the keys, and then rejects, because it has no key to look for.
-    await this.#keys.find().catch(() => {});
+  fetchKeys(): Promise<void> {
+    return this.#keys.fetch();
   }
 
   /**

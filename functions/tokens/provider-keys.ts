@@ -6,7 +6,7 @@ import { PROVIDER_KEYS_TIMEOUT_MS } from '../time-limits.ts';
 const REFRESH_AGE_MS = 1_800_000;
 /** The age up to which keys are used if the provider fails. */
 const MAX_AGE_MS = 3_600_000;
-/** After a failure, nothing is fetched for 5 to 10 s: this time, and a random part of it again. */
+/** After a failure, nothing is fetched for this time and a random part of it: 5 to 10 s. */
 const MIN_PAUSE_MS = 5000;
 /**
  * Maximum length of a document in characters. For each token, jose compares each entry of a key's `key_ops` with each
@@ -36,14 +36,19 @@ export class ProviderKeys {
     });
   }
 
+  /** Fetches the keys. Never throws. */
+  async fetch(): Promise<void> {
+    await this.#keySet.reload().catch(() => {});
+  }
+
   /** Finds the key for the header of a JWT. Throws 503 if it has no such key because the provider fails. */
   readonly find = async (...jwt: Parameters<RemoteJWKSet>) => {
     if (Date.now() < this.#retryAt) {
       // Each request with a JWT logs this failure until the next attempt. With stacks, its line would have 3 KB.
       for (let error = this.#failure; error instanceof Error; error = error.cause) delete error.stack;
     }
-    // If the reload fails, the key set uses the old keys. Without old keys, it throws the same error.
-    if (Date.now() >= this.#refreshAt) await this.#keySet.reload().catch(() => {});
+    // If this fails, the key set uses the old keys. Without old keys, it throws the same error.
+    if (Date.now() >= this.#refreshAt) await this.fetch();
     return this.#keySet(...jwt);
   };
 

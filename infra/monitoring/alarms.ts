@@ -14,11 +14,11 @@ import { addTopic } from './topic.ts';
 
 type AlarmsProps = MonitoredResources & Pick<CompleteSettings, 'alarms' | 'requestsPerSecond'>;
 
-/** An alarm. It rings if the metric reaches the threshold in `bad` of the last `evaluated` periods. */
-interface Row {
+/** It rings if the metric reaches the threshold in `breaching` of the last `evaluated` periods. */
+interface AlarmDefinition {
   metric: IMetric;
   threshold: number;
-  periods: [bad: number, evaluated: number];
+  periods: [breaching: number, evaluated: number];
   description: string;
 }
 
@@ -36,16 +36,16 @@ export class Alarms extends Construct {
     const { release, alarms: { email, runbookUrl } = {} } = props;
     this.#runbookUrl = runbookUrl;
     this.topic = addTopic(this, email);
-    this.all = Object.entries(this.#rows(props)).map(([section, row]) => this.#addAlarm(section, row));
+    this.all = Object.entries(this.#definitions(props)).map((entry) => this.#addAlarm(...entry));
     this.#addReleaseRule(release);
   }
 
   /**
    * The alarms by the second part of their names, which is also their heading in docs/operations.md. Metrics are one to
-   * three minutes late, and FILL makes zeros of the missing minutes. So an alarm that needs several bad minutes
+   * three minutes late, and FILL makes zeros of the missing minutes. So an alarm with FILL that needs several bad minutes
    * evaluates 8: with 5, three late ones would leave too few.
    */
-  #rows({ release: { liveAlias }, api, requestsPerSecond }: AlarmsProps): Record<string, Row> {
+  #definitions({ release: { liveAlias }, api, requestsPerSecond }: AlarmsProps): Record<string, AlarmDefinition> {
     return {
       Faults: {
         metric: withZeros(stackMetric(this, 'Faults')),
@@ -96,10 +96,10 @@ export class Alarms extends Construct {
     };
   }
 
-  #addAlarm(section: string, { periods, description, ...row }: Row): Alarm {
+  #addAlarm(section: string, { periods, description, ...others }: AlarmDefinition): Alarm {
     const [datapointsToAlarm, evaluationPeriods] = periods;
     const alarm = new Alarm(this, section, {
-      ...row,
+      ...others,
       datapointsToAlarm,
       evaluationPeriods,
       // Without requests there is no data, and nothing is broken.

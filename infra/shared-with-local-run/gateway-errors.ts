@@ -19,7 +19,7 @@ const INTERNAL_ERROR: ErrorBody = { error: 500, message: INTERNAL_ERROR_MESSAGE 
  * API Gateway important notes"). Messages have no variables, because API Gateway does not escape `$context` values in
  * templates.
  */
-export const gatewayResponses = {
+export const gatewayErrors = {
   DEFAULT_4XX: BAD_REQUEST,
   DEFAULT_5XX: INTERNAL_ERROR,
   INTEGRATION_TIMEOUT: { error: 504, message: 'The request took too long. Try again.' },

@@ -67,6 +67,7 @@ interface Collected {
  */
 export function readMembers(contract: string): Member[] {
   const { NewPlant, ...schemas } = Object(Object(parse(contract)).components?.schemas);
+  if (!NewPlant) fail('The schema NewPlant was missing', 'in components.schemas');
   const sent = collect('NewPlant', NewPlant, schemas);
   const returned = collect('Plant', { $ref: '#/components/schemas/Plant' }, schemas);
   for (const name of new Set(['id', ...sent.required, ...sent.members.keys(), ...returned.members.keys()])) {
@@ -91,6 +92,7 @@ function collect(name: string, schema: unknown, schemas: Record<string, unknown>
   const { $ref, type = 'object', required = [], properties = {}, allOf = [], ...others } = Object(schema);
   if ($ref !== undefined) {
     if (Object.keys(Object(schema)).length > 1) fail(`The $ref in ${name} had another keyword beside it`, 'alone');
+    // The rest is without the target, so that a schema that refers to itself ends with the sentence too.
     const { [String($ref).replace('#/components/schemas/', '')]: target, ...rest } = schemas;
     if (!target) fail(`The $ref in ${name} was "${$ref}"`, '"#/components/schemas/" with the name of another schema');
     return collect(name, target, rest);
@@ -135,7 +137,7 @@ function isAllowedName(name: string): boolean {
 }
 
 function isRegExp(pattern: unknown): boolean {
-  return succeeds(() => new RegExp(String(pattern), 'u'));
+  return typeof pattern === 'string' && succeeds(() => new RegExp(pattern, 'u'));
 }
 
 function succeeds(run: () => unknown): boolean {

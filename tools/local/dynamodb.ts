@@ -79,7 +79,9 @@ async function checkData(endpoint: string, folder: string): Promise<void> {
  */
 export async function findLocalRun(): Promise<string | undefined> {
   const endpoint = configuredEndpoint() ?? `http://127.0.0.1:${portOf('DYNAMODB_PORT')}`;
-  const table = localClient(endpoint).send(new DescribeTableCommand({ TableName: PLANTS_TABLE }));
+  // Another program at this port may never respond.
+  const options = { abortSignal: AbortSignal.timeout(5000) };
+  const table = localClient(endpoint).send(new DescribeTableCommand({ TableName: PLANTS_TABLE }), options);
   if (!(await table.catch(() => undefined))) return undefined;
   console.error(`Uses the local run at ${endpoint}.`);
   return endpoint;
@@ -138,13 +140,13 @@ export function localVariables(endpoint: string): Record<string, string> {
 /**
  * Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the function.
  *
- * @throws UsageError for those of an identity provider that the function rejects: its error is about the stack
+ * @throws UsageError for a wrong TOKEN_ISSUER or TOKEN_AUDIENCE. The function would say that the stack must set them
  */
 export function isolateFromAws(endpoint: string): void {
   const { TOKEN_ISSUER: issuer = '', TOKEN_AUDIENCE: audiences = '', TOKEN_SCOPE: scope } = process.env;
   if (issuer || audiences || scope) {
-    const expected = 'an https URL, which TOKEN_AUDIENCE and TOKEN_SCOPE need';
-    requireMatch('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/\S*)?$/, expected);
+    const expected = 'an https URL without ? and #, which TOKEN_AUDIENCE and TOKEN_SCOPE need';
+    requireMatch('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/[^\s?#]*)?$/, expected);
     requireMatch('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');
   }
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { type ErrorNumber, errorHeaders } from '../../functions/errors.ts';
 import { corsHeaders, preflightHeaders, requireOrigins } from '../../infra/shared-with-local-run/cors-headers.ts';
-import { type ErrorBody, gatewayResponses, NOT_FOUND } from '../../infra/shared-with-local-run/gateway-errors.ts';
+import { type ErrorBody, gatewayErrors, NOT_FOUND } from '../../infra/shared-with-local-run/gateway-errors.ts';
 import { docsPage } from './docs.ts';
 import { responseLine } from './log.ts';
 import { type ApiHandler, httpResponse, LoadError, localContext, proxyEvent, type RawResponse } from './proxy-event.ts';
@@ -75,7 +75,7 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
       // API Gateway treats a failed function and an invalid response as a 502, so it sends DEFAULT_5XX.
       const loadError = thrown instanceof LoadError && { message: thrown.message };
       console.error(loadError ? loadError.message : thrown);
-      sendAndLog(gatewayError({ ...gatewayResponses.DEFAULT_5XX, ...loadError }, api));
+      sendAndLog(gatewayError({ ...gatewayErrors.DEFAULT_5XX, ...loadError }, api));
     }
   };
 }

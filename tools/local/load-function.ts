@@ -13,9 +13,9 @@ const SETTLE_MS = 60;
 const FRAMES = /\n +at .*(node:|\/node_modules\/vite\/).*?(?=( \{)?$)/gm;
 
 /**
- * Loads the function with Vite. Returns a handler that first generates and loads it again after a change of the contract
- * or of `functions/`. An invocation that is running finishes with the old code. Vite opens no port here, and serves
- * nothing.
+ * Loads the function with Vite. After a change of the contract or of `functions/`, the returned handler first generates,
+ * and loads the function again. An invocation that is running finishes with the old code. Vite opens no port here, and
+ * serves nothing.
  */
 export async function loadFunction(): Promise<ApiHandler> {
   const { NODE_ENV } = process.env;
