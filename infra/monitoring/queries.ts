@@ -24,7 +24,7 @@ const FAULT = `coalesce(${field('fault')}.message, message.errorType, record.sta
 /** The second or first cause of the fault, the message of a crash, or Lambda's error type. */
 const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}.cause.message, message.errorMessage, record.errorType)`;
 
-/** Saves the queries of docs/operations.md in CloudWatch Logs Insights, in a folder with the stack's name. */
+/** Saves the queries that docs/ names in CloudWatch Logs Insights, in a folder with the stack's name. */
 export function addSavedQueries(scope: Construct, { lambda, api }: MonitoredResources): void {
   const logGroupNames = [lambda.logGroup.logGroupName, api.accessLog.logGroupName];
   const save = (name: string, ...commands: string[]) =>
@@ -35,7 +35,7 @@ export function addSavedQueries(scope: Construct, { lambda, api }: MonitoredReso
     });
   save(
     'faults',
-    `fields @timestamp, ${field('error')}, gatewayResponse, ${REQUEST_ID_FIELD} as id, ${FAULT} as fault, ${CAUSE} as cause`,
+    `fields @timestamp, ${field('error')} as error, gatewayResponse as fromGateway, ${REQUEST_ID_FIELD} as id, ${FAULT} as fault, ${CAUSE} as cause`,
     `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or ${UNFINISHED} or gatewayResponse in ${JSON.stringify(GATEWAY_FAULTS)}`,
     'sort @timestamp desc',
     'limit 100',
