@@ -69,7 +69,11 @@ test('names the action, and signs each attempt, with the session token', async (
 /** Returns a connection on which each attempt gets this response, at once. */
 function fakeConnection(status: number, text: string) {
   const socket = new Socket();
-  return { socket, send: async (..._: Parameters<Connection['send']>) => ({ status, text, socket }) };
+  const send: Connection['send'] = async (_action, _body, _onNewConnection, signal) => {
+    signal.throwIfAborted();
+    return { status, text, socket };
+  };
+  return { socket, send };
 }
 
 /** Reads over a fake connection. Returns the error, and the waits between attempts. */
@@ -123,7 +127,8 @@ test.each([
 });
 
 test('throws 503 for an error with a name of 300,000 characters, within the time limit of a test', async () => {
-  expect(await errorOver(fakeConnection(500, errorBody('x'.repeat(300_000))))).toMatchObject({ error: FAILED });
+  const body = JSON.stringify({ __type: 'x'.repeat(300_000) });
+  expect(await errorOver(fakeConnection(500, body))).toMatchObject({ error: FAILED });
 });
 
 test('throws 504 with the last error of DynamoDB if the time is up while it waits for the next attempt', async () => {
