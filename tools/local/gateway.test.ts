@@ -1,14 +1,15 @@
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { request } from 'node:http';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type ErrorNumber, errorHeaders, INTERNAL_ERROR_MESSAGE } from '../../functions/errors.ts';
 import { NOT_FOUND } from '../../infra/data/gateway-errors.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
-import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { plantWith } from '../../test/support/plant.ts';
 import { createGateway, readBody } from './gateway.ts';
+import { listen } from './listen.ts';
 import { LoadError } from './proxy-event.ts';
 
 let events: APIGatewayProxyEvent[];
@@ -29,9 +30,8 @@ async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.str
     events.push(event);
     return respond();
   };
-  const server = createServer(createGateway(handler, (line) => lines.push(line)));
+  const { url, server } = await listen(createGateway(handler, (line) => lines.push(line)));
   onTestFinished(() => void server.close());
-  const url = `http://${await listenOnFreePort(server)}`;
   const send = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(url + path, { ...init, headers: { connection: 'close', ...init.headers } });
     return { statusCode: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
@@ -41,27 +41,22 @@ async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.str
 
 const postRequest = (body: string | Buffer<ArrayBuffer>) => ({ method: 'POST', body });
 
-test('invokes the function with an event that has the headers and the body of the request', async () => {
-  const send = await serve();
-  const response = await send('/plants/?a=b', { ...postRequest('{"id":1}'), headers: { 'X-Own': 'x' } });
-  expect(response).toMatchObject({ statusCode: 200, body: JSON.stringify(PLANT) });
+test('invokes the function with an event of the request, which has the last of two equal headers, and both', async () => {
+  const { url } = await serve();
+  const headers = { 'X-Own': ['1', '2'], connection: 'close' };
+  const sent = request(`${url}/plants/?a=b`, { method: 'POST', headers }).end('{"id":1}');
+  const [response] = await once(sent, 'response');
+  expect([response.statusCode, await text(response)]).toEqual([200, JSON.stringify(PLANT)]);
   const event = {
     resource: '/plants',
-    headers: { 'X-Own': 'x' },
-    multiValueHeaders: { 'X-Own': ['x'] },
+    headers: { 'X-Own': '2' },
+    multiValueHeaders: { 'X-Own': ['1', '2'] },
     httpMethod: 'POST',
     body: Buffer.from('{"id":1}').toString('base64'),
     isBase64Encoded: true,
     requestContext: { extendedRequestId: response.headers['x-amz-apigw-id'] },
   };
   expect(events).toMatchObject([event]);
-});
-
-test('of two headers with one name, the event has the last value, and a list of both', async () => {
-  const { url } = await serve();
-  const headers = { 'X-Own': ['1', '2'], connection: 'close' };
-  await once(request(`${url}/plants`, { method: 'POST', headers }).end(), 'response');
-  expect(events).toMatchObject([{ headers: { 'X-Own': '2' }, multiValueHeaders: { 'X-Own': ['1', '2'] } }]);
 });
 
 test.each<[string, Respond, string?]>([
@@ -100,10 +95,10 @@ test.each<ErrorNumber>([429, 500, 503, 504])('sends error %i if the header Prefe
   expect([events, lines]).toEqual([[], [expect.stringContaining(`POST /plants  400 (error ${error})  `)]]);
 });
 
-test.each(['error=409', 'error', 'lost', 'lost-responses'])('rejects the header "Prefer: %s"', async (prefer) => {
+const EXPECTED = '"error=" with one of 429, 500, 503, 504, or "lost-response"';
+test.each(['error=409', 'error', 'lost-responses'])('rejects the header "Prefer: %s"', async (prefer) => {
   const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer } });
-  const expected = '"error=" with one of 429, 500, 503, 504, or "lost-response"';
-  const message = `The header Prefer was "${prefer}"; it must be ${expected}.`;
+  const message = `The header Prefer was "${prefer}"; it must be ${EXPECTED}.`;
   expect(contractBody(response)).toEqual({ error: 400, message });
 });
 
@@ -159,13 +154,12 @@ test.each<[request: string, headers: Record<string, string>, hints: string[]]>([
 
 test('serves the page at /docs, leads a browser from / to it, and prints nothing', async () => {
   const send = await serve();
+  const headers = { 'content-security-policy': "default-src 'self' 'unsafe-inline'; img-src data:" };
   for (const method of ['GET', 'HEAD']) {
-    const { statusCode, headers } = await send('/docs/', { method });
-    expect(statusCode).toBe(200);
-    expect(headers['content-security-policy']).toBe("default-src 'self' 'unsafe-inline'; img-src data:");
+    expect(await send('/docs/', { method })).toMatchObject({ statusCode: 200, headers });
   }
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
-  const { statusCode, headers } = await send('/', { headers: { accept }, redirect: 'manual' });
-  expect({ statusCode, location: headers['location'] }).toEqual({ statusCode: 302, location: '/docs' });
+  const redirection = { statusCode: 302, headers: { location: '/docs' } };
+  expect(await send('/', { headers: { accept }, redirect: 'manual' })).toMatchObject(redirection);
   expect(lines).toEqual([]);
 });
