@@ -3,15 +3,13 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { anyPlant, anyText } from '../test/support/any-plant.ts';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { contractBody, isPlant } from '../test/support/contract-body.ts';
 import { startEngine } from '../test/support/engine.ts';
-import { contextWith, eventWith, importHandler } from '../test/support/event.ts';
-import { bodyOf, plantWith } from '../test/support/plant.ts';
+import { bodyOf, contextWith, eventWith, importHandler, plantWith } from '../test/support/event.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { digestOf, newToken, UNKNOWN_TOKEN } from './tokens/token.ts';
 
-const engine = closedAtEnd(await startEngine());
+const engine = await startEngine();
 // The module reads its environment when it is loaded.
 process.env['ALLOW_ORIGINS'] = 'https://a.example,https://b.example';
 const { handler } = await import('./index.ts');

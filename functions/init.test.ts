@@ -3,7 +3,7 @@ import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startEngine } from '../test/support/engine.ts';
 import { newKey, signed, startIssuer } from '../test/support/issuer.ts';
 
-closedAtEnd(await startEngine());
+await startEngine();
 const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
 issuer.publish(key);

@@ -1,15 +1,12 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { UNKNOWN_TOKEN } from '../functions/tokens/token.ts';
-import { closedAtEnd } from './support/closed-at-end.ts';
-import { contract } from './support/contract.ts';
-import { contractBody } from './support/contract-body.ts';
+import { contract, contractBody } from './support/contract-body.ts';
 import { startEngine } from './support/engine.ts';
-import { contextWith, eventWith, sampleEvent, sampleNames } from './support/event.ts';
-import { bodyOf, plantWith } from './support/plant.ts';
+import { bodyOf, contextWith, eventWith, plantWith, sampleEvent, sampleNames } from './support/event.ts';
 
 /* The requests that people send first: the sample events, and the examples in openapi.yaml. */
 
-closedAtEnd(await startEngine());
+await startEngine();
 const { handler } = await import('../functions/index.ts');
 vi.spyOn(console, 'info').mockReturnValue();
 

@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import validateEvent from '../functions/create-plant/validate-event.generated.ts';
 import { ERROR_NUMBERS } from '../functions/errors.ts';
-import { contract, contractText } from '../test/support/contract.ts';
+import { contract, contractText } from '../test/support/contract-body.ts';
 import { generatedFiles } from './generate.ts';
 
 test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
@@ -15,6 +15,16 @@ test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
 test('openapi.yaml has a table of the error numbers of the code', () => {
   const table: string = contract['components'].schemas.Error.properties.error.description;
   expect(table.match(/(?<=^\| )\d{3}(?= \| \w)/gm)).toEqual(ERROR_NUMBERS.map(String));
+});
+
+test('each operation requires a bearer token', () => {
+  expect(contract['security']).toEqual([{ bearerToken: [] }]);
+  expect(contract['components'].securitySchemes.bearerToken).toEqual({ type: 'http', scheme: 'bearer' });
+  expect(contract['paths']['/plants'].post).not.toHaveProperty('security');
+});
+
+test('an Error has both members', () => {
+  expect(contract['components'].schemas.Error.required).toEqual(['error', 'message']);
 });
 
 test.each(Object.entries(generatedFiles(contractText)))('%s is that of npm run generate', (file, text) => {

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startPagingProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
 
-const engine = closedAtEnd(await startEngine());
+const engine = await startEngine();
 
 test('prints each plant of all pages as a line of JSON, with its exact id and escaped control characters', async () => {
   const { url } = await startPagingProxy(engine);

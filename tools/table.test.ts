@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startEngine } from '../test/support/engine.ts';
 import { startFakeService } from '../test/support/fake-service.ts';
 import { findTable } from './table.ts';
 
-const engine = closedAtEnd(await startEngine());
+const engine = await startEngine();
 beforeEach(() => void vi.unstubAllEnvs());
 
 /** Uses a fake CloudFormation, whose only stack `plants` has these outputs ("DescribeStacks"). Returns the regions. */

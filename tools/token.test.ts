@@ -1,11 +1,10 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { digestOf, TOKEN_PATTERN } from '../functions/tokens/token.ts';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startPagingProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
 
-const engine = closedAtEnd(await startEngine());
+const engine = await startEngine();
 beforeEach(async () => {
   vi.useRealTimers();
   await engine.clear(engine.accessTokensTable);

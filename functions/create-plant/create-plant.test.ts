@@ -1,15 +1,13 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
-import { contextWith } from '../../test/support/event.ts';
-import { plantWith } from '../../test/support/plant.ts';
+import { contextWith, plantWith } from '../../test/support/event.ts';
 import { DynamoDb } from '../dynamodb/client.ts';
 import { Connection } from '../dynamodb/connection.ts';
 import { createPlant } from './create-plant.ts';
 import type { NewPlant } from './plant.generated.ts';
 
-const engine = closedAtEnd(await startEngine());
+const engine = await startEngine();
 // Large plants take long on a busy machine.
 const dynamoDb = new DynamoDb(new Connection(60_000));
 

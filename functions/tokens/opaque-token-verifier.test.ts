@@ -1,11 +1,10 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { DynamoDb, type StoredItem } from '../dynamodb/client.ts';
 import { OpaqueTokenVerifier } from './opaque-token-verifier.ts';
 import { digestOf } from './token.ts';
 
-const engine = closedAtEnd(await startEngine());
+const engine = await startEngine();
 
 const START = Date.UTC(2026, 0, 1);
 const IN_A_DAY = START / 1000 + 86_400;

@@ -11,8 +11,8 @@ import { templateWith } from '../../test/support/stack.ts';
 
 /* Which metrics count a fault: the patterns of the stack are applied to what the function logs. */
 
-const engine = closedAtEnd(await startEngine());
-const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
+const engine = await startEngine();
+const proxy = await startFailureProxy(engine.endpoint);
 /** It responds with status 404. */
 const issuer = closedAtEnd(await startIssuer());
 const lines: unknown[] = [];

@@ -1,7 +1,7 @@
 import { execSync } from 'node:child_process';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bodyOf, plantWith } from '../support/plant.ts';
+import { bodyOf, plantWith } from '../support/event.ts';
 import { startServiceWithEngine } from '../support/service.ts';
 
 const FIND_CHROMIUM = 'command -v chromium || command -v chromium-browser || command -v google-chrome';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
-import { bodyOf, plantWith } from '../support/plant.ts';
+import { bodyOf, plantWith } from '../support/event.ts';
 import { copyProject, type LocalRun } from '../support/project-copy.ts';
 import { post } from '../support/service.ts';
 

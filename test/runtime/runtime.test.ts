@@ -2,20 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CompleteSettings } from '../../infra/settings.ts';
-import { closedAtEnd } from '../support/closed-at-end.ts';
 import { contractBody } from '../support/contract-body.ts';
 import { startFailureProxy } from '../support/dynamodb-proxy.ts';
 import { startEngine } from '../support/engine.ts';
-import { eventWith } from '../support/event.ts';
+import { bodyOf, eventWith, plantWith } from '../support/event.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
-import { bodyOf, plantWith } from '../support/plant.ts';
 import { bundleWith, templateWith } from '../support/stack.ts';
 import { startRuntime } from './runtime-api.ts';
 
 /* The function of the template on AWS's runtime client for Node.js. */
 
-const engine = closedAtEnd(await startEngine());
-const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
+const engine = await startEngine();
+const proxy = await startFailureProxy(engine.endpoint);
 const { AWS_REGION = '', AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env;
 
 /** Starts the function of a stack as Lambda does, with these additional environment variables. */

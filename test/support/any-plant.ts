@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Plant } from '../../functions/create-plant/plant.generated.ts';
-import { contract } from './contract.ts';
+import { contract } from './contract-body.ts';
 
 /** A Unicode character. fast-check's own `unit: 'binary'` takes most of a second to make. */
 const unit = fc

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { afterAll } from 'vitest';
 import { databaseError, forward, startFakeService, startServer } from './fake-service.ts';
 
 /** The action of a request to DynamoDB, as in `PutItem`. */
@@ -26,7 +27,7 @@ const failures = {
 /** Makes all calls of one kind fail after the engine has carried them out. `call` is as in `PutItem PlantsTable`. */
 export type Plan = { call: string; failure: keyof typeof failures };
 
-/** Starts a proxy in front of a DynamoDB engine. Calls fail as planned; all others are passed on. */
+/** Starts a proxy in front of a DynamoDB engine until the end of a test file. Calls fail as planned. */
 export async function startFailureProxy(endpoint: string) {
   let current: Plan | undefined;
   /** The calls, in order, each as ACTION TABLE. */
@@ -38,6 +39,7 @@ export async function startFailureProxy(endpoint: string) {
     const response = await forward(endpoint, sent).catch(() => undefined);
     return current?.call === call ? failures[current.failure]() : response;
   });
+  afterAll(close);
   return {
     endpoint: url,
     calls,
@@ -45,6 +47,5 @@ export async function startFailureProxy(endpoint: string) {
     plan(next?: Plan): void {
       current = next;
     },
-    close,
   };
 }

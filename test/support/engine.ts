@@ -10,7 +10,7 @@ import {
   PutItemCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/plant.generated.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../../infra/data/table-keys.ts';
@@ -26,7 +26,7 @@ declare module 'vitest' {
 type Item = Record<string, AttributeValue>;
 
 /**
- * Starts a DynamoDB engine for one test file, with the tables of the stack and the development token.
+ * Starts a DynamoDB engine until the end of a test file, with the tables of the stack and the development token.
  * Sets the function's environment variables to use it.
  */
 export async function startEngine() {
@@ -36,6 +36,10 @@ export async function startEngine() {
   Object.assign(process.env, localVariables(endpoint));
   await createTables(endpoint);
   const client = localClient(endpoint);
+  afterAll(async () => {
+    client.destroy();
+    await close();
+  });
   const [plantsTable, accessTokensTable] = [PLANTS_TABLE, ACCESS_TOKENS_TABLE];
 
   return {
@@ -77,11 +81,6 @@ export async function startEngine() {
     /** Stores an access token. `expiresAt` is in seconds since 1970. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
       await this.put(accessTokensTable, tokenItem(token, name, 0, expiresAt));
-    },
-
-    async close(): Promise<void> {
-      client.destroy();
-      await close();
     },
   };
 }

@@ -7,7 +7,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type ErrorNumber, errorHeaders, INTERNAL_ERROR_MESSAGE } from '../../functions/errors.ts';
 import { NOT_FOUND } from '../../infra/data/gateway-errors.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
-import { plantWith } from '../../test/support/plant.ts';
+import { plantWith } from '../../test/support/event.ts';
 import { createGateway, readBody } from './gateway.ts';
 import { listen } from './listen.ts';
 import { LoadError } from './proxy-event.ts';
