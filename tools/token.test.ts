@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { digestOf, TOKEN_PATTERN } from '../functions/tokens/token.ts';
+import { TOKEN_PATTERN, tokenItem } from '../functions/tokens/token.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startPagingProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
@@ -13,10 +13,7 @@ beforeEach(async () => {
 const used = `Uses the local run at ${engine.endpoint}.\n`;
 const token = (...args: string[]) => runCommand('token', args);
 
-async function storedItems(): Promise<Record<string, string | undefined>[]> {
-  const items = await engine.items(engine.accessTokensTable);
-  return items.map((item) => Object.fromEntries(Object.entries(item).map(([name, { S, N }]) => [name, S ?? N])));
-}
+const storedItems = () => engine.items(engine.accessTokensTable);
 
 const setTime = (time: string) => vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(time) });
 
@@ -30,14 +27,14 @@ test.each([
   const { code, stdout, stderr } = await token('create', '--name', 'ci', ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(`^${used}.*"ci".* ${until}.*\n$`) });
   expect(stdout.trimEnd()).toMatch(TOKEN_PATTERN);
-  const [createdAt, expiresAt] = ['2031-01-01T00:00:00Z', until].map((time) => String(Date.parse(time) / 1000));
-  expect(await storedItems()).toEqual([{ digest: digestOf(stdout.trimEnd()), name: 'ci', createdAt, expiresAt }]);
+  const item = tokenItem(stdout.trimEnd(), 'ci', Date.parse('2031-01-01') / 1000, Date.parse(until) / 1000);
+  expect(await storedItems()).toEqual([item]);
 });
 
 /** A command line with an invalid option, and what the error contains. */
-function invalid(option: string, value: string): [string[], string] {
-  return [['create', '--name=ci', `--${option}=${value}`], `--${option} .*"${value}"`];
-}
+const invalid =
+  (option: string) =>
+  (value: string): [string[], string] => [['create', '--name=ci', `--${option}=${value}`], `--${option} .*"${value}"`];
 
 test.each<[string[], string]>([
   [[], 'create, list or revoke'],
@@ -45,8 +42,8 @@ test.each<[string[], string]>([
   [['list', '--name', 'ci'], 'list .*--name'],
   [['revoke', '--name', 'ci', '--expires', '1h'], 'revoke .*--expires'],
   [['revoke'], '--name'],
-  ...['0d', '1', '1s', '1.5h', ' 1h', '3651d', '87601h', '5256001m'].map((value) => invalid('expires', value)),
-  ...['', 'x'.repeat(65), 'a b', 'é', 'x\n'].map((value) => invalid('name', value)),
+  ...['0d', '1', '1s', '1.5h', ' 1h', '3651d', '87601h', '5256001m'].map(invalid('expires')),
+  ...['', 'x'.repeat(65), 'a b', 'é', 'x\n'].map(invalid('name')),
 ])('rejects %j', async (args, message) => {
   const stderr = expect.stringMatching(`^.*${message}.*\n\nUsage:\n`);
   expect(await token(...args)).toEqual({ code: 1, stdout: '', stderr });
@@ -79,7 +76,7 @@ test('revokes every token with a name, and no other', async () => {
   await engine.putToken('created at the same time', 'ci', 2_000_000_000);
   const stderr = expect.stringMatching(`^${used}.*"ci".* 60 s.*\n$`);
   expect(await token('revoke', '--name', 'ci')).toMatchObject({ code: 0, stderr });
-  expect((await storedItems()).map(({ name }) => name)).toEqual(['ci-2']);
+  expect((await storedItems()).map(({ name }) => name?.S)).toEqual(['ci-2']);
 });
 
 test('rejects a new token with a name in the list, also that of an expired token, and an unknown name to revoke', async () => {

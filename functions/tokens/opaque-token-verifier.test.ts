@@ -66,14 +66,10 @@ test('caches a valid token until 60 s after the start of the read, and then reje
   // An eventually consistent read could return a revoked token.
   const input = expect.objectContaining({ ConsistentRead: true });
   expect(call).toHaveBeenCalledWith('GetItem', input, { digest: { S: digestOf(token(5)) } }, 60_000);
+  await engine.clear(engine.accessTokensTable);
   vi.setSystemTime(START + 59_999);
   expect(await verify(5)).toBe('busy');
-  expect(call).toHaveBeenCalledOnce();
   vi.setSystemTime(START + 60_000);
-  expect(await verify(5)).toBe('busy');
-  expect(call).toHaveBeenCalledTimes(2);
-  await engine.clear(engine.accessTokensTable);
-  vi.setSystemTime(START + 120_000);
   await expect(verify(5)).rejects.toMatchObject(REJECTED);
 });
 
