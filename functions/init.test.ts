@@ -9,11 +9,7 @@ const key = newKey();
 issuer.publish(key);
 
 test('verifies JWTs with the audiences and the scope of the variables, and fetches the keys at init', async () => {
-  Object.assign(process.env, {
-    TOKEN_ISSUER: issuer.url,
-    TOKEN_AUDIENCE: 'plants,gardens',
-    TOKEN_SCOPE: 'write',
-  });
+  Object.assign(process.env, { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants,gardens', TOKEN_SCOPE: 'write' });
   await import('./index.ts');
   const { tokenVerifiers } = await import('./init.ts');
   expect(issuer.requests).toHaveLength(2);

@@ -76,7 +76,7 @@ test.each<[unknown, string]>([
   [{ ...INT32, minimum: '9' }, `was "9"; ${BOUND}`],
   [{ ...INT32, minimum: 2, maximum: 1 }, `was 2; ${BOUND}`],
   [{ ...INT32, maximum: 2 ** 31 }, `was 2147483648; ${BOUND}`],
-  [{ ...TEXT, maxLength: -1 }, `was -1; ${LENGTH}`],
+  [{ ...TEXT, minLength: -1 }, `was -1; ${LENGTH}`],
   [{ ...TEXT, minLength: 2, maxLength: 1 }, `was 2; ${LENGTH}`],
   [{ ...TEXT, enum: ['a', 1] }, 'was ["a",1]; it must be a list of strings'],
   [{ ...INT32, enum: ['a'] }, 'was ["a"]; it must be a list of whole numbers'],

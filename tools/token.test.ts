@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { TOKEN_PATTERN, tokenItem } from '../functions/tokens/token.ts';
+import { TOKEN_PATTERN } from '../functions/tokens/token.ts';
 import { runCommand } from '../test/support/command.ts';
 import { startPagingProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
@@ -27,8 +28,9 @@ test.each([
   const { code, stdout, stderr } = await token('create', '--name', 'ci', ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(`^${used}.*"ci".* ${until}.*\n$`) });
   expect(stdout.trimEnd()).toMatch(TOKEN_PATTERN);
-  const item = tokenItem(stdout.trimEnd(), 'ci', Date.parse('2031-01-01') / 1000, Date.parse(until) / 1000);
-  expect(await storedItems()).toEqual([item]);
+  const digest = { S: hash('sha256', stdout.trimEnd()) };
+  const [createdAt, expiresAt] = ['2031-01-01', until].map((time) => ({ N: String(Date.parse(time) / 1000) }));
+  expect(await storedItems()).toEqual([{ digest, name: { S: 'ci' }, createdAt, expiresAt }]);
 });
 
 /** A command line with an invalid option, and what the error contains. */

@@ -18,8 +18,8 @@ const { AWS_REGION = '', AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = 
 
 /** Starts the function of a stack as Lambda does, with these additional environment variables. */
 async function startFunction(settings: Partial<CompleteSettings> = {}, variables: Record<string, string> = {}) {
-  const lambda = templateWith(settings).propertiesOf('AWS::Lambda::Function');
-  const { Environment, Handler, LoggingConfig, MemorySize } = lambda;
+  const template = templateWith(settings);
+  const { Environment, Handler, LoggingConfig, MemorySize } = template.propertiesOf('AWS::Lambda::Function');
   // The logical ids of the tables are their names in the engine.
   const named = JSON.parse(JSON.stringify(Environment.Variables).replaceAll(/\${(\w+)}/g, '$1'));
   const ofTemplate = { ...named, AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint };
