@@ -1,12 +1,12 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { type ClientRequest, createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestListener } from 'node:http';
 import { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startIssuer } from '../../test/support/issuer.ts';
-import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
 import { signatureProblem } from '../../test/support/signature.ts';
+import { listen } from '../../tools/local/listen.ts';
 import { ATTEMPT_IDLE_TIMEOUT_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 import { Connection } from './connection.ts';
@@ -30,10 +30,10 @@ const read = (dynamoDb: DynamoDb, timeoutMs = LONG_MS) =>
 
 /** Starts a fake DynamoDB, which ends with this file's process. Returns a client for it, and the requests to it. */
 async function startDatabase(listener: RequestListener, idleTimeoutMs = LONG_MS) {
-  const host = await listenOnFreePort(createServer(listener));
-  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = `http://${host}`;
+  const { url } = await listen(listener);
+  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = url;
   const dynamoDb = new DynamoDb(new Connection(idleTimeoutMs), async () => {});
-  return { dynamoDb, requests: () => sent.filter((request) => request.getHeader('host') === host) };
+  return { dynamoDb, requests: () => sent.filter((request) => request.getHeader('host') === new URL(url).host) };
 }
 
 const respond =

@@ -37,6 +37,7 @@ test('responds to events one after the other, and logs one JSON line for each, w
   const { log, respond } = await startFunction();
   expect(await respond(eventWith({ body: bodyOf(102) }))).toEqual(plantWith());
   proxy.plan({ call: `PutItem ${engine.plantsTable}`, failure: 'responds with 500' });
+  onTestFinished(() => proxy.plan());
   await respond(eventWith({ body: bodyOf(103) }));
   const common = { timestamp: expect.any(String), requestId: expect.any(String) };
   const inner = { name: 'InternalServerError', stack: expect.stringContaining('index.mjs') };

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AttributeValue,
@@ -15,7 +14,7 @@ import type { Plant } from '../../functions/create-plant/plant.generated.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../../infra/data/table-keys.ts';
 import { createTables, localClient, localVariables, openDynamoDb } from '../../tools/local/dynamodb.ts';
-import { listenOnFreePort } from './listen-on-free-port.ts';
+import { listen } from '../../tools/local/listen.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -94,8 +93,7 @@ const START_LIMIT_MS = 60_000;
 
 /** Starts AWS's DynamoDB Local, in memory, on a free port. Needs Java 17. */
 async function startDynamoDbLocal() {
-  const server = createServer();
-  const endpoint = `http://${await listenOnFreePort(server)}`;
+  const { url: endpoint, server } = await listen(() => {});
   server.close();
   process.env['DDB_LOCAL_TELEMETRY'] = '0';
   // It runs for seconds only: without the optimizing compiler and the parallel collector it needs half of the CPU time.

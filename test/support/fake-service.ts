@@ -1,7 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { listenOnFreePort } from './listen-on-free-port.ts';
+import { listen } from '../../tools/local/listen.ts';
 import { signatureProblem } from './signature.ts';
 
 /** A request that the fake service has received. */
@@ -53,7 +53,7 @@ export function databaseError(status: number, name: string, message = ''): FakeR
 
 /** Starts an HTTP server, which verifies the signatures of requests to DynamoDB. Returns its base URL and its end. */
 export async function startServer(respond: Respond) {
-  const server = createServer(async (request, response) => {
+  const { url, server } = await listen(async (request, response) => {
     const sent = await receive(request);
     const problem = 'x-amz-target' in sent.headers ? signatureProblem(sent) : undefined;
     const respondTo = async () => (problem ? databaseError(400, 'AccessDeniedException', problem) : respond(sent));
@@ -71,7 +71,7 @@ export async function startServer(respond: Respond) {
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://${await listenOnFreePort(server)}`, close };
+  return { url, close };
 }
 
 /** Starts an HTTP server for the duration of the test. Returns its base URL. */

@@ -2,9 +2,9 @@ import { createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { generate } from 'selfsigned';
-import { listenOnFreePort } from './listen-on-free-port.ts';
 
 /** Creates a P-256 key, and its JWK as an issuer publishes it (RFC 7517). An RSA key would take hundreds of ms. */
 export function newKey() {
@@ -33,7 +33,8 @@ export async function startIssuer() {
     requests.push(String(request.url));
     listener(request, response);
   });
-  const url = `https://${await listenOnFreePort(server)}`;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
     certificate,

@@ -24,7 +24,7 @@ type Respond = () => APIGatewayProxyResult | Promise<never>;
 
 const PLANT = plantWith({ name: 'x' });
 
-/** Serves a function that returns this. Returns a function that sends a request, with the URL. */
+/** Serves a function that returns this. Returns a function that sends a request, by default a POST, with the URL. */
 async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.stringify(PLANT) })) {
   const handler = async (event: APIGatewayProxyEvent) => {
     events.push(event);
@@ -32,14 +32,12 @@ async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.str
   };
   const { url, server } = await listen(createGateway(handler, (line) => lines.push(line)));
   onTestFinished(() => void server.close());
-  const send = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(url + path, { ...init, headers: { connection: 'close', ...init.headers } });
+  const send = async (path: string, { headers, ...init }: RequestInit = {}) => {
+    const response = await fetch(url + path, { method: 'POST', ...init, headers: { connection: 'close', ...headers } });
     return { statusCode: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
   };
   return Object.assign(send, { url });
 }
-
-const postRequest = (body: string | Buffer<ArrayBuffer>) => ({ method: 'POST', body });
 
 test('invokes the function with an event of the request, which has the last of two equal headers, and both', async () => {
   const { url } = await serve();
@@ -66,7 +64,7 @@ test.each<[string, Respond, string?]>([
   ['that cannot be loaded', () => Promise.reject(new LoadError('line 1\nline 2')), 'line 1\nline 2'],
 ])('returns error 500 for a function %s, and prints why', async (_, respond, reason) => {
   const message = reason ?? INTERNAL_ERROR_MESSAGE;
-  const response = contractBody(await (await serve(respond))('/plants', postRequest('x')));
+  const response = contractBody(await (await serve(respond))('/plants'));
   expect(response).toEqual({ error: 500, message });
   expect(vi.mocked(console.error)).toHaveBeenCalledExactlyOnceWith(reason ?? expect.any(Error));
   expect(lines).toEqual([expect.stringContaining(`POST /plants  400 (error 500)  ${message.split('\n')[0]}  `)]);
@@ -74,7 +72,7 @@ test.each<[string, Respond, string?]>([
 
 test('renames the header WWW-Authenticate', async () => {
   const send = await serve(() => ({ statusCode: 400, headers: { 'WWW-Authenticate': 'Bearer' }, body: '' }));
-  const { headers } = await send('/plants', postRequest('x'));
+  const { headers } = await send('/plants');
   expect(headers).toMatchObject({ 'x-amzn-remapped-www-authenticate': 'Bearer', 'content-type': 'application/json' });
   expect(headers).not.toHaveProperty('www-authenticate');
 });
@@ -85,11 +83,11 @@ test.each([
   [4_720_000, '/plants', 413, '{"message":"Request Too Long"}'],
   [10_485_761, '/none', 413, 'HTTP content length exceeded 10485760 bytes.'],
 ])('responds to %i bytes for %s with status %i, as API Gateway does', async (bytes, path, statusCode, body) => {
-  expect(await (await serve())(path, postRequest(Buffer.alloc(bytes, 'x')))).toMatchObject({ statusCode, body });
+  expect(await (await serve())(path, { body: Buffer.alloc(bytes, 'x') })).toMatchObject({ statusCode, body });
 });
 
 test.each<ErrorNumber>([429, 500, 503, 504])('sends error %i if the header Prefer asks for it', async (error) => {
-  const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer: `error=${error}` } });
+  const response = await (await serve())('/plants', { headers: { prefer: `error=${error}` } });
   expect(contractBody(response)).toMatchObject({ error });
   expect(response.headers['retry-after']).toBe(errorHeaders[error]?.['Retry-After']);
   expect([events, lines]).toEqual([[], [expect.stringContaining(`POST /plants  400 (error ${error})  `)]]);
@@ -97,19 +95,19 @@ test.each<ErrorNumber>([429, 500, 503, 504])('sends error %i if the header Prefe
 
 const EXPECTED = '"error=" with one of 429, 500, 503, 504, or "lost-response"';
 test.each(['error=409', 'error', 'lost-responses'])('rejects the header "Prefer: %s"', async (prefer) => {
-  const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer } });
+  const response = await (await serve())('/plants', { headers: { prefer } });
   const message = `The header Prefer was "${prefer}"; it must be ${EXPECTED}.`;
   expect(contractBody(response)).toEqual({ error: 400, message });
 });
 
 test('ignores a header Prefer of another kind, as a server must (RFC 7240, 2)', async () => {
-  const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer: 'respond-async' } });
+  const response = await (await serve())('/plants', { headers: { prefer: 'respond-async' } });
   expect(contractBody(response)).toEqual(PLANT);
 });
 
 test('with "Prefer: lost-response", carries out what a client sends, and responds only if the client repeats it', async () => {
   const send = await serve();
-  const naive = (body: string) => send('/plants', { ...postRequest(body), headers: { prefer: 'lost-response' } });
+  const naive = (body: string) => send('/plants', { body, headers: { prefer: 'lost-response' } });
   const repeating = (body: string) => naive(body).catch(() => naive(body));
   await expect(naive('1')).rejects.toThrow('fetch failed');
   for (const body of ['2', '1', '1']) expect(await repeating(body)).toMatchObject({ body: JSON.stringify(PLANT) });
@@ -160,6 +158,6 @@ test('serves the page at /docs, leads a browser from / to it, and prints nothing
   }
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
   const redirection = { statusCode: 302, headers: { location: '/docs' } };
-  expect(await send('/', { headers: { accept }, redirect: 'manual' })).toMatchObject(redirection);
+  expect(await send('/', { method: 'GET', headers: { accept }, redirect: 'manual' })).toMatchObject(redirection);
   expect(lines).toEqual([]);
 });
