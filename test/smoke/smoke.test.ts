@@ -98,6 +98,7 @@ const withId = (change: (id: string) => unknown) => (sent: ReceivedRequest) => {
   return right({ ...sent, bytes: Buffer.from(text, 'latin1') });
 };
 
+const readsBodyFirst: Respond = (sent) => (sent.body === '{' ? errorResponse(400) : right(sent));
 test.each<[string, Respond]>([
   ['creates a plant', (sent, number) => (number === 1 ? A_PLANT : right(sent))],
   ['creates the same plant again', (sent, number) => (number === 2 ? errorResponse(409) : right(sent))],
@@ -105,10 +106,7 @@ test.each<[string, Respond]>([
   ['rejects the plant without its tag', accepts(({ body }, error) => error === 409 && !body.includes('"tag"'))],
   ['keeps apart two ids beyond 2^53 that differ by one', withId((id) => BigInt(Number(id)))],
   ['keeps apart an id and its negative', withId((id) => id.replace('-', ''))],
-  [
-    'rejects a request without a token, before it reads the body',
-    (sent) => (sent.body === '{' ? errorResponse(400) : right(sent)),
-  ],
+  ['rejects a request without a token, before it reads the body', readsBodyFirst],
   ['rejects an unknown token', acceptsToken(UNKNOWN_TOKEN)],
   ['rejects the development token', acceptsToken(DEVELOPMENT_TOKEN)],
   ['rejects an id above int64', withId((id) => BigInt.asIntN(64, BigInt(id)))],
@@ -163,6 +161,7 @@ test.each<[string, FakeResponse]>([
 });
 
 const URL_RULE = 'PLANT_STORE_URL must be an https URL, or http to 127.0.0.1, localhost or [::1], without a name ';
+const LOCAL_RUN = { PLANT_STORE_URL: '', PLANT_STORE_TOKEN: '', PORT: '65535' };
 const OLD_NODE = "Object.defineProperty(process, 'versions', { value: { node: '22.21.0' } })";
 const PRINT_LIMIT = "AbortSignal.timeout = (ms) => (console.log('Limit %d ms', ms), AbortSignal.abort())";
 test.each<[Record<string, string>, string, ...string[]]>([
@@ -176,10 +175,7 @@ test.each<[Record<string, string>, string, ...string[]]>([
   [{}, 'Usage: npm run smoke\n', '--help'],
   [{}, 'There is no response from localhost:65535 (ECONNREFUSED).\n'],
   [{ PLANT_STORE_URL: 'http://[::1]:65535' }, 'There is no response from [::1]:65535 (E'],
-  [
-    { PLANT_STORE_URL: '', PLANT_STORE_TOKEN: '', PORT: '65535' },
-    'There is no response from 127.0.0.1:65535 (ECONNREFUSED). Start npm start first, ',
-  ],
+  [LOCAL_RUN, 'There is no response from 127.0.0.1:65535 (ECONNREFUSED). Start npm start first, '],
   [{ NODE_OPTIONS: runFirst(PRINT_LIMIT) }, 'Limit 8000 ms\nThere is no response from localhost:65535 (AbortError).'],
   [{ NODE_OPTIONS: runFirst(OLD_NODE) }, 'Node.js 24 is needed; this is 22.21.0. Run npm ci, '],
 ])('sends nothing with %j, and says: %s', async (variables, message, ...args) => {

@@ -46,18 +46,15 @@ export async function startEngine() {
     plantsTable,
     accessTokensTable,
 
-    /** Returns all items of a table. */
     async items(TableName: string): Promise<Item[]> {
       const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
       return Items;
     },
 
-    /** Stores an item. */
     async put(TableName: string, item: Item): Promise<void> {
       await client.send(new PutItemCommand({ TableName, Item: item }));
     },
 
-    /** Deletes all items of a table. */
     async clear(TableName: string): Promise<void> {
       const key = TableName === accessTokensTable ? 'digest' : 'id';
       for (const { [key]: value } of await this.items(TableName)) {
