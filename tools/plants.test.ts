@@ -11,12 +11,8 @@ test('prints each plant of all pages as a line of JSON, with its exact id and es
   const used = `Uses the local run at ${url}.\n`;
   expect(await plants()).toEqual({ code: 0, stdout: '', stderr: used });
   await engine.put(engine.plantsTable, { id: { N: '9223372036854775807' }, name: { S: 'a "b"\n' }, tag: { S: '' } });
-  await engine.put(engine.plantsTable, {
-    id: { N: '-7' },
-    name: { S: '\u001b\u009b\u202e' },
-    createdAt: { N: '1800000000' },
-    createdBy: { S: 'ci' },
-  });
+  const creation = { createdAt: { N: '1800000000' }, createdBy: { S: 'ci' } };
+  await engine.put(engine.plantsTable, { id: { N: '-7' }, name: { S: '\u001b\u009b\u202e' }, ...creation });
   const { code, stdout, stderr } = await plants();
   expect({ code, stderr }).toEqual({ code: 0, stderr: used });
   expect(stdout.trimEnd().split('\n').toSorted()).toEqual([
