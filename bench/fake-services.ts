@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { tokenItem } from '../functions/tokens/token.ts';
-import { discovery, newKey, published, signed, startIssuer } from '../test/support/issuer.ts';
+import { discovery, newKey, signed, startIssuer } from '../test/support/issuer.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { localVariables } from '../tools/local/dynamodb.ts';
 
@@ -16,7 +16,7 @@ export async function startFakeServices() {
   writeFileSync(certificateFile, certificate);
   const key = newKey();
   respondWith(async (request, response) => {
-    if (request.method === 'GET') return discovery(url, [published(key)])(request, response);
+    if (request.method === 'GET') return discovery(url, key)(request, response);
     const { TableName, Key, ReturnConsumedCapacity } = JSON.parse(await text(request));
     const output = {
       ConsumedCapacity: ReturnConsumedCapacity && { TableName, CapacityUnits: 1 },

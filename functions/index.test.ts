@@ -3,19 +3,18 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { anyPlant, anyText } from '../test/support/any-plant.ts';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { contractBody, isPlant } from '../test/support/contract-body.ts';
 import { startEngine } from '../test/support/engine.ts';
-import { contextWith, eventWith, importHandler } from '../test/support/event.ts';
-import { bodyOf, plantWith } from '../test/support/plant.ts';
+import { bodyOf, contextWith, eventWith, importHandler, plantWith } from '../test/support/event.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
-import { digestOf, newToken, UNKNOWN_TOKEN } from './tokens/token.ts';
+import { digestOf, UNKNOWN_TOKEN } from './tokens/token.ts';
 
-const engine = closedAtEnd(await startEngine());
+const engine = await startEngine();
 // The module reads its environment when it is loaded.
 process.env['ALLOW_ORIGINS'] = 'https://a.example,https://b.example';
 const { handler } = await import('./index.ts');
 
+const OTHER_TOKEN = `plantstore_${'1'.repeat(43)}`;
 let log: string[] = [];
 beforeEach(() => {
   log = [];
@@ -25,9 +24,7 @@ beforeEach(() => {
   return () => vi.restoreAllMocks();
 });
 
-async function responseTo(event: unknown) {
-  return contractBody(await handler(event, contextWith()));
-}
+const responseTo = async (event: unknown) => contractBody(await handler(event, contextWith()));
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
 test('takes the last of two ids and names, in any notation, and ignores other members', async () => {
@@ -58,13 +55,10 @@ test.each([
 });
 
 test('stores with each of two concurrent plants the name of its token', async () => {
-  const { token, item } = newToken('other', 0, 2 ** 32);
-  await engine.put(engine.accessTokensTable, item);
-  const headers = { ...eventWith().headers, Authorization: `Bearer ${token}` };
-  const context = contextWith();
+  await engine.putToken(OTHER_TOKEN, 'other', 2 ** 32);
   await engine.clear(engine.plantsTable);
-  const events = [eventWith(), eventWith({ headers, body: bodyOf(2) })];
-  await Promise.all(events.map((event) => handler(event, context)));
+  const headers = { ...eventWith().headers, Authorization: `Bearer ${OTHER_TOKEN}` };
+  await Promise.all([{}, { headers, body: bodyOf(2) }].map((changes) => handler(eventWith(changes), contextWith())));
   const creators = (await engine.items(engine.plantsTable)).map(({ id, createdBy }) => [id?.N, createdBy?.S]);
   expect(Object.fromEntries(creators)).toEqual({ 1: 'development', 2: 'other' });
 });
@@ -73,15 +67,13 @@ test('the priming event of init stores and logs nothing, even if the table has i
   await engine.putToken(UNKNOWN_TOKEN, 'primed', 2 ** 32);
   await engine.clear(engine.plantsTable);
   await importHandler();
-  expect(await engine.items(engine.plantsTable)).toEqual([]);
-  expect(log).toEqual([]);
+  expect([await engine.items(engine.plantsTable), log]).toEqual([[], []]);
 });
 
 test('init and the first request use one connection to the database', async () => {
   const connected = vi.fn();
   subscribe('net.client.socket', connected);
-  const handler = await importHandler();
-  await handler(eventWith(), contextWith());
+  await (await importHandler())(eventWith(), contextWith());
   unsubscribe('net.client.socket', connected);
   expect(connected).toHaveBeenCalledOnce();
 });
@@ -107,12 +99,8 @@ test('responds to any token, media type and body with a success or a client erro
     { id: fc.oneof(fc.integer(), fc.jsonValue()), name: fc.oneof(anyText, fc.jsonValue()), tag: fc.jsonValue() },
     { requiredKeys: [] },
   );
-  const body = fc.oneof(
-    anyText,
-    fc.json(),
-    nearPlant.map((value) => JSON.stringify(value)),
-    fc.constant(null),
-  );
+  const nearPlantJson = nearPlant.map((value) => JSON.stringify(value));
+  const body = fc.oneof(anyText, fc.json(), nearPlantJson, fc.constant(null));
   const usually = (value: string) => fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, fc.string());
   const headers = fc.record({
     Authorization: fc.oneof(usually(DEVELOPMENT_TOKEN), fc.base64String()).map((token) => `Bearer ${token}`),

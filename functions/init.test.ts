@@ -3,17 +3,13 @@ import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { startEngine } from '../test/support/engine.ts';
 import { newKey, signed, startIssuer } from '../test/support/issuer.ts';
 
-closedAtEnd(await startEngine());
+await startEngine();
 const issuer = closedAtEnd(await startIssuer());
 const key = newKey();
 issuer.publish(key);
 
 test('verifies JWTs with the audiences and the scope of the variables, and fetches the keys at init', async () => {
-  Object.assign(process.env, {
-    TOKEN_ISSUER: issuer.url,
-    TOKEN_AUDIENCE: 'plants,gardens',
-    TOKEN_SCOPE: 'write',
-  });
+  Object.assign(process.env, { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants,gardens', TOKEN_SCOPE: 'write' });
   await import('./index.ts');
   const { tokenVerifiers } = await import('./init.ts');
   expect(issuer.requests).toHaveLength(2);

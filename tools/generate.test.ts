@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import validateEvent from '../functions/create-plant/validate-event.generated.ts';
 import { ERROR_NUMBERS } from '../functions/errors.ts';
-import { contract, contractText } from '../test/support/contract.ts';
+import { contract, contractText } from '../test/support/contract-body.ts';
 import { generatedFiles } from './generate.ts';
 
 test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
@@ -17,12 +17,19 @@ test('openapi.yaml has a table of the error numbers of the code', () => {
   expect(table.match(/(?<=^\| )\d{3}(?= \| \w)/gm)).toEqual(ERROR_NUMBERS.map(String));
 });
 
-test.each(Object.entries(generatedFiles(contractText)))(
-  '%s is that of openapi.yaml; if not, run npm run generate',
-  (file, text) => {
-    expect(readFileSync(file, 'utf8')).toBe(text);
-  },
-);
+test('each operation requires a bearer token', () => {
+  expect(contract['security']).toEqual([{ bearerToken: [] }]);
+  expect(contract['components'].securitySchemes.bearerToken).toEqual({ type: 'http', scheme: 'bearer' });
+  expect(contract['paths']['/plants'].post).not.toHaveProperty('security');
+});
+
+test('an Error has both members', () => {
+  expect(contract['components'].schemas.Error.required).toEqual(['error', 'message']);
+});
+
+test.each(Object.entries(generatedFiles(contractText)))('%s is that of npm run generate', (file, text) => {
+  expect(readFileSync(file, 'utf8')).toBe(text);
+});
 
 test('the validator requires a body', () => {
   expect(validateEvent({})).toBe(false);
@@ -34,12 +41,7 @@ const TEXT = { type: 'string' };
 const REF = { $ref: '#/components/schemas/Plant' };
 
 /** A NewPlant with the members id and name, and with these changes of its schema. */
-const newPlant = (changes: object) => ({
-  type: 'object',
-  required: ['id'],
-  properties: { id: ID, name: TEXT },
-  ...changes,
-});
+const newPlant = (changes: object) => ({ required: ['id'], properties: { id: ID, name: TEXT }, ...changes });
 
 /** Generates from the schema NewPlant. Plant has the members of NewPlant without the id. */
 const generateFrom = (NewPlant: object, Plant: object = { properties: { name: TEXT } }) =>
@@ -55,59 +57,34 @@ test('a member is required if any part of an allOf requires it', () => {
 });
 
 const TYPES = 'it must be a string, an int32 (type: integer, format: int32) or a boolean, without another format';
+const BOUND = 'it must be a whole number from -2147483648 to 2147483647, and the minimum not above the maximum';
+const LENGTH = 'it must be a whole number of at least 0, and minLength not above maxLength';
+const PATTERN = 'it must be a regular expression of JavaScript, beside a maxLength of at most 200';
 
 test.each<[unknown, string]>([
-  [
-    { type: 'string', nullable: true },
-    'had the keyword "nullable"; it must be one of minLength, maxLength, pattern, enum, ',
-  ],
-  [
-    { ...INT32, exclusiveMinimum: 0.5 },
-    'had the keyword "exclusiveMinimum"; it must be one of minimum, maximum, enum, title',
-  ],
+  [{ ...TEXT, nullable: true }, 'had the keyword "nullable"; it must be one of minLength, maxLength, pattern, enum, '],
+  [{ ...INT32, exclusiveMinimum: 0 }, '"exclusiveMinimum"; it must be one of minimum, maximum, enum, title, '],
   [{ type: 'boolean', enum: [true] }, 'had the keyword "enum"; it must be one of title, description, example, '],
   [{ ...TEXT, default: '' }, 'had the keyword "default"'],
-  [{ ...TEXT, const: '' }, 'had the keyword "const"'],
-  [{ ...TEXT, maxlength: 1 }, 'had the keyword "maxlength"'],
   [{ ...TEXT, format: 'uuid' }, `was {"type":"string","format":"uuid"}; ${TYPES}`],
   [{ type: ['string', 'null'] }, `was {"type":["string","null"]}; ${TYPES}`],
   [{ $ref: '#/components/schemas/Error' }, `was {"$ref":"#/components/schemas/Error"}; ${TYPES}`],
   [{ type: 'number' }, `was {"type":"number"}; ${TYPES}`],
   [{ type: 'integer' }, `was {"type":"integer"}; ${TYPES}`],
-  [{ type: 'array' }, `was {"type":"array"}; ${TYPES}`],
-  [{ type: 'object' }, `was {"type":"object"}; ${TYPES}`],
-  [{ enum: ['a'] }, `was {"enum":["a"]}; ${TYPES}`],
   [null, `was null; ${TYPES}`],
   [ID, `was {"type":"integer","format":"int64"}; ${TYPES}`],
-  [
-    { ...INT32, minimum: '9' },
-    'was "9"; it must be a whole number from -2147483648 to 2147483647, and the minimum not above the maximum',
-  ],
-  [
-    { ...INT32, minimum: 2, maximum: 1 },
-    'was 2; it must be a whole number from -2147483648 to 2147483647, and the minimum not above the maximum',
-  ],
-  [{ ...INT32, maximum: 2 ** 31 }, 'was 2147483648; it must be a whole number from -2147483648 to 2147483647'],
-  [{ ...TEXT, maxLength: -1 }, 'was -1; it must be a whole number of at least 0'],
-  [
-    { ...TEXT, minLength: 2, maxLength: 1 },
-    'was 2; it must be a whole number of at least 0, and minLength not above maxLength',
-  ],
+  [{ ...INT32, minimum: '9' }, `was "9"; ${BOUND}`],
+  [{ ...INT32, minimum: 2, maximum: 1 }, `was 2; ${BOUND}`],
+  [{ ...INT32, maximum: 2 ** 31 }, `was 2147483648; ${BOUND}`],
+  [{ ...TEXT, minLength: -1 }, `was -1; ${LENGTH}`],
+  [{ ...TEXT, minLength: 2, maxLength: 1 }, `was 2; ${LENGTH}`],
   [{ ...TEXT, enum: ['a', 1] }, 'was ["a",1]; it must be a list of strings'],
   [{ ...INT32, enum: ['a'] }, 'was ["a"]; it must be a list of whole numbers'],
   [{ ...TEXT, enum: [] }, 'was []; it must be a list of strings'],
-  [
-    { ...TEXT, maxLength: 9, pattern: '(' },
-    'was "("; it must be a regular expression of JavaScript, beside a maxLength',
-  ],
-  [
-    { ...TEXT, pattern: 'a' },
-    'was "a"; it must be a regular expression of JavaScript, beside a maxLength of at most 200',
-  ],
-  [
-    { ...TEXT, pattern: 'a', maxLength: 201 },
-    'was "a"; it must be a regular expression of JavaScript, beside a maxLength of at most 200',
-  ],
+  [{ ...TEXT, maxLength: 9, pattern: '(' }, `was "("; ${PATTERN}`],
+  [{ ...TEXT, maxLength: 9, pattern: 5 }, `was 5; ${PATTERN}`],
+  [{ ...TEXT, pattern: 'a' }, `was "a"; ${PATTERN}`],
+  [{ ...TEXT, pattern: 'a', maxLength: 201 }, `was "a"; ${PATTERN}`],
 ])('a member %j ends npm run generate with a sentence', (schema, reason) => {
   const generate = () => generateMember('height', schema);
   expect(generate).toThrow(
@@ -117,11 +94,9 @@ test.each<[unknown, string]>([
 });
 
 test.each(['class', 'a-b', 'toString', '__proto__', 'createdAt', 'createdBy'])(
-  'a member cannot have the name %s',
+  'a member cannot be named %s',
   (name) => {
-    expect(() => generateMember(name, TEXT)).toThrow(
-      `The name of the member "${name}" was not allowed; it must be letters,`,
-    );
+    expect(() => generateMember(name, TEXT)).toThrow(`The name of the member "${name}" was not allowed; it must be `);
   },
 );
 
@@ -136,10 +111,7 @@ test.each<[string, object, object?]>([
   ['The member id was {"type":"string"}', newPlant({ properties: { id: TEXT, name: TEXT } })],
   ['The member id had the keyword "minimum"', newPlant({ properties: { id: { ...ID, minimum: 1 }, name: TEXT } })],
   ['The member name was in two parts of NewPlant', newPlant({ allOf: [REF] })],
-  [
-    'The $ref in NewPlant was "#/components/schemas/Plan"',
-    newPlant({ allOf: [{ $ref: '#/components/schemas/Plan' }] }),
-  ],
+  ['The $ref in NewPlant was "#/x"', newPlant({ allOf: [{ $ref: '#/x' }] })],
   ['The $ref in NewPlant had another keyword beside it', newPlant({ allOf: [{ ...REF, description: '' }] })],
   ['The $ref in Plant was "#/components/schemas/Plant"', newPlant({}), { allOf: [REF] }],
   ['The member name was {"type":"string"} in NewPlant and undefined in Plant', newPlant({}), { properties: {} }],

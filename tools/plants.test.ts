@@ -1,25 +1,18 @@
 import { expect, test } from 'vitest';
-import { closedAtEnd } from '../test/support/closed-at-end.ts';
 import { runCommand } from '../test/support/command.ts';
-import { startDynamoDbProxy } from '../test/support/dynamodb-proxy.ts';
+import { startPagingProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
 
-const engine = closedAtEnd(await startEngine());
+const engine = await startEngine();
 
 test('prints each plant of all pages as a line of JSON, with its exact id and escaped control characters', async () => {
-  const endpoint = await startDynamoDbProxy(engine, (action, input, send) =>
-    send(action === 'Scan' ? { ...input, Limit: 1 } : input),
-  );
-  const plants = () => runCommand('plants', [], { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
-  const used = `Uses the local run at ${endpoint}.\n`;
+  const { url } = await startPagingProxy(engine);
+  const plants = () => runCommand('plants', [], { AWS_ENDPOINT_URL_DYNAMODB: url });
+  const used = `Uses the local run at ${url}.\n`;
   expect(await plants()).toEqual({ code: 0, stdout: '', stderr: used });
   await engine.put(engine.plantsTable, { id: { N: '9223372036854775807' }, name: { S: 'a "b"\n' }, tag: { S: '' } });
-  await engine.put(engine.plantsTable, {
-    id: { N: '-7' },
-    name: { S: '\u001b\u009b\u202e' },
-    createdAt: { N: '1800000000' },
-    createdBy: { S: 'ci' },
-  });
+  const creation = { createdAt: { N: '1800000000' }, createdBy: { S: 'ci' } };
+  await engine.put(engine.plantsTable, { id: { N: '-7' }, name: { S: '\u001b\u009b\u202e' }, ...creation });
   const { code, stdout, stderr } = await plants();
   expect({ code, stderr }).toEqual({ code: 0, stderr: used });
   expect(stdout.trimEnd().split('\n').toSorted()).toEqual([
@@ -34,8 +27,7 @@ test('prints the plants of a table of the AWS account, and rejects a table witho
   const plants = (...args: string[]) => runCommand('plants', args);
   const restored = { code: 0, stdout: '{"id":1,"name":"restored"}\n', stderr: '' };
   expect(await plants('--table', engine.plantsTable)).toEqual(restored);
-  const wrongTable = await plants('--table', engine.accessTokensTable);
-  expect(wrongTable).toMatchObject({ code: 1, stderr: expect.stringContaining('an item without an id') });
-  const both = await plants('--stack', 'x', '--table', 'y');
-  expect(both).toMatchObject({ code: 1, stderr: expect.stringContaining('one of --stack and --table') });
+  const error = (message: string) => ({ code: 1, stderr: expect.stringContaining(message) });
+  expect(await plants('--table', engine.accessTokensTable)).toMatchObject(error('an item without an id'));
+  expect(await plants('--stack', 'x', '--table', 'y')).toMatchObject(error('one of --stack and --table'));
 });

@@ -1,15 +1,13 @@
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { startEngine } from '../../test/support/engine.ts';
-import { contextWith } from '../../test/support/event.ts';
-import { plantWith } from '../../test/support/plant.ts';
+import { contextWith, plantWith } from '../../test/support/event.ts';
 import { DynamoDb } from '../dynamodb/client.ts';
 import { Connection } from '../dynamodb/connection.ts';
 import { createPlant } from './create-plant.ts';
 import type { NewPlant } from './plant.generated.ts';
 
-const engine = closedAtEnd(await startEngine());
+const engine = await startEngine();
 // Large plants take long on a busy machine.
 const dynamoDb = new DynamoDb(new Connection(60_000));
 
@@ -22,16 +20,11 @@ const freeId = () => ++lastId;
 
 const ALOE = plantWith({ name: 'Aloe', tag: 'succulent' });
 const { tag: _, ...UNTAGGED } = ALOE;
+const UNTAGGED_FERN = { ...UNTAGGED, name: 'Fern' };
 
 test.each([
   [ALOE, [{ ...ALOE, name: 'Fern' }, { ...ALOE, tag: 'x' }, UNTAGGED]],
-  [
-    UNTAGGED,
-    [
-      { ...UNTAGGED, name: 'Fern' },
-      { ...UNTAGGED, tag: '' },
-    ],
-  ],
+  [UNTAGGED, [UNTAGGED_FERN, { ...UNTAGGED, tag: '' }]],
 ])('stores the plant %j, responds in the same way again, and rejects another with its id', async (plant, others) => {
   const id = freeId();
   for (const _ of [1, 2]) expect(contractBody(await create({ id, ...plant }))).toEqual(plant);
@@ -58,17 +51,14 @@ test.each([
   ['as large as a body can be', 'x'.repeat(1_200_000), 'y'.repeat(1_200_000)],
 ])('returns 413 for a plant that is %s', async (_, name, tag) => {
   const id = freeId();
-  await expect(create({ id, ...plantWith({ name, tag }) })).rejects.toMatchObject({
-    error: 413,
-    message: 'The plant is too large; it must have at most 399 KB.',
-  });
+  const error = { error: 413, message: 'The plant is too large; it must have at most 399 KB.' };
+  await expect(create({ id, ...plantWith({ name, tag }) })).rejects.toMatchObject(error);
   expect(await engine.stored(id)).toBeUndefined();
 });
 
 test('writes with the key of the plant, and within the time of the invocation', async () => {
-  const call = vi.spyOn(dynamoDb, 'call');
-  const id = freeId();
+  const call = vi.fn(async () => undefined);
   const context = { ...contextWith(), getRemainingTimeInMillis: () => 9000 };
-  await createPlant(dynamoDb, engine.plantsTable)({ body: { id, ...ALOE }, tokenName: 'ci' }, context);
-  expect(call).toHaveBeenCalledWith('PutItem', expect.anything(), { id: { N: String(id) } }, 9000 - 4000);
+  await createPlant({ call }, 'Plants')({ body: { id: 7n, ...ALOE }, tokenName: 'ci' }, context);
+  expect(call).toHaveBeenCalledWith('PutItem', expect.anything(), { id: { N: '7' } }, 9000 - 4000);
 });

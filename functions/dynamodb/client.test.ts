@@ -1,12 +1,12 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { type ClientRequest, createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestListener } from 'node:http';
 import { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startHttpsServer } from '../../test/support/https-server.ts';
-import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
+import { startIssuer } from '../../test/support/issuer.ts';
 import { signatureProblem } from '../../test/support/signature.ts';
+import { listen } from '../../tools/local/listen.ts';
 import { ATTEMPT_IDLE_TIMEOUT_MS } from '../time-limits.ts';
 import { DynamoDb } from './client.ts';
 import { Connection } from './connection.ts';
@@ -21,26 +21,19 @@ Object.assign(process.env, {
 /** The requests that this process has sent. On a busy machine, a request can end before it arrives. */
 const sent: ClientRequest[] = [];
 subscribe('http.client.request.start', (message) => void sent.push((message as { request: ClientRequest }).request));
-const sentTo = (host: string) => sent.filter((request) => request.getHeader('host') === host);
 
 /** Longer than any response takes on a busy machine. */
 const LONG_MS = 20 * ATTEMPT_IDLE_TIMEOUT_MS;
-
-/** Starts a fake DynamoDB, which ends with this file's process. Returns its host and a client for it. */
-async function startDatabase(listener: RequestListener, idleTimeoutMs = LONG_MS) {
-  const host = await listenOnFreePort(createServer(listener));
-  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = `http://${host}`;
-  return { host, dynamoDb: new DynamoDb(new Connection(idleTimeoutMs)) };
-}
-
 const KEY = { id: { N: '1' } };
-const READ = { TableName: 'Plants', Key: KEY };
+const read = (dynamoDb: DynamoDb, timeoutMs = LONG_MS) =>
+  dynamoDb.call('GetItem', { TableName: 'Plants', Key: KEY }, KEY, timeoutMs);
 
-/** Reads an item from a fake DynamoDB. Returns the result and the number of attempts. */
-async function readFrom(listener: RequestListener, { idleTimeoutMs = LONG_MS, timeoutMs = LONG_MS } = {}) {
-  const { host, dynamoDb } = await startDatabase(listener, idleTimeoutMs);
-  const result = await dynamoDb.call('GetItem', READ, KEY, timeoutMs).catch((thrown: Error) => thrown);
-  return { result, attempts: sentTo(host).length };
+/** Starts a fake DynamoDB, which ends with this file's process. Returns a client for it, and the requests to it. */
+async function startDatabase(listener: RequestListener, idleTimeoutMs = LONG_MS) {
+  const { url } = await listen(listener);
+  process.env['AWS_ENDPOINT_URL_DYNAMODB'] = url;
+  const dynamoDb = new DynamoDb(new Connection(idleTimeoutMs), async () => {});
+  return { dynamoDb, requests: () => sent.filter((request) => request.getHeader('host') === new URL(url).host) };
 }
 
 const respond =
@@ -51,79 +44,103 @@ const respond =
 /** "ConsumedCapacity", Amazon DynamoDB API Reference. */
 const SUCCESS = '{"ConsumedCapacity":{"TableName":"Plants"}}';
 const success = respond(200, SUCCESS);
-const failure = (status: number, name: string, more: object = {}) =>
-  respond(status, JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'said', ...more }));
-/** The responses to requests with another key. */
-const OTHER = { Item: { id: { N: '10' } } };
-const failedCondition = (more?: object) => failure(400, 'ConditionalCheckFailedException', more);
-
-const stallInBody: RequestListener = (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{');
+const errorBody = (name: string, more?: object) =>
+  JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'said', ...more });
 
 test('names the action, and signs each attempt, with the session token', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
   onTestFinished(() => void vi.useRealTimers());
   const received: unknown[] = [];
-  await readFrom(async (request, response) => {
+  const { dynamoDb } = await startDatabase(async (request, response) => {
     const { method = '', url: path = '', headers } = request;
     const problem = signatureProblem({ method, path, headers, bytes: await buffer(request) });
     received.push([headers['x-amz-target'], headers['x-amz-date'], headers['x-amz-security-token'], problem]);
     // Lambda can freeze the environment between two attempts.
     vi.setSystemTime(new Date('2026-01-02T00:00:00Z'));
-    (received.length === 1 ? failure(500, 'InternalServerError') : success)(request, response);
+    (received.length === 1 ? respond(500, errorBody('InternalServerError')) : success)(request, response);
   });
+  await read(dynamoDb);
   // "DynamoDB low-level API", Amazon DynamoDB Developer Guide.
   const target = 'DynamoDB_20120810.GetItem';
   const dates = ['20260101T000000Z', '20260102T000000Z'];
   expect(received).toEqual(dates.map((date) => [target, date, 'the-session', undefined]));
 });
 
-test.concurrent.each([
-  'ThrottlingException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'ReplicatedWriteConflictException',
-])('throws 429 for %s, after three attempts', async (name) => {
-  const message = 'The database is throttled. Try again a little later.';
-  const result = { error: 429, message, cause: { name } };
-  expect(await readFrom(failure(400, name))).toMatchObject({ result, attempts: 3 });
-});
-
-/** Returns a connection on which each attempt gets this error, at once. */
-const failingConnection = (status: number, name: string): Pick<Connection, 'send'> => ({
-  async send(_action, _body, _onNewConnection, signal) {
+/** Returns a connection on which each attempt gets this response, at once. */
+function fakeConnection(status: number, text: string) {
+  const socket = new Socket();
+  const send: Connection['send'] = async (_action, _body, _onNewConnection, signal) => {
     signal.throwIfAborted();
-    return { status, text: JSON.stringify({ __type: name, message: 'said' }), socket: new Socket() };
-  },
+    return { status, text, socket };
+  };
+  return { socket, send };
+}
+
+/** Reads over a fake connection. Returns the error, and the waits between attempts. */
+async function errorOver(connection: Pick<Connection, 'send'>) {
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const waits: number[] = [];
+  const error = await read(new DynamoDb(connection, async (ms) => void waits.push(ms))).catch((thrown) => thrown);
+  return { error, waits };
+}
+
+const FAILED = { error: 503, message: 'The database failed or did not respond. Try again.' };
+const THROTTLED = { error: 429, message: 'The database is throttled. Try again a little later.' };
+test.each([
+  [400, 'ThrottlingException', THROTTLED, [250, 500]],
+  [400, 'ProvisionedThroughputExceededException', THROTTLED, [250, 500]],
+  [400, 'RequestLimitExceeded', THROTTLED, [250, 500]],
+  [400, 'ReplicatedWriteConflictException', THROTTLED, [250, 500]],
+  [500, 'InternalServerError', FAILED, [25, 50]],
+])('for status %i and %s throws %j, after waits for a random time, and then for twice as long', async (...row) => {
+  const [status, name, error, waits] = row;
+  const expected = { error: { ...error, cause: { name } }, waits };
+  expect(await errorOver(fakeConnection(status, errorBody(name)))).toMatchObject(expected);
 });
 
 test.each([
-  [400, 'ThrottlingException', [250, 500]],
-  [500, 'InternalServerError', [25, 50]],
-])('after status %i and %s, waits for a random time, and then for twice as long', async (status, name, waits) => {
-  vi.spyOn(Math, 'random').mockReturnValue(0.5);
-  onTestFinished(() => void vi.restoreAllMocks());
-  const wait = vi.fn(async (_ms: number) => {});
-  await new DynamoDb(failingConnection(status, name), wait).call('GetItem', READ, KEY, LONG_MS).catch(() => {});
-  expect(wait.mock.calls.map(([ms]) => ms)).toEqual(waits);
+  '{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"said"}',
+  '{"__type":"AccessDeniedException","message":"said"}',
+])('throws the DynamoDB error %s unchanged, after one attempt', async (body) => {
+  const expected = { error: { name: 'AccessDeniedException', message: 'said' }, waits: [] };
+  expect(await errorOver(fakeConnection(400, body))).toMatchObject(expected);
+});
+
+/** The response to a request with another key. */
+const OTHER = { Item: { id: { N: '10' } } };
+test.each([
+  ['has status 500', 500, SUCCESS],
+  ['is HTML', 403, '<html>secret</html>'],
+  ['is empty', 200, ''],
+  ['has no capacity', 200, '{"Item":{"name":{"S":"secret"}}}'],
+  ['has no name of a table', 200, '{"ConsumedCapacity":{"CapacityUnits":1}}'],
+  ['has another table', 200, '{"ConsumedCapacity":{"TableName":"AccessTokens"}}'],
+  ['has an item with another key', 200, JSON.stringify({ ...JSON.parse(SUCCESS), ...OTHER })],
+  ['has a failed condition of another key', 400, errorBody('ConditionalCheckFailedException', OTHER)],
+  ['has a failed condition without an item', 400, errorBody('ConditionalCheckFailedException')],
+])('throws 503 if the response %s, does not quote it, and closes its connection', async (_, status, body) => {
+  const connection = fakeConnection(status, body);
+  const error = { ...FAILED, cause: { message: expect.not.stringContaining('secret') } };
+  expect(await errorOver(connection)).toMatchObject({ error, waits: [25, 50] });
+  expect(connection.socket.destroyed).toBe(true);
+});
+
+test('throws 503 for an error with a name of 300,000 characters, within the time limit of a test', async () => {
+  const body = JSON.stringify({ __type: 'x'.repeat(300_000) });
+  expect(await errorOver(fakeConnection(500, body))).toMatchObject({ error: FAILED });
 });
 
 test('throws 504 with the last error of DynamoDB if the time is up while it waits for the next attempt', async () => {
   // The wait is 1,000 times as long as the longest.
   vi.spyOn(Math, 'random').mockReturnValue(1000);
   onTestFinished(() => void vi.restoreAllMocks());
-  const dynamoDb = new DynamoDb(failingConnection(400, 'ThrottlingException'));
+  const { send } = fakeConnection(400, errorBody('ThrottlingException'));
   const error = { error: 504, cause: { name: 'ThrottlingException', message: 'said' } };
-  await expect(dynamoDb.call('GetItem', READ, KEY, 100)).rejects.toMatchObject(error);
+  await expect(read(new DynamoDb({ send }), 100)).rejects.toMatchObject(error);
 });
 
-test.concurrent.each([
-  ['{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"said"}'],
-  ['{"__type":"AccessDeniedException","message":"said"}'],
-])('throws the DynamoDB error %s unchanged, after one attempt', async (body) => {
-  const result = { name: 'AccessDeniedException', message: 'said' };
-  expect(await readFrom(respond(400, body))).toMatchObject({ result, attempts: 1 });
-});
-
+const stallInBody: RequestListener = (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('{');
 const sendHeadersWithoutEnd: RequestListener = ({ socket }) => {
   socket.write('HTTP/1.1 200 OK\r\n');
   const timer = setInterval(() => socket.write('x-slow: x\r\n'), 50);
@@ -142,71 +159,51 @@ test.concurrent.each<[string, RequestListener]>([
   ['switches protocols', ({ socket }) => void socket.end(SWITCH_PROTOCOLS)],
   ['resets the connection', (request) => request.socket.destroy()],
   ['aborts its response', abortInBody],
-  ['responds with 500', failure(500, 'InternalServerError')],
-  ['responds with 500 and the capacity', respond(500, SUCCESS)],
-  ['responds with 403 in HTML', respond(403, '<html>secret</html>')],
-  ['responds with nothing', respond(200, '')],
-  ['returns no capacity', respond(200, '{"Item":{"name":{"S":"secret"}}}')],
-  ['returns no name of a table', respond(200, '{"ConsumedCapacity":{"CapacityUnits":1}}')],
-  ['names another table', respond(200, '{"ConsumedCapacity":{"TableName":"AccessTokens"}}')],
-  ['returns an item with another key', respond(200, JSON.stringify({ ...JSON.parse(SUCCESS), ...OTHER }))],
-  ['returns a failed condition of another key', failedCondition(OTHER)],
-  ['returns a failed condition without an item', failedCondition()],
   ['sends more than 3 MB', respond(200, `${SUCCESS}${' '.repeat(3_000_000)}`)],
-  ['names its error by 300,000 characters', respond(500, `{"__type":"${'x'.repeat(300_000)}"}`)],
-])('throws 503 if the database %s, after three attempts, and does not quote it', async (_, listener) => {
-  const cause = { message: expect.not.stringContaining('secret') };
-  const result = { error: 503, message: 'The database failed or did not respond. Try again.', cause };
-  expect(await readFrom(listener, { idleTimeoutMs: 500 })).toMatchObject({ result, attempts: 3 });
-});
-
-test.concurrent.each<[string, RequestListener]>([
-  ['never responds', () => {}],
-  ['stalls within its response', stallInBody],
-])('destroys each request if the database %s, so that no connection stays open', async (_, listener) => {
-  const { host, dynamoDb } = await startDatabase(listener, 500);
-  await dynamoDb.call('GetItem', READ, KEY, LONG_MS).catch(() => {});
-  expect(sentTo(host).map(({ destroyed }) => destroyed)).toEqual([true, true, true]);
+])('throws 503 if the database %s, after three attempts, and leaves no connection open', async (_, listener) => {
+  const { dynamoDb, requests } = await startDatabase(listener, 500);
+  await expect(read(dynamoDb)).rejects.toMatchObject(FAILED);
+  await vi.waitFor(() => expect(requests().map(({ destroyed }) => destroyed)).toEqual([true, true, true]));
 });
 
 test('throws 503 if the certificate of the database is for another host', async () => {
-  const { url, respondWith, close } = await startHttpsServer();
+  const { url, respondWith, close } = await startIssuer();
   onTestFinished(close);
   respondWith(success);
-  const read = (endpoint: string) => {
+  const readFrom = (endpoint: string) => {
     process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
-    return new DynamoDb(new Connection(LONG_MS)).call('GetItem', READ, KEY, LONG_MS);
+    return read(new DynamoDb(new Connection(LONG_MS)));
   };
   // The certificate is for 127.0.0.1.
-  await read(url);
+  await readFrom(url);
   const error = { error: 503, cause: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' } };
-  await expect(read(url.replace('127.0.0.1', 'localhost'))).rejects.toMatchObject(error);
+  await expect(readFrom(url.replace('127.0.0.1', 'localhost'))).rejects.toMatchObject(error);
 });
 
 test.concurrent('reads a response of 2.46 MB, the longest item', async () => {
-  const longest = respond(200, `${SUCCESS}${' '.repeat(2_460_000)}`);
-  expect(await readFrom(longest)).toEqual({ attempts: 1, result: undefined });
+  const { dynamoDb } = await startDatabase(respond(200, `${SUCCESS}${' '.repeat(2_460_000)}`));
+  expect(await read(dynamoDb)).toBeUndefined();
 });
 
 test('sends 300 parallel calls at once; if their connections are dead, tries one, and then uses a new one', async () => {
   const connections = new Set<Socket>();
   const waiting: Parameters<RequestListener>[] = [];
-  const { host, dynamoDb } = await startDatabase((request, response) => {
+  const { dynamoDb, requests } = await startDatabase((request, response) => {
     connections.add(request.socket);
     if (connections.size > 300) return success(request, response);
     if (waiting.length === 300) return void request.socket.destroy();
     if (waiting.push([request, response]) === 300) for (const exchange of waiting) success(...exchange);
   });
-  await Promise.all(Array.from({ length: 300 }, () => dynamoDb.call('GetItem', READ, KEY, LONG_MS)));
-  for (const _ of [1, 2]) await dynamoDb.call('GetItem', READ, KEY, LONG_MS);
+  await Promise.all(Array.from({ length: 300 }, () => read(dynamoDb)));
+  for (const _ of [1, 2]) await read(dynamoDb);
   expect(connections.size, 'connections').toBe(300 + 1);
-  expect(sentTo(host), 'requests').toHaveLength(300 + 2 + 1);
+  expect(requests(), 'requests').toHaveLength(300 + 2 + 1);
 });
 
 test('leaves no timer that keeps the process running', async () => {
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
   const before = timers();
-  await readFrom(success);
+  await read((await startDatabase(success)).dynamoDb);
   expect(timers()).toBeLessThanOrEqual(before);
 });
 
@@ -215,7 +212,7 @@ test('reads a response that arrives slowly, in parts of a character, while it is
   onTestFinished(() => void vi.useRealTimers());
   const item = { ...KEY, name: { S: '🌱'.repeat(9) } };
   const body = Buffer.from(JSON.stringify({ ...JSON.parse(SUCCESS), Item: item }));
-  const sendSlowly: RequestListener = async (_, response) => {
+  const { dynamoDb } = await startDatabase(async (_, response) => {
     vi.advanceTimersByTime(LONG_MS - 1);
     response.flushHeaders();
     const received = await new Promise<IncomingMessage>((resolve) => sent.at(-1)?.once('response', resolve));
@@ -225,18 +222,8 @@ test('reads a response that arrives slowly, in parts of a character, while it is
       await new Promise((resolve) => received.once('data', resolve));
     }
     response.end();
-  };
-  expect(await readFrom(sendSlowly)).toEqual({ attempts: 1, result: item });
-});
-
-test('closes a connection on which the response to another request arrives', async () => {
-  const connections = new Set<Socket>();
-  const { dynamoDb } = await startDatabase((request, response) => {
-    connections.add(request.socket);
-    response.end('{"ConsumedCapacity":{"TableName":"AccessTokens"}}');
   });
-  for (const _ of [1, 2]) await dynamoDb.call('GetItem', READ, KEY, LONG_MS).catch(() => {});
-  expect(connections.size, 'connections').toBe(2 * 3);
+  expect(await read(dynamoDb)).toEqual(item);
 });
 
 test('throws if an environment variable is missing or empty', () => {
@@ -247,7 +234,7 @@ test('throws if an environment variable is missing or empty', () => {
 
 test.each([300.8, -100])('throws 504 if a complete response takes longer than %d ms', async (timeoutMs) => {
   for (const listener of [() => {}, stallInBody]) {
-    const result = { error: 504, message: 'The database took too long to respond. Try again.' };
-    expect(await readFrom(listener, { timeoutMs })).toMatchObject({ result });
+    const error = { error: 504, message: 'The database took too long to respond. Try again.' };
+    await expect(read((await startDatabase(listener)).dynamoDb, timeoutMs)).rejects.toMatchObject(error);
   }
 });

@@ -17,22 +17,19 @@ async function validatorWith(name: object): Promise<(event: unknown) => boolean>
   const code = validatorModule(readMembers(JSON.stringify({ components: { schemas: { NewPlant, Plant } } })));
   return (await import(`data:text/javascript,${encodeURIComponent(code)}`)).default;
 }
-const validateString = await validatorWith({ type: 'string' });
 
 /** Returns the response to an event with this body. If the body is valid, the handler throws. */
-async function responseTo(thrown: unknown, body = '{"id":1,"name":""}', validate = validateString) {
+async function responseTo(thrown: unknown, body = '{"id":1,"name":""}', name: object = { type: 'string' }) {
   const stack = middy()
     .use(errorResponse())
     .use(jsonBody())
-    .use(validator(validate))
-    .handler(() => {
-      throw thrown;
-    });
+    .use(validator(await validatorWith(name)))
+    .handler(() => Promise.reject(thrown));
   return await stack(eventWith({ body, headers: { 'content-type': 'application/json' } }), contextWith());
 }
 /** Returns the message for an invalid body. */
-async function messageFor(body: string, validate = validateString) {
-  const { error, message } = contractBody(await responseTo('valid', body, validate));
+async function messageFor(body: string, name?: object) {
+  const { error, message } = contractBody(await responseTo('valid', body, name));
   expect(error).toBe(400);
   return message;
 }
@@ -48,8 +45,7 @@ test.each<[ErrorNumber, Record<string, string>]>([
 });
 
 test.each([
-  new TypeError('secret inside'),
-  Object.assign(new Error('secret'), { statusCode: 418, cause: null }),
+  Object.assign(new TypeError('secret'), { statusCode: 418, cause: null }),
   Object.assign(new Error('secret', { cause: { package: 'another', data: 'secret' } }), { statusCode: 415 }),
   'a thrown secret',
   null,
@@ -67,13 +63,8 @@ test.each([
   ['{"id":"1"}', `The member name is missing; it must be a string. The member id was a string; it must be ${INT64}.`],
   ['{"id":true,"name":""}', `The member id was true; it must be ${INT64}.`],
   ['{"id":1,"name":1.0e18}', 'The member name was 1.0e18; it must be a string.'],
-  [
-    '{"id":1,"name":"\\ud800"}',
-    'The member name was a string with a lone surrogate; it must be a string of well-formed Unicode.',
-  ],
   ['[]', 'The body was an array; it must be a JSON object.'],
   ['null', 'The body was null; it must be a JSON object.'],
-  ['7.0', 'The body was 7; it must be a JSON object.'],
   ['1e999', 'The body was 1e999; it must be a JSON object.'],
   ['{"id":9007199254740992.5,"name":""}', `The member id was 9007199254740992.5; it must be ${PLAIN_DIGITS}.`],
   ['{"id":-9.2233720368547758e18,"name":""}', `The member id was -9.2233720368547758e18; it must be ${PLAIN_DIGITS}.`],
@@ -91,6 +82,8 @@ const INT32 = { type: 'integer', format: 'int32' };
 const HEIGHT = 'a whole number from 1 to 2147483647';
 const TEXT = { type: 'string', minLength: 2, maxLength: 200, pattern: '^a' };
 const TEXT_IS = 'a string of 2 to 200 characters that matches ^a';
+const TREES = '{"id":1,"name":"🌱🌱"}';
+const TWO_LONG = 'name was 2 characters long; it must be a string of';
 const LONE_SURROGATE = 'name was a string with a lone surrogate; it must be a string of well-formed Unicode';
 
 test.each([
@@ -99,28 +92,18 @@ test.each([
   [TEXT, `{"id":1,"name":"${'a'.repeat(201)}"}`, `name was 201 characters long; it must be ${TEXT_IS}`],
   [TEXT, '{"id":1,"name":"bb"}', `name was "bb"; it must be ${TEXT_IS}`],
   [TEXT, '{"id":1,"name":"a\\ud800"}', LONE_SURROGATE],
-  [
-    { type: 'string', minLength: 3 },
-    '{"id":1,"name":"🌱🌱"}',
-    'name was 2 characters long; it must be a string of at least 3 characters',
-  ],
-  [
-    { type: 'string', maxLength: 1 },
-    '{"id":1,"name":"🌱🌱"}',
-    'name was 2 characters long; it must be a string of at most 1 character',
-  ],
+  [{ type: 'string', minLength: 3 }, TREES, `${TWO_LONG} at least 3 characters`],
+  [{ type: 'string', maxLength: 1 }, TREES, `${TWO_LONG} at most 1 character`],
   [{ type: 'string', enum: ['a', 'b'] }, '{"id":1,"name":"c"}', 'name was "c"; it must be one of "a", "b"'],
-  [{ type: 'string', enum: ['a', 'b'] }, '{"id":1,"name":7}', 'name was 7; it must be one of "a", "b"'],
   [{ type: 'boolean' }, '{"id":1,"name":{}}', 'name was an object; it must be true or false'],
-  [{ ...INT32, minimum: 1 }, '{"id":1}', `name is missing; it must be ${HEIGHT}`],
   [{ ...INT32, minimum: 1 }, '{"id":1,"name":0}', `name was 0; it must be ${HEIGHT}`],
   [{ ...INT32, minimum: 1 }, '{"id":1,"name":1.5}', `name was 1.5; it must be ${HEIGHT}`],
-  [{ ...INT32, minimum: 1 }, `{"id":1,"name":${2 ** 31}}`, `name was 2147483648; it must be ${HEIGHT}`],
+  [{ ...INT32, minimum: 1 }, '{"id":1,"name":2147483648}', `name was 2147483648; it must be ${HEIGHT}`],
   [{ ...INT32, minimum: 1 }, '{"id":1,"name":9007199254740993}', `name was 9007199254740993; it must be ${HEIGHT}`],
   [{ ...INT32, maximum: 1 }, '{"id":1,"name":2}', 'name was 2; it must be a whole number from -2147483648 to 1'],
   [{ ...INT32, enum: [1, 2] }, '{"id":1,"name":3}', 'name was 3; it must be one of 1, 2'],
 ])('describes what is wrong with a name of the schema %j in the body %s', async (name, body, description) => {
-  expect(await messageFor(body, await validatorWith(name))).toBe(`The member ${description}.`);
+  expect(await messageFor(body, name)).toBe(`The member ${description}.`);
 });
 
 test.each([

@@ -18,19 +18,16 @@ function read(changes: Partial<APIGatewayProxyEvent>): Promise<unknown> {
 
 const inBase64 = (bytes: Buffer | string) => ({ body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true });
 
-/** Returns the parsed body. Expects the same result for a base64 body. */
+/** Returns the parsed body. Expects the same result in base64. */
 async function parsed(body: string): Promise<unknown> {
   const value = await read({ body });
   expect(await read(inBase64(body))).toEqual(value);
   return value;
 }
 
-test.each(['application/json', 'APPLICATION/Json', ' application/json\t;\tcharset="utf-8"; q=1 '])(
-  'accepts the Content-Type %j',
-  async (contentType) => {
-    expect(await read({ headers: { 'content-type': contentType }, body: '{}' })).toEqual({});
-  },
-);
+test.each(['APPLICATION/Json', ' application/json\t;\tcharset="utf-8"; q=1 '])('accepts the type %j', async (type) => {
+  expect(await read({ headers: { 'content-type': type }, body: '{}' })).toEqual({});
+});
 
 const TYPES = ['text/xml', 'application/jsonx', 'application/json\u00a0', 'application/json\n', 'application/json, x'];
 test.each([
@@ -39,10 +36,8 @@ test.each([
   // Half of a surrogate pair is replaced.
   [`${'x'.repeat(39)}🌱`, `${'x'.repeat(39)}\ufffd…`],
 ])('returns 415 and quotes at most 40 characters of the Content-Type %j', async (contentType, quoted) => {
-  await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({
-    error: 415,
-    message: `The Content-Type was ${JSON.stringify(quoted)}; it must be application/json.`,
-  });
+  const message = `The Content-Type was ${JSON.stringify(quoted)}; it must be application/json.`;
+  await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({ error: 415, message });
 });
 
 const ofBytes = (bytes: number) => `["${'x'.repeat(bytes - 4)}"]`;
@@ -71,7 +66,6 @@ test.each<[string, Partial<APIGatewayProxyEvent>, number, string]>([
   ['with an empty body', { body: '' }, 400, NO_BODY],
   ['with a byte order mark', inBase64('\ufeff{}'), 400, BYTE_ORDER_MARK],
   ['that is compressed', inBase64(gzipSync('{}')), 400, NOT_UTF8],
-  ['of 2,500,001 bytes', { body: LARGE }, 413, TOO_LARGE],
   ['of 2,500,001 bytes in base64', inBase64(LARGE), 413, TOO_LARGE],
   ['of 2,500,001 bytes in fewer characters', { body: `["${'é'.repeat(1_249_998)}x"]` }, 413, TOO_LARGE],
   ['of 1,001 items', inBase64(listOf(1001)), 413, TOO_MANY],

@@ -11,8 +11,8 @@ import { templateWith } from '../../test/support/stack.ts';
 
 /* Which metrics count a fault: the patterns of the stack are applied to what the function logs. */
 
-const engine = closedAtEnd(await startEngine());
-const proxy = closedAtEnd(await startFailureProxy(engine.endpoint));
+const engine = await startEngine();
+const proxy = await startFailureProxy(engine.endpoint);
 /** It responds with status 404. */
 const issuer = closedAtEnd(await startIssuer());
 const lines: unknown[] = [];
@@ -58,9 +58,7 @@ interface Fault extends Partial<APIGatewayProxyEvent> {
   remainingMs?: number;
   variables?: Record<string, string>;
 }
-const fails = (call: string, failure: Plan['failure']): Fault => {
-  return { plan: { call, failure, applied: false, times: Number.POSITIVE_INFINITY } };
-};
+const fails = (call: string, failure: Plan['failure']): Fault => ({ plan: { call, failure } });
 const READ = `GetItem ${engine.accessTokensTable}`;
 const WRITE = `PutItem ${engine.plantsTable}`;
 const withToken = (token: string): Fault => ({ headers: { Authorization: `Bearer ${token}` } });

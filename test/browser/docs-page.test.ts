@@ -1,36 +1,32 @@
 import { execSync } from 'node:child_process';
-import { type Browser, launch, type Page } from 'puppeteer-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bodyOf, plantWith } from '../support/plant.ts';
+import { launch } from 'puppeteer-core';
+import { expect, test } from 'vitest';
+import { closedAtEnd } from '../support/closed-at-end.ts';
+import { bodyOf, plantWith } from '../support/event.ts';
 import { startServiceWithEngine } from '../support/service.ts';
 
 const FIND_CHROMIUM = 'command -v chromium || command -v chromium-browser || command -v google-chrome';
 const LARGEST = 2n ** 63n - 1n;
 
 const { url, engine } = await startServiceWithEngine();
-let browser: Browser;
-let page: Page;
 /** The URLs of all requests, and the errors and warnings of the browser. */
 const requestedUrls: string[] = [];
 const warnings: string[] = [];
 
-beforeAll(async () => {
-  browser = await launch({
-    executablePath: process.env['CHROMIUM'] || execSync(FIND_CHROMIUM, { encoding: 'utf8' }).trim(),
-    // Chromium does not start as root with a sandbox.
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  });
-  page = await browser.newPage();
-  page.setDefaultTimeout(60_000);
-  page.on('request', (request) => requestedUrls.push(request.url()));
-  page.on('pageerror', (error) => warnings.push(String(error)));
-  page.on('console', (message) => {
-    if (['error', 'warn'].includes(message.type())) warnings.push(message.text());
-  });
-  await page.goto(`${url}/docs`);
-  await page.waitForSelector('.opblock-body');
+const options = {
+  executablePath: process.env['CHROMIUM'] || execSync(FIND_CHROMIUM, { encoding: 'utf8' }).trim(),
+  // Chromium does not start as root with a sandbox.
+  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+};
+const page = await closedAtEnd(await launch(options)).newPage();
+page.setDefaultTimeout(60_000);
+page.on('request', (request) => requestedUrls.push(request.url()));
+page.on('pageerror', (error) => warnings.push(String(error)));
+page.on('console', (message) => {
+  if (['error', 'warn'].includes(message.type())) warnings.push(message.text());
 });
-afterAll(() => browser?.close());
+await page.goto(`${url}/docs`);
+await page.waitForSelector('.opblock-body');
 
 /** Sends the request with the example or what is entered. Returns the response's body as the page shows it. */
 async function execute(): Promise<string> {

@@ -1,11 +1,11 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
-import { bodyOf, plantWith } from '../support/plant.ts';
-import { copyProject, type LocalRun } from '../support/project-copy.ts';
+import { bodyOf, plantWith } from '../support/event.ts';
+import { copyProject } from '../support/project-copy.ts';
 import { post } from '../support/service.ts';
 
 /* Changes files of a copy of the project while npm start runs, as a developer does. */
@@ -30,17 +30,14 @@ const writeContract = (text: string) => writeFileSync(path('openapi.yaml'), text
 const withMember = (name: string, schema: string) =>
   contract.replace(/( +)tag:\n +type: string\n/, `$&$1${name}: ${schema}\n`);
 
-let localRun: LocalRun;
+writeContract(withMember('early', '{ type: integer, format: int32 }'));
+const localRun = await project.start('npm start');
 /** Creates a plant with a new id. Returns the response's body. */
 const create = () => post(localRun.url, bodyOf(Date.now(), plantWith({ name: 'x' })));
 const expectName = (name: string) => expect.poll(create).toMatchObject({ name });
 
-beforeAll(async () => {
-  writeContract(withMember('early', '{ type: integer, format: int32 }'));
-  localRun = await project.start('npm start');
-  // Otherwise each test would wait for this response until its time is up.
-  expect(await create()).toEqual(plantWith({ name: 'x' }));
-});
+// Otherwise each test would wait for this response until its time is up.
+expect(await create()).toEqual(plantWith({ name: 'x' }));
 afterEach(async () => {
   rmSync(newFile, { force: true });
   write(code);
@@ -104,18 +101,17 @@ test('follows the contract, which was changed before the start, and says what is
 });
 
 test.each([
-  ['has a syntax error', `${code}const x = ;\n`, /create-plant\.ts:\d+:\d+(.*\n)+.*const x = ;/],
-  ['imports a missing file', `import './new.ts';\n${code}`, /^(.*\n)?.*\.\/new\.ts/],
-  ['throws', `${code}throw new Error('thrown');\n`, /^Error: thrown\n +at .*create-plant\.ts:\d+:7\b/],
-])('says why a function that %s cannot be loaded, and recovers', async (title, text, reason) => {
+  ['has a syntax error', `${code}const x = ;\n`, /create-plant\.ts:\d+:\d+(.*\n)+.*const x = ;/, file, code],
+  ['imports a missing file', `import './new.ts';\n${code}`, /^(.*\n)?.*\.\/new\.ts/, newFile, ''],
+  ['throws', `${code}throw new Error('thrown');\n`, /^Error: thrown\n +at .*create-plant\.ts:\d+:7\b/, file, code],
+])('says why a function that %s cannot be loaded, and recovers', async (_, text, reason, corrected, correction) => {
   write(text);
   const message = expect.stringMatching(reason);
   await expect.poll(create).toEqual({ error: 500, message });
   const response = await create();
   await expect.poll(localRun.output).toContain(`\n${response['message']}\n`);
   expect(response['message']).not.toMatch(/node:|node_modules\/vite\//);
-  if (title.startsWith('imports')) writeFileSync(newFile, '');
-  else write(code);
+  writeFileSync(corrected, correction);
   await expectName('x');
 });
 

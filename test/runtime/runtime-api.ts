@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { FUNCTION_TIMEOUT_MS } from '../../functions/time-limits.ts';
-import { listenOnFreePort } from '../support/listen-on-free-port.ts';
+import { listen } from '../../tools/local/listen.ts';
 
 const CLIENT = join(import.meta.dirname, '../node_modules/aws-lambda-ric/index.mjs');
 const RAPID_CLIENT = join(import.meta.dirname, 'rapid-client.cjs');
@@ -24,19 +24,19 @@ export async function startRuntime(taskRoot: string, environment: Record<string,
 
   // Lambda's Runtime API keeps connections open. Node.js closes idle ones. If a long synchronous step delays that, it
   // closes one on which a request has just arrived, and the client ends.
-  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
+  const { url, server } = await listen(async (request, response) => {
     if (request.url?.endsWith('/next')) return next.resolve(response);
     const body = await text(request);
     if (request.url?.endsWith('/response')) result.resolve(body);
     else result.reject(new Error(`The function failed: ${body}\n${log}`));
     response.writeHead(202).end('{}');
   });
-  const AWS_LAMBDA_RUNTIME_API = await listenOnFreePort(server);
+  server.keepAliveTimeout = 0;
 
   const spawned = performance.now();
   const child = spawn(process.execPath, isMeasured ? [CLIENT] : ['--require', RAPID_CLIENT, CLIENT], {
     env: {
-      AWS_LAMBDA_RUNTIME_API,
+      AWS_LAMBDA_RUNTIME_API: new URL(url).host,
       // Then the client receives events over node:http too.
       ...(!isMeasured && { AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1: 'true' }),
       AWS_LAMBDA_FUNCTION_NAME: 'local',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Plant } from '../../functions/create-plant/plant.generated.ts';
-import { contract } from './contract.ts';
+import { contract } from './contract-body.ts';
 
 /** A Unicode character. fast-check's own `unit: 'binary'` takes most of a second to make. */
 const unit = fc
@@ -17,15 +17,8 @@ const members = Object.keys(properties).map((name) => [name, anyMember(name)]);
 export const anyPlant: fc.Arbitrary<Plant> = fc.record(Object.fromEntries(members), { requiredKeys: required });
 
 function anyMember(name: string): fc.Arbitrary<unknown> {
-  const {
-    type,
-    enum: values,
-    pattern,
-    minLength = 0,
-    maxLength,
-    minimum: min = -(2 ** 31),
-    maximum: max = 2 ** 31 - 1,
-  } = properties[name];
+  const { type, enum: values, pattern, minLength = 0, maxLength, ...bounds } = properties[name];
+  const { minimum: min = -(2 ** 31), maximum: max = 2 ** 31 - 1 } = bounds;
   if (values) return fc.constantFrom(...values);
   if (type === 'boolean') return fc.boolean();
   // 0 and the bounds are the values that a mistake loses.

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SchemaObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
 import { ERROR_NUMBERS, type ErrorNumber } from '../../functions/errors.ts';
-import { contract } from './contract.ts';
+
+export const contractText = readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8');
+export const contract: SchemaObject = parse(contractText);
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(contract, 'contract');
 const validatorOf = (status: 200 | 400) => {

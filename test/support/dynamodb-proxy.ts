@@ -1,25 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { databaseError, type FakeResponse, forward, startFakeService, startServer } from './fake-service.ts';
+import { afterAll } from 'vitest';
+import { databaseError, forward, startFakeService, startServer } from './fake-service.ts';
 
 /** The action of a request to DynamoDB, as in `PutItem`. */
-const actionOf = (sent: IncomingHttpHeaders) => String(sent['x-amz-target']).split('.')[1] ?? '';
+const actionOf = (sent: IncomingHttpHeaders) => String(sent['x-amz-target']).split('.')[1];
 
-/** The members of a request to DynamoDB that tests read or change. */
-interface Input {
-  ConsistentRead?: boolean;
-  Limit?: number;
-}
-
-/** Handles a request to DynamoDB. `send` sends it, changed or not, to the engine. */
-type Handle = (action: string, input: Input, send: (input: Input) => Promise<FakeResponse>) => Promise<FakeResponse>;
-
-/** Starts a proxy in front of a DynamoDB engine until the test ends. `handle` handles each request. Returns its URL. */
-export function startDynamoDbProxy({ endpoint }: { endpoint: string }, handle: Handle): Promise<string> {
-  return startFakeService((sent) =>
-    handle(actionOf(sent.headers), JSON.parse(sent.body), (input) =>
-      forward(endpoint, { ...sent, bytes: Buffer.from(JSON.stringify(input)) }),
-    ),
-  );
+/** Starts a proxy in front of a DynamoDB engine until the test ends. Each page of a Scan has one item. */
+export async function startPagingProxy({ endpoint }: { endpoint: string }) {
+  const scans: { ConsistentRead?: boolean }[] = [];
+  const url = await startFakeService((sent) => {
+    if (actionOf(sent.headers) !== 'Scan') return forward(endpoint, sent);
+    const input = { ...JSON.parse(sent.body), Limit: 1 };
+    scans.push(input);
+    return forward(endpoint, { ...sent, bytes: Buffer.from(JSON.stringify(input)) });
+  });
+  return { url, scans };
 }
 
 /** The failures of the database, as the client sees them. */
@@ -29,18 +24,10 @@ const failures = {
   throttles: () => databaseError(400, 'ThrottlingException'),
 };
 
-/** Makes the next calls of one kind fail. */
-export interface Plan {
-  /** ACTION TABLE, as in `PutItem PlantsTable`. */
-  call: string;
-  failure: keyof typeof failures;
-  /** The number of calls that fail. */
-  times: number;
-  /** True if the engine carries out the call before it fails. */
-  applied: boolean;
-}
+/** Makes all calls of one kind fail after the engine has carried them out. `call` is as in `PutItem PlantsTable`. */
+export type Plan = { call: string; failure: keyof typeof failures };
 
-/** Starts a proxy in front of a DynamoDB engine. Calls fail as planned; all others are passed on. */
+/** Starts a proxy in front of a DynamoDB engine until the end of a test file. Calls fail as planned. */
 export async function startFailureProxy(endpoint: string) {
   let current: Plan | undefined;
   /** The calls, in order, each as ACTION TABLE. */
@@ -48,19 +35,17 @@ export async function startFailureProxy(endpoint: string) {
   const { url, close } = await startServer(async (sent) => {
     const call = `${actionOf(sent.headers)} ${JSON.parse(sent.body).TableName}`;
     calls.push(call);
-    const plan = current?.call === call && current.times > 0 ? current : undefined;
-    if (plan) plan.times -= 1;
     // If the engine is closed, there is no response.
-    const correct = !plan || plan.applied ? await forward(endpoint, sent).catch(() => undefined) : undefined;
-    return plan ? failures[plan.failure]() : correct;
+    const response = await forward(endpoint, sent).catch(() => undefined);
+    return current?.call === call ? failures[current.failure]() : response;
   });
+  afterAll(close);
   return {
     endpoint: url,
     calls,
     /** Replaces the plan. Without a new one, no call fails. */
     plan(next?: Plan): void {
-      current = next && { ...next };
+      current = next;
     },
-    close,
   };
 }

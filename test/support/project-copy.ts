@@ -23,11 +23,7 @@ export function copyProject() {
     else symlinkSync(from, to);
   }
   const started: ChildProcess[] = [];
-
-  function processOptions(variables: Record<string, string>) {
-    const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
-    return { cwd: directory, env: { ...inherited, ...variables } };
-  }
+  const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
 
   /**
    * Runs a command: one without spaces in its arguments, or a list. Returns its exit status and output. Throws its
@@ -36,7 +32,8 @@ export function copyProject() {
   function run(command: string | string[], variables: Record<string, string> = {}) {
     const [file = '', ...args] = Array.isArray(command) ? command : command.split(' ');
     // Nothing listens on port 1. At the default ports, a developer's own local run can listen.
-    const options = { ...processOptions({ PORT: '1', DYNAMODB_PORT: '1', ...variables }), timeout: RUN_LIMIT_MS };
+    const env = { ...inherited, PORT: '1', DYNAMODB_PORT: '1', ...variables };
+    const options = { cwd: directory, env, timeout: RUN_LIMIT_MS };
     return new Promise<{ code: number; stdout: string; stderr: string }>((resolve, reject) => {
       execFile(file, args, options, (error, stdout, stderr) => {
         if (!error?.signal) return resolve({ code: Number(error?.code ?? 0), stdout, stderr });
@@ -54,10 +51,8 @@ export function copyProject() {
     async start(command: string, variables: Record<string, string> = {}) {
       const [file = '', ...args] = command.split(' ');
       // A process group, so that `kill` also ends what npm started.
-      const child = spawn(file, args, {
-        ...processOptions({ PORT: '0', DYNAMODB_PORT: '0', ...variables }),
-        detached: true,
-      });
+      const env = { ...inherited, PORT: '0', DYNAMODB_PORT: '0', ...variables };
+      const child = spawn(file, args, { cwd: directory, env, detached: true });
       started.push(child);
       const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
       let output = '';

@@ -1,21 +1,19 @@
-import { createServer } from 'node:http';
 import { vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { createGateway } from '../../tools/local/gateway.ts';
+import { listen } from '../../tools/local/listen.ts';
 import { closedAtEnd } from './closed-at-end.ts';
 import { contractBody } from './contract-body.ts';
 import { startEngine } from './engine.ts';
-import { listenOnFreePort } from './listen-on-free-port.ts';
 
 /** Serves the function over HTTP with an engine, as the local run does, for the tests of a file. */
 export async function startServiceWithEngine() {
-  const engine = closedAtEnd(await startEngine());
+  const engine = await startEngine();
   vi.spyOn(console, 'info').mockReturnValue();
   const { handler } = await import('../../functions/index.ts');
-  const server = createServer(createGateway(handler, () => {}));
+  const { url, server } = await listen(createGateway(handler, () => {}));
   // By default, it closes an idle connection after 5 s, perhaps while a slow machine sends the next request.
   server.keepAliveTimeout = 0;
-  const url = `http://${await listenOnFreePort(server)}`;
   closedAtEnd({
     close: () => {
       server.closeAllConnections();

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { request } from 'node:http';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type ErrorNumber, errorHeaders, INTERNAL_ERROR_MESSAGE } from '../../functions/errors.ts';
 import { NOT_FOUND } from '../../infra/shared-with-local-run/gateway-errors.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
-import { listenOnFreePort } from '../../test/support/listen-on-free-port.ts';
-import { plantWith } from '../../test/support/plant.ts';
+import { plantWith } from '../../test/support/event.ts';
 import { createGateway, readBody } from './gateway.ts';
+import { listen } from './listen.ts';
 import { LoadError } from './proxy-event.ts';
 
 let events: APIGatewayProxyEvent[];
@@ -23,45 +24,37 @@ type Respond = () => APIGatewayProxyResult | Promise<never>;
 
 const PLANT = plantWith({ name: 'x' });
 
-/** Serves a function that returns this. Returns a function that sends a request, with the URL. */
+/** Serves a function that returns this. Returns a function that sends a request, by default a POST, with the URL. */
 async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.stringify(PLANT) })) {
   const handler = async (event: APIGatewayProxyEvent) => {
     events.push(event);
     return respond();
   };
-  const server = createServer(createGateway(handler, (line) => lines.push(line)));
+  const { url, server } = await listen(createGateway(handler, (line) => lines.push(line)));
   onTestFinished(() => void server.close());
-  const url = `http://${await listenOnFreePort(server)}`;
-  const send = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(url + path, { ...init, headers: { connection: 'close', ...init.headers } });
+  const send = async (path: string, { headers, ...init }: RequestInit = {}) => {
+    const response = await fetch(url + path, { method: 'POST', ...init, headers: { connection: 'close', ...headers } });
     return { statusCode: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
   };
   return Object.assign(send, { url });
 }
 
-const postRequest = (body: string | Buffer<ArrayBuffer>) => ({ method: 'POST', body });
-
-test('invokes the function with an event that has the headers and the body of the request', async () => {
-  const send = await serve();
-  const response = await send('/plants/?a=b', { ...postRequest('{"id":1}'), headers: { 'X-Own': 'x' } });
-  expect(response).toMatchObject({ statusCode: 200, body: JSON.stringify(PLANT) });
+test('invokes the function with an event of the request, which has the last of two equal headers, and both', async () => {
+  const { url } = await serve();
+  const headers = { 'X-Own': ['1', '2'], connection: 'close' };
+  const sent = request(`${url}/plants/?a=b`, { method: 'POST', headers }).end('{"id":1}');
+  const [response] = await once(sent, 'response');
+  expect([response.statusCode, await text(response)]).toEqual([200, JSON.stringify(PLANT)]);
   const event = {
     resource: '/plants',
-    headers: { 'X-Own': 'x' },
-    multiValueHeaders: { 'X-Own': ['x'] },
+    headers: { 'X-Own': '2' },
+    multiValueHeaders: { 'X-Own': ['1', '2'] },
     httpMethod: 'POST',
     body: Buffer.from('{"id":1}').toString('base64'),
     isBase64Encoded: true,
     requestContext: { extendedRequestId: response.headers['x-amz-apigw-id'] },
   };
   expect(events).toMatchObject([event]);
-});
-
-test('of two headers with one name, the event has the last value, and a list of both', async () => {
-  const { url } = await serve();
-  const headers = { 'X-Own': ['1', '2'], connection: 'close' };
-  await once(request(`${url}/plants`, { method: 'POST', headers }).end(), 'response');
-  expect(events).toMatchObject([{ headers: { 'X-Own': '2' }, multiValueHeaders: { 'X-Own': ['1', '2'] } }]);
 });
 
 test.each<[string, Respond, string?]>([
@@ -71,7 +64,7 @@ test.each<[string, Respond, string?]>([
   ['that cannot be loaded', () => Promise.reject(new LoadError('line 1\nline 2')), 'line 1\nline 2'],
 ])('returns error 500 for a function %s, and prints why', async (_, respond, reason) => {
   const message = reason ?? INTERNAL_ERROR_MESSAGE;
-  const response = contractBody(await (await serve(respond))('/plants', postRequest('x')));
+  const response = contractBody(await (await serve(respond))('/plants'));
   expect(response).toEqual({ error: 500, message });
   expect(vi.mocked(console.error)).toHaveBeenCalledExactlyOnceWith(reason ?? expect.any(Error));
   expect(lines).toEqual([expect.stringContaining(`POST /plants  400 (error 500)  ${message.split('\n')[0]}  `)]);
@@ -79,7 +72,7 @@ test.each<[string, Respond, string?]>([
 
 test('renames the header WWW-Authenticate', async () => {
   const send = await serve(() => ({ statusCode: 400, headers: { 'WWW-Authenticate': 'Bearer' }, body: '' }));
-  const { headers } = await send('/plants', postRequest('x'));
+  const { headers } = await send('/plants');
   expect(headers).toMatchObject({ 'x-amzn-remapped-www-authenticate': 'Bearer', 'content-type': 'application/json' });
   expect(headers).not.toHaveProperty('www-authenticate');
 });
@@ -90,31 +83,31 @@ test.each([
   [4_720_000, '/plants', 413, '{"message":"Request Too Long"}'],
   [10_485_761, '/none', 413, 'HTTP content length exceeded 10485760 bytes.'],
 ])('responds to %i bytes for %s with status %i, as API Gateway does', async (bytes, path, statusCode, body) => {
-  expect(await (await serve())(path, postRequest(Buffer.alloc(bytes, 'x')))).toMatchObject({ statusCode, body });
+  expect(await (await serve())(path, { body: Buffer.alloc(bytes, 'x') })).toMatchObject({ statusCode, body });
 });
 
 test.each<ErrorNumber>([429, 500, 503, 504])('sends error %i if the header Prefer asks for it', async (error) => {
-  const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer: `error=${error}` } });
+  const response = await (await serve())('/plants', { headers: { prefer: `error=${error}` } });
   expect(contractBody(response)).toMatchObject({ error });
   expect(response.headers['retry-after']).toBe(errorHeaders[error]?.['Retry-After']);
   expect([events, lines]).toEqual([[], [expect.stringContaining(`POST /plants  400 (error ${error})  `)]]);
 });
 
-test.each(['error=409', 'error', 'lost', 'lost-responses'])('rejects the header "Prefer: %s"', async (prefer) => {
-  const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer } });
-  const expected = '"error=" with one of 429, 500, 503, 504, or "lost-response"';
-  const message = `The header Prefer was "${prefer}"; it must be ${expected}.`;
+const EXPECTED = '"error=" with one of 429, 500, 503, 504, or "lost-response"';
+test.each(['error=409', 'error', 'lost-responses'])('rejects the header "Prefer: %s"', async (prefer) => {
+  const response = await (await serve())('/plants', { headers: { prefer } });
+  const message = `The header Prefer was "${prefer}"; it must be ${EXPECTED}.`;
   expect(contractBody(response)).toEqual({ error: 400, message });
 });
 
 test('ignores a header Prefer of another kind, as a server must (RFC 7240, 2)', async () => {
-  const response = await (await serve())('/plants', { ...postRequest('x'), headers: { prefer: 'respond-async' } });
+  const response = await (await serve())('/plants', { headers: { prefer: 'respond-async' } });
   expect(contractBody(response)).toEqual(PLANT);
 });
 
 test('with "Prefer: lost-response", carries out what a client sends, and responds only if the client repeats it', async () => {
   const send = await serve();
-  const naive = (body: string) => send('/plants', { ...postRequest(body), headers: { prefer: 'lost-response' } });
+  const naive = (body: string) => send('/plants', { body, headers: { prefer: 'lost-response' } });
   const repeating = (body: string) => naive(body).catch(() => naive(body));
   await expect(naive('1')).rejects.toThrow('fetch failed');
   for (const body of ['2', '1', '1']) expect(await repeating(body)).toMatchObject({ body: JSON.stringify(PLANT) });
@@ -159,13 +152,12 @@ test.each<[request: string, headers: Record<string, string>, hints: string[]]>([
 
 test('serves the page at /docs, leads a browser from / to it, and prints nothing', async () => {
   const send = await serve();
+  const headers = { 'content-security-policy': "default-src 'self' 'unsafe-inline'; img-src data:" };
   for (const method of ['GET', 'HEAD']) {
-    const { statusCode, headers } = await send('/docs/', { method });
-    expect(statusCode).toBe(200);
-    expect(headers['content-security-policy']).toBe("default-src 'self' 'unsafe-inline'; img-src data:");
+    expect(await send('/docs/', { method })).toMatchObject({ statusCode: 200, headers });
   }
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
-  const { statusCode, headers } = await send('/', { headers: { accept }, redirect: 'manual' });
-  expect({ statusCode, location: headers['location'] }).toEqual({ statusCode: 302, location: '/docs' });
+  const redirection = { statusCode: 302, headers: { location: '/docs' } };
+  expect(await send('/', { method: 'GET', headers: { accept }, redirect: 'manual' })).toMatchObject(redirection);
   expect(lines).toEqual([]);
 });
