@@ -17,7 +17,7 @@ await send({ Key: { digest: { S: 'none' } } });
 
 export const handler = async (event: { body: string }) => {
   await send({ Key: { digest: { S: 'none' } } });
-  const { id, name, tag } = JSON.parse(event.body);
-  await send({ Item: { id: { N: String(id) }, name: { S: name }, tag: { S: tag } } });
-  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ name, tag }) };
+  const { id, ...plant } = JSON.parse(event.body);
+  await send({ Item: { id: { N: String(id) }, name: { S: plant.name }, tag: { S: plant.tag } } });
+  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(plant) };
 };

@@ -24,7 +24,8 @@ if (process.env['AT_ITS_BEST']) await tokenName('Bearer none');
 
 export const handler = async (event: APIGatewayProxyEvent) => {
   const start = performance.now();
-  const { id, name, tag } = JSON.parse(event.body ?? '{}');
+  const { id, ...plant } = JSON.parse(event.body ?? '{}');
+  const { name, tag } = plant;
   const owner = await tokenName(event.headers['Authorization']);
   const isPlant = Number.isInteger(id) && typeof name === 'string' && typeof tag === 'string';
   if (owner === undefined || !isPlant) return { statusCode: 400, body: 'The token or the plant is not valid.' };
@@ -37,7 +38,7 @@ export const handler = async (event: APIGatewayProxyEvent) => {
   });
   await client.send(write);
   console.info({ operation: 'POST /plants', tokenName: owner, durationMs: performance.now() - start });
-  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ name, tag }) };
+  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(plant) };
 };
 
 /** Returns the name of a valid bearer token, and undefined for any other. */
