@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../test/support/command.ts';
 import { startPagingProxy } from '../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../test/support/engine.ts';
 
 const engine = await startEngine();
+beforeEach(() => engine.clear(engine.plantsTable));
 
 test('prints each plant of all pages as a line of JSON, with its exact id and escaped control characters', async () => {
   const { url } = await startPagingProxy(engine);
@@ -22,7 +23,6 @@ test('prints each plant of all pages as a line of JSON, with its exact id and es
 });
 
 test('prints the plants of a table of the AWS account, and rejects a table without plants, or a stack beside it', async () => {
-  await engine.clear(engine.plantsTable);
   await engine.put(engine.plantsTable, { id: { N: '1' }, name: { S: 'restored' } });
   const plants = (...args: string[]) => runCommand('plants', args);
   const restored = { code: 0, stdout: '{"id":1,"name":"restored"}\n', stderr: '' };
