@@ -6,7 +6,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { command } from './command.ts';
 import { createTables, findLocalRun, isolateFromAws, openDynamoDb } from './local/dynamodb.ts';
 import { escapeConsole } from './local/log.ts';
-import { localContext } from './local/proxy-event.ts';
+import { localContext } from './local/proxy-integration.ts';
 import { printable } from './printable.ts';
 
 const USAGE = `Usage: npm run invoke -- EVENT

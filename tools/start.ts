@@ -8,7 +8,7 @@ import { createGateway } from './local/gateway.ts';
 import { listen } from './local/listen.ts';
 import { loadFunction } from './local/load-function.ts';
 import { escapeConsole, withoutRequestLines } from './local/log.ts';
-import { SAMPLE_EVENT } from './local/proxy-event.ts';
+import { SAMPLE_EVENT } from './local/proxy-integration.ts';
 
 const USAGE = `Usage: npm start [-- --inspect]
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { DEVELOPMENT_TOKEN } from './development-token.ts';
-import type { RawResponse } from './proxy-event.ts';
+import type { RawResponse } from './proxy-integration.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 

@@ -10,7 +10,7 @@ import { contractBody } from '../../test/support/contract-body.ts';
 import { plantWith } from '../../test/support/event.ts';
 import { createGateway, readBody } from './gateway.ts';
 import { listen } from './listen.ts';
-import { LoadError } from './proxy-event.ts';
+import { LoadError } from './proxy-integration.ts';
 
 let events: APIGatewayProxyEvent[];
 let lines: string[];

@@ -5,7 +5,14 @@ import { corsHeaders, preflightHeaders, requireOrigins } from '../../infra/share
 import { type ErrorBody, gatewayErrors, NOT_FOUND } from '../../infra/shared-with-local-run/gateway-errors.ts';
 import { docsPage } from './docs.ts';
 import { responseLine } from './log.ts';
-import { type ApiHandler, httpResponse, LoadError, localContext, proxyEvent, type RawResponse } from './proxy-event.ts';
+import {
+  type ApiHandler,
+  httpResponse,
+  LoadError,
+  localContext,
+  proxyEvent,
+  type RawResponse,
+} from './proxy-integration.ts';
 
 /** "Quotas for configuring and running a REST API in API Gateway". */
 const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;

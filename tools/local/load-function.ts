@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { createServer, createServerModuleRunner } from 'vite';
 import { generate } from '../generate.ts';
-import { type ApiHandler, LoadError } from './proxy-event.ts';
+import { type ApiHandler, LoadError } from './proxy-integration.ts';
 
 const CONTRACT = 'openapi.yaml';
 const ENTRY = '/functions/index.ts';
