@@ -188,6 +188,33 @@ test('no log shows a token', () => {
   expect(readFileSync(GITHUB_OUTPUT, 'utf8')).toBe('canary=from-npm\nfinal=from-npm\n');
 });
 
+test.each([
+  [
+    'operations.md',
+    'npm run smoke',
+    [
+      'npm run --silent token -- create --name smoke --expires 1h --stack STACK',
+      'npm run smoke PLANT_STORE_TOKEN=from-npm PLANT_STORE_URL=API_URL',
+      'npm run token -- revoke --name smoke --stack STACK',
+    ],
+  ],
+  [
+    'pipeline.md',
+    'gh secret set',
+    [
+      'npm run --silent token -- create --name hourly-smoke --expires 365d --stack PlantStore',
+      'gh secret set SMOKE --env smoke -R OWNER/REPOSITORY',
+      'gh variable set HOURLY_SMOKE_TEST --body on -R OWNER/REPOSITORY',
+    ],
+  ],
+])('the block of docs/%s with "%s" makes these calls, and no other without a token', (page, text, calls) => {
+  const blocks = readFileSync(`docs/${page}`, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms);
+  const block = [...blocks].map(([, lines = '']) => lines).find((lines) => lines.includes(text)) ?? '';
+  expect(runBash(['-c', block], {}).calls).toEqual(calls);
+  const withoutToken = runBash(['-c', block], { FAILS: calls[0] }).calls;
+  expect(withoutToken).toEqual(calls.filter((call) => call === calls[0] || call.includes(' revoke ')));
+});
+
 const CANARY = smokeWith('canary-token', 'from-aws');
 const DEPLOY = 'npx cdk deploy --strict --require-approval never -c stage=production';
 test.each([
