@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { startRuntime } from '../test/runtime/runtime-api.ts';
 import type { Handler } from './handlers.ts';
 
-/** The share of a CPU at 512 MB, as in infra/function.ts. 1,769 MB have one CPU ("Configure Lambda function memory"). */
+/** The share of a CPU at 512 MB. 1,769 MB have one CPU ("Configure Lambda function memory"). */
 const CPU_SHARE = 512 / 1769;
 const CGROUP_VERSION_1 = existsSync('/sys/fs/cgroup/cpu');
 const CGROUP = `/sys/fs/cgroup/${CGROUP_VERSION_1 ? 'cpu/' : ''}plant-store-bench`;
@@ -14,7 +14,7 @@ const { id: _, ...plant } = JSON.parse(sample.body);
 /** A cold start: from the start of the process until it asks for an event, from the event to its response, and both. */
 export type Run = { initMs: number; invocationMs: number; sumMs: number };
 
-/** Starts a bundle on AWS's runtime client, sends it an event, and stops it. Throws if the response is not the plant. */
+/** Starts a bundle on AWS's runtime client, and sends it an event. Throws if the response is not the plant. */
 export async function measure({ name, folder, token }: Handler, environment: Record<string, string>): Promise<Run> {
   mkdirSync(CGROUP, { recursive: true });
   const runtime = await startRuntime(folder, environment, true);

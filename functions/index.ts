@@ -31,9 +31,9 @@ export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(validator(validateEvent))
   .handler<unknown, APIGatewayProxyResult>(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
 
-// Priming, which AWS describes for SnapStart ("Maximize Lambda SnapStart performance"), also helps without it. Init, which
-// has a whole CPU, opens the connection and runs the code for the first time, so that the first client does not wait for
-// this. No client has this token, and the event has no plant, so nothing is stored.
+// Priming, which AWS describes for SnapStart ("Maximize Lambda SnapStart performance"), also helps without it. Init,
+// which has a whole CPU, opens the connection and runs the code for the first time, so that the first client does not
+// wait for this. No client has this token, and the event has no plant, so nothing is stored.
 const primingEvent = { headers: { Authorization: `Bearer ${UNKNOWN_TOKEN}` }, body: null };
 // Of the context, only this method is called.
 const primingContext = { getRemainingTimeInMillis: () => RESPONSE_RESERVE_MS + PRIMING_TIMEOUT_MS } as Context;

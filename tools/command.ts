@@ -47,7 +47,7 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** Throws if npm kept an option, as it does without "--" before it: without --stack, a command changes the local run. */
+/** Throws if npm kept an option, as it does without "--" before it. Without --stack, a command uses the local run. */
 function rejectOptionsTakenByNpm(names: string[]): void {
   const isPassed = (name: string) => process.argv.some((argument) => argument.startsWith(`--${name}`));
   const kept = names.find((name) => process.env[`npm_config_${name}`] && !isPassed(name));

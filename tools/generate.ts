@@ -10,11 +10,10 @@ Generates, from the schema NewPlant of openapi.yaml, the function's types, valid
 
 const FOLDER = 'functions/create-plant';
 
-/**
- * Returns the generated files of a contract: their texts by their paths.
- *
- * @throws an Error with a sentence about the first thing in the contract that cannot be generated
- */
+/** What is wrong in the contract, in a sentence. */
+export class ContractError extends Error {}
+
+/** Returns the generated files of a contract: their texts by their paths. Throws a ContractError. */
 export function generatedFiles(contract: string): Record<string, string> {
   try {
     const members = readMembers(contract);
@@ -23,7 +22,9 @@ export function generatedFiles(contract: string): Record<string, string> {
       [`${FOLDER}/validate-event.generated.ts`]: validatorModule(members),
     };
   } catch (thrown) {
-    throw new Error(`${(thrown as Error).message} Correct openapi.yaml; see "A new member" in CONTRIBUTING.md.`);
+    throw new ContractError(
+      `${(thrown as Error).message} Correct openapi.yaml; see "A new member" in CONTRIBUTING.md.`,
+    );
   }
 }
 

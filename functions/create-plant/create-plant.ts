@@ -12,9 +12,9 @@ export interface CreatePlantEvent {
 }
 
 /**
- * Returns the handler that stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is in use by the same plant,
- * as after a lost response, it changes nothing and responds in the same way. For operators, the item also has
- * `createdAt` (seconds since 1970) and `createdBy` (the name of the token).
+ * Returns the handler that stores the NewPlant and responds with the Plant (openapi.yaml, `createPlant`). If the id is
+ * in use by the same plant, as after a lost response, it changes nothing and responds in the same way. For operators,
+ * the item also has `createdAt` (seconds since 1970) and `createdBy` (the name of the token).
  *
  * @throws 409 if the id is in use by a different plant; the errors of `DynamoDb.call`.
  */

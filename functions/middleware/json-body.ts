@@ -1,6 +1,6 @@
 /*
- * Middy's parser rejects what is not JSON, and any member `__proto__` or `constructor.prototype`, which could change the
- * prototype of other objects if code copied it. Nothing here copies members, but the contract has this error.
+ * Middy's parser rejects what is not JSON, and any member `__proto__` or `constructor.prototype`, which could change
+ * the prototype of other objects if code copied it. Nothing here copies members, but the contract has this error.
  *
  * The parser also rejects some valid media types, replaces bytes that are not UTF-8, quotes a byte order mark, and
  * rounds large numbers. So this middleware checks the media type and the bytes itself, and parses the text again.

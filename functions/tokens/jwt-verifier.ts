@@ -16,7 +16,7 @@ interface ProviderSettings {
 /** Only asymmetric algorithms (RFC 8725, 3.1): with a symmetric key, a verifier could also issue tokens. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 const CLOCK_TOLERANCE_S = 60;
-/** RFC 9068, 2.1, and "JWT", as some providers write. ID tokens can have it too, so #checkClaims looks at the claims. */
+/** RFC 9068, 2.1, and "JWT" of some providers. ID tokens can have it too, so #checkClaims looks at the claims. */
 const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 /**
  * The first three exist only in ID tokens (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to its owner's
@@ -53,8 +53,8 @@ export class JwtVerifier {
       clockTolerance: CLOCK_TOLERANCE_S,
     }).catch((thrown) => {
       if (thrown instanceof PlantStoreError) throw thrown;
-      // For a published key that is not usable, such as an RSA key of 1024 bits, jose and WebCrypto throw errors of other
-      // classes. Every client can name that key in a token, so this must not be an internal error.
+      // For a published key that is not usable, such as an RSA key of 1024 bits, jose and WebCrypto throw errors of
+      // other classes. Every client can name that key in a token, so this must not be an internal error.
       throw notValid(thrown instanceof errors.JOSEError ? thrown.message : 'its key is not usable');
     });
     return this.#checkClaims(verified);

@@ -25,7 +25,7 @@ export class ProviderKeys {
   #retryAt = 0;
   #failure: unknown;
 
-  /** `issuer` is the provider's URL, as in the claim `iss`. `timeoutMs` limits a fetch of metadata and keys together. */
+  /** `issuer` is the provider's URL, as in `iss`. `timeoutMs` limits a fetch of metadata and keys together. */
   constructor(issuer: string, timeoutMs = PROVIDER_KEYS_TIMEOUT_MS) {
     this.#keySet = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`), {
       timeoutDuration: timeoutMs,

@@ -5,7 +5,7 @@ const TOKEN_PREFIX = 'plantstore_';
 const RANDOM_CHARACTERS = 43;
 export const TOKEN_FORM = `"${TOKEN_PREFIX}" and ${RANDOM_CHARACTERS} letters or digits`;
 export const TOKEN_PATTERN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS}}$`);
-/** The form of a JWT: three base64url parts. The third one, the signature, can be empty; the verifier rejects it then. */
+/** The form of a JWT: three base64url parts. The verifier rejects an empty signature, the third part. */
 export const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** A token of the right form that is never issued. */
 export const UNKNOWN_TOKEN = TOKEN_PREFIX + '0'.repeat(RANDOM_CHARACTERS);

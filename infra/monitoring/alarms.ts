@@ -42,8 +42,8 @@ export class Alarms extends Construct {
 
   /**
    * The alarms by the second part of their names, which is also their heading in docs/operations.md. Metrics are one to
-   * three minutes late, and FILL makes zeros of the missing minutes. So an alarm with FILL that needs several bad minutes
-   * evaluates 8: with 5, three late ones would leave too few.
+   * three minutes late, and FILL makes zeros of the missing minutes. So an alarm with FILL that needs several bad
+   * minutes evaluates 8: with 5, three late ones would leave too few.
    */
   #definitions({ release: { liveAlias }, api, requestsPerSecond }: AlarmsProps): Record<string, AlarmDefinition> {
     return {

@@ -53,9 +53,9 @@ if (!TOKEN_PATTERN.test(token) && !JWT_PATTERN.test(token)) {
 if (!/^\d{1,4}$/.test(PLANT_STORE_WAIT)) stop('PLANT_STORE_WAIT must be a number of seconds, from 0 to 9999.');
 
 /**
- * The first id: a hash of the token and of the plants, so that each run with both creates the same plants. It is between
- * 2^63 - 2^52 and 2^63, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service that rounds
- * ids confuses this id with the next one.
+ * The first id: a hash of the token and of the plants, so that each run with both creates the same plants. It is
+ * between 2^63 - 2^52 and 2^63, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service
+ * that rounds ids confuses this id with the next one.
  */
 const digest = hash('sha256', token + JSON.stringify([PLANT, OTHER]), 'buffer');
 const id = 2n ** 63n - 2n ** 52n + (digest.readBigUInt64BE() >> 22n) * 1024n + 1n;

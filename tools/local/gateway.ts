@@ -25,7 +25,7 @@ const EVENT_TOO_LARGE = tooLarge('application/json', '{"message":"Request Too Lo
 
 /** The errors after which a client repeats a request. To test a client, ask for one with `Prefer: error=503`. */
 const RETRYABLE_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
-/** With this `Prefer`, a request is carried out, and the first response for its body is replaced by a closed connection. */
+/** With this `Prefer`, a request is carried out, but the first time, the connection is closed without a response. */
 const LOST_RESPONSE = 'lost-response';
 
 /** The API: its function, and the origins of its setting. */

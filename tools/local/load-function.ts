@@ -2,7 +2,7 @@ import { globSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { createServer, createServerModuleRunner } from 'vite';
-import { generate } from '../generate.ts';
+import { ContractError, generate } from '../generate.ts';
 import { type ApiHandler, LoadError } from './proxy-integration.ts';
 
 const CONTRACT = 'openapi.yaml';
@@ -13,9 +13,8 @@ const SETTLE_MS = 60;
 const FRAMES = /\n +at .*(node:|\/node_modules\/vite\/).*?(?=( \{)?$)/gm;
 
 /**
- * Loads the function with Vite. After a change of the contract or of `functions/`, the returned handler first generates,
- * and loads the function again. An invocation that is running finishes with the old code. Vite opens no port here, and
- * serves nothing.
+ * Loads the function with Vite. After a change of the contract or of `functions/`, the returned handler first generates
+ * and loads again. An invocation that is running finishes with the old code. Vite opens no port, and serves nothing.
  */
 export async function loadFunction(): Promise<ApiHandler> {
   const { NODE_ENV } = process.env;
@@ -41,7 +40,7 @@ export async function loadFunction(): Promise<ApiHandler> {
     // Cleared before the rest, because a promise that stays rejected would end each later request.
     settling = undefined;
     const contract = readFileSync(CONTRACT, 'utf8');
-    if (contract !== loaded.contract) generateAgain();
+    if (contract !== loaded.contract) generate();
     // Read before the code, so that a change during the next import is noticed too.
     loaded = { contract, files: stateOfFiles() };
     moduleGraph.invalidateAll();
@@ -55,20 +54,12 @@ export async function loadFunction(): Promise<ApiHandler> {
     } catch (thrown) {
       // A module that threw stays cached. The correction can be in a file that was not loaded, so all are invalidated.
       moduleGraph.invalidateAll();
-      throw thrown instanceof LoadError ? thrown : new LoadError(loadErrorText(thrown));
+      throw new LoadError(loadErrorText(thrown));
     }
   }
   // Otherwise the first request would wait for it.
   await load().catch(({ message }: LoadError) => console.error(message));
   return async (event, context) => (await load())(event, context);
-}
-
-function generateAgain(): void {
-  try {
-    generate();
-  } catch (thrown) {
-    throw new LoadError((thrown as Error).message);
-  }
 }
 
 /** Returns the names of the contract and the files of the function, with when each was written, moved or replaced. */
@@ -81,7 +72,8 @@ function stateOfFiles(): string {
 /** Returns why an import failed, without the stack frames of Node.js and Vite. */
 function loadErrorText(thrown: unknown): string {
   // Vite's own errors, such as a syntax error, have this property. Their message names the file; their stack is Vite's.
-  const text = thrown instanceof Error && 'runnerError' in thrown ? thrown.message : inspect(thrown);
+  const isSentence = thrown instanceof ContractError || (thrown instanceof Error && 'runnerError' in thrown);
+  const text = isSentence ? thrown.message : inspect(thrown);
   const reason = stripVTControlCharacters(text).replace(/^Transform failed .*:\n+/, '');
   return reason.replaceAll(FRAMES, '').trim();
 }
