@@ -73,6 +73,7 @@ test.each([
   ['UNSUPPORTED_MEDIA_TYPE', 404, {}],
 ])('the gateway response %s is a 400 with error %i, which the allowed pages can read', (type, error, headers) => {
   const responses = everything.allPropertiesOf('AWS::ApiGateway::GatewayResponse');
+  expect(responses.map(({ ResponseType }) => ResponseType)).toContain(type);
   const response = responses.find(({ ResponseType }) => ResponseType === type);
   expect(bodyOf(response.StatusCode, response.ResponseTemplates['application/json'])).toHaveProperty('error', error);
   expect(response.ResponseParameters).toEqual(withPrefix('gatewayresponse', { ...READABLE, ...headers }));
@@ -81,9 +82,10 @@ test.each([
 /** The responses of the methods without a function, such as `ANY /plants`. */
 function mocksOf({ allPropertiesOf, Resources }: typeof production) {
   const methods = allPropertiesOf('AWS::ApiGateway::Method').filter(({ HttpMethod }) => HttpMethod !== 'POST');
-  return methods.map(({ ResourceId, HttpMethod, Integration: { IntegrationResponses } }) => {
+  return methods.map(({ ResourceId, HttpMethod, Integration, MethodResponses }) => {
     const path = Resources[ResourceId.slice(2, -1)]?.['Properties'].PathPart ?? '';
-    return { name: `${HttpMethod} /${path}`, ...IntegrationResponses[0] };
+    const [response] = Integration.IntegrationResponses;
+    return { name: `${HttpMethod} /${path}`, ...response, integration: Integration, declared: MethodResponses };
   });
 }
 
@@ -112,13 +114,29 @@ test('the preflight of /plants allows pages to send a plant with a token', () =>
   expect(preflight?.ResponseParameters).toEqual(withPrefix('method.response', allowed));
 });
 
+test('a method without a function accepts each body, and sends only what it declares', () => {
+  for (const { name, integration, declared, ...response } of mocksOf(everything)) {
+    const { ContentHandling, PassthroughBehavior, RequestTemplates } = integration;
+    // Mapping templates fail on binary bodies, and without NEVER a body of another type fails with error 500.
+    const handling = [ContentHandling, response.ContentHandling, PassthroughBehavior];
+    expect(handling, name).toEqual(['CONVERT_TO_TEXT', 'CONVERT_TO_TEXT', 'NEVER']);
+    const { StatusCode, ResponseParameters } = response;
+    expect(JSON.parse(RequestTemplates['application/json']), name).toEqual({ statusCode: Number(StatusCode) });
+    const headers = Object.keys(ResponseParameters).map((header) => [header, true]);
+    expect(declared, name).toEqual([{ StatusCode, ResponseParameters: Object.fromEntries(headers) }]);
+  }
+});
+
 test('a web ACL, which costs money, is there only if it is set, protects the API stage, and stores no request', () => {
   expect(production.allPropertiesOf('AWS::WAFv2::WebACL')).toEqual([]);
   const { Scope, DefaultAction, Rules, CustomResponseBodies, VisibilityConfig } =
     everything.propertiesOf('AWS::WAFv2::WebACL');
   const [{ Action, VisibilityConfig: ofRule }] = Rules;
-  const { ResponseCode, CustomResponseBodyKey } = Action.Block.CustomResponse;
+  expect(Action, 'the action of the rule').toHaveProperty('Block');
+  const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
   expect(bodyOf(ResponseCode, CustomResponseBodies[CustomResponseBodyKey].Content)).toHaveProperty('error', 429);
+  expect(ResponseHeaders).toContainEqual({ Name: 'Retry-After', Value: '60' });
+  expect(ResponseHeaders).toContainEqual({ Name: 'Access-Control-Allow-Origin', Value: '*' });
   expect(DefaultAction).toEqual({ Allow: {} });
   // A sampled request would contain the client's token.
   expect([VisibilityConfig.SampledRequestsEnabled, ofRule.SampledRequestsEnabled]).toEqual([false, false]);
