@@ -20,6 +20,10 @@ test('nobody may invoke the function but API Gateway: the alias, for POST /plant
   expect(Integration.Uri).toContain(`/functions/${FunctionName}/invocations`);
 });
 
+test('the function gets each body in base64, because a text would hide bytes that are not UTF-8', () => {
+  expect(production.propertiesOf('AWS::ApiGateway::RestApi').BinaryMediaTypes).toEqual(['*/*']);
+});
+
 test('each method is throttled, with a burst limit of twice the rate', () => {
   // LoggingLevel and DataTraceEnabled would log the Authorization header.
   const limits = { DataTraceEnabled: false, ThrottlingRateLimit: 500, ThrottlingBurstLimit: 1000 };
