@@ -33,9 +33,14 @@ writeFileSync(NODE_EXTRA_CA_CERTS, issuer.certificate);
 const REPORTS = ['spec', 'tap'].map((form) => `--test-reporter=${form} --test-reporter-destination=stdout`).join(' ');
 /** The value of NODE_OPTIONS that runs this code first. */
 const runFirst = (code: string) => `${REPORTS} --import data:text/javascript,${encodeURIComponent(code)}`;
-// The smoke test prints how long it would wait, and has no time limit, which a busy machine could reach.
+// A wait prints its time, and only sets the clock. No time limit ends, because a busy machine could reach it.
 const WITHOUT_TIMERS = runFirst(`import timers from 'node:timers/promises';
-  timers.setTimeout = async (milliseconds) => console.log('Waits %d ms', milliseconds);
+  let now = Date.now();
+  Date.now = () => now;
+  timers.setTimeout = async (milliseconds) => {
+    now += milliseconds;
+    console.log('Waits %d ms', milliseconds);
+  };
   AbortSignal.timeout = () => new AbortController().signal;
   (await import('node:module')).syncBuiltinESMExports();`);
 
