@@ -173,6 +173,7 @@ test.each<[Record<string, string>, string, ...string[]]>([
   [{ PLANT_STORE_URL: 'http://127.0.0.1.example' }, URL_RULE],
   [{ PLANT_STORE_URL: '' }, 'PLANT_STORE_TOKEN is set, but PLANT_STORE_URL is not. '],
   [{ PLANT_STORE_TOKEN: `${DEVELOPMENT_TOKEN}\n` }, 'PLANT_STORE_TOKEN must be an access token: '],
+  [{ PLANT_STORE_TOKEN: '' }, 'PLANT_STORE_TOKEN must be an access token: '],
   [{ PLANT_STORE_WAIT: '1m' }, 'PLANT_STORE_WAIT must be a number of seconds, '],
   [{}, 'The smoke test has no arguments.\n\nUsage: ', DEVELOPMENT_TOKEN],
   [{}, 'Usage: npm run smoke\n', '--help'],
