@@ -20,6 +20,10 @@ test('nobody may invoke the function but API Gateway: the alias, for POST /plant
   expect(Integration.Uri).toContain(`/functions/${FunctionName}/invocations`);
 });
 
+test('the function gets each body in base64, because a text would hide bytes that are not UTF-8', () => {
+  expect(production.propertiesOf('AWS::ApiGateway::RestApi').BinaryMediaTypes).toEqual(['*/*']);
+});
+
 test('each method is throttled, with a burst limit of twice the rate', () => {
   // LoggingLevel and DataTraceEnabled would log the Authorization header.
   const limits = { DataTraceEnabled: false, ThrottlingRateLimit: 500, ThrottlingBurstLimit: 1000 };
@@ -73,6 +77,7 @@ test.each([
   ['UNSUPPORTED_MEDIA_TYPE', 404, {}],
 ])('the gateway response %s is a 400 with error %i, which the allowed pages can read', (type, error, headers) => {
   const responses = everything.allPropertiesOf('AWS::ApiGateway::GatewayResponse');
+  expect(responses.map(({ ResponseType }) => ResponseType)).toContain(type);
   const response = responses.find(({ ResponseType }) => ResponseType === type);
   expect(bodyOf(response.StatusCode, response.ResponseTemplates['application/json'])).toHaveProperty('error', error);
   expect(response.ResponseParameters).toEqual(withPrefix('gatewayresponse', { ...READABLE, ...headers }));
@@ -81,9 +86,10 @@ test.each([
 /** The responses of the methods without a function, such as `ANY /plants`. */
 function mocksOf({ allPropertiesOf, Resources }: typeof production) {
   const methods = allPropertiesOf('AWS::ApiGateway::Method').filter(({ HttpMethod }) => HttpMethod !== 'POST');
-  return methods.map(({ ResourceId, HttpMethod, Integration: { IntegrationResponses } }) => {
+  return methods.map(({ ResourceId, HttpMethod, Integration, MethodResponses }) => {
     const path = Resources[ResourceId.slice(2, -1)]?.['Properties'].PathPart ?? '';
-    return { name: `${HttpMethod} /${path}`, ...IntegrationResponses[0] };
+    const [response] = Integration.IntegrationResponses;
+    return { name: `${HttpMethod} /${path}`, ...response, integration: Integration, declared: MethodResponses };
   });
 }
 
@@ -107,9 +113,22 @@ test('the preflight of /plants allows pages to send a plant with a token', () =>
     'Access-Control-Allow-Headers': "'Authorization,Content-Type'",
     'Access-Control-Allow-Methods': "'POST'",
     'Access-Control-Allow-Origin': "'*'",
-    'Access-Control-Max-Age': "'3600'",
+    'Access-Control-Max-Age': expect.stringMatching(/^'\d+'$/),
   };
   expect(preflight?.ResponseParameters).toEqual(withPrefix('method.response', allowed));
+});
+
+test('a method without a function accepts each body, and sends only what it declares', () => {
+  for (const { name, integration, declared, ...response } of mocksOf(everything)) {
+    const { ContentHandling, PassthroughBehavior, RequestTemplates } = integration;
+    // Mapping templates fail on binary bodies, and without NEVER a body of another type fails with error 500.
+    const handling = [ContentHandling, response.ContentHandling, PassthroughBehavior];
+    expect(handling, name).toEqual(['CONVERT_TO_TEXT', 'CONVERT_TO_TEXT', 'NEVER']);
+    const { StatusCode, ResponseParameters } = response;
+    expect(JSON.parse(RequestTemplates['application/json']), name).toEqual({ statusCode: Number(StatusCode) });
+    const headers = Object.keys(ResponseParameters).map((header) => [header, true]);
+    expect(declared, name).toEqual([{ StatusCode, ResponseParameters: Object.fromEntries(headers) }]);
+  }
 });
 
 test('a web ACL, which costs money, is there only if it is set, protects the API stage, and stores no request', () => {
@@ -117,8 +136,12 @@ test('a web ACL, which costs money, is there only if it is set, protects the API
   const { Scope, DefaultAction, Rules, CustomResponseBodies, VisibilityConfig } =
     everything.propertiesOf('AWS::WAFv2::WebACL');
   const [{ Action, VisibilityConfig: ofRule }] = Rules;
-  const { ResponseCode, CustomResponseBodyKey } = Action.Block.CustomResponse;
+  expect(Action, 'the action of the rule').toHaveProperty('Block');
+  const { ResponseCode, CustomResponseBodyKey, ResponseHeaders } = Action.Block.CustomResponse;
   expect(bodyOf(ResponseCode, CustomResponseBodies[CustomResponseBodyKey].Content)).toHaveProperty('error', 429);
+  const headers = { 'Retry-After': expect.stringMatching(/^\d+$/), 'Access-Control-Allow-Origin': '*' };
+  const expected = Object.entries(headers).map(([Name, Value]) => ({ Name, Value }));
+  expect(ResponseHeaders).toEqual(expect.arrayContaining(expected));
   expect(DefaultAction).toEqual({ Allow: {} });
   // A sampled request would contain the client's token.
   expect([VisibilityConfig.SampledRequestsEnabled, ofRule.SampledRequestsEnabled]).toEqual([false, false]);

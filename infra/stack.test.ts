@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { FUNCTION_TIMEOUT_MS } from '../functions/time-limits.ts';
 import { EVERYTHING, stackWith, templateWith } from '../test/support/stack.ts';
 import type { Settings } from './settings.ts';
 import { stages } from './stages.ts';
@@ -77,8 +78,10 @@ test('each role can be assumed only by its service, and has only the managed pol
   );
 });
 
-test('the function runs on the Node.js of .nvmrc, and reads each setting that concerns it', () => {
-  const { Runtime, Environment } = everything.propertiesOf('AWS::Lambda::Function');
+test('the function runs on the Node.js of .nvmrc, has its time, and reads each setting that concerns it', () => {
+  const { Runtime, Timeout, Environment } = everything.propertiesOf('AWS::Lambda::Function');
+  // With less time, the reserve for the response would leave the database none.
+  expect(Timeout).toBe(FUNCTION_TIMEOUT_MS / 1000);
   expect(Runtime).toBe(`nodejs${Number.parseInt(readFileSync('.nvmrc', 'utf8'), 10)}.x`);
   // Without TOKEN_SCOPE, it would accept each token of the audience.
   expect(Environment.Variables).toEqual({

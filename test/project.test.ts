@@ -12,12 +12,21 @@ const filesOf = (pattern: string) => globSync(pattern, { exclude: ['**/node_modu
 const run = (program: string, ...args: string[]) =>
   execFileSync(process.execPath, [`node_modules/.bin/${program}`, ...args], { encoding: 'utf8', env: {} });
 
+const listed = ['vitest.config.ts', 'test/slow.config.ts'].flatMap((config) => {
+  const json = run('vitest', 'list', '--filesOnly', '--json', '--config', config);
+  const files: { file: string; projectName: string }[] = JSON.parse(json);
+  return files.map(({ file, projectName }) => ({ file: relative('', file), projectName }));
+});
+
 test('Vitest runs each test file', () => {
-  const listed = ['vitest.config.ts', 'test/slow.config.ts'].flatMap((config) => {
-    const json: { file: string }[] = JSON.parse(run('vitest', 'list', '--filesOnly', '--json', '--config', config));
-    return json.map(({ file }) => relative('', file));
-  });
-  expect(filesOf('**/*.test.ts').filter((file) => !listed.includes(file))).toEqual([]);
+  const files = listed.map(({ file }) => file);
+  expect(filesOf('**/*.test.ts').filter((file) => !files.includes(file))).toEqual([]);
+});
+
+test('the tests of the function and of the commands that use stored items run on both engines', () => {
+  const both = listed.filter(({ projectName }) => projectName === 'dynamodb-local').map(({ file }) => file);
+  const others = filesOf('{functions,tools}/**/*.test.ts').filter((file) => !both.includes(file));
+  expect(others.filter((file) => /\bengine\.\w+\(/.test(readFileSync(file, 'utf8')))).toEqual([]);
 });
 
 test('npm test and npm run test:slow check the types in each file', () => {

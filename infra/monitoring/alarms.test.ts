@@ -69,10 +69,22 @@ test('each email leads to a section of docs/operations.md, and each query that a
   expect(sections).toEqual(expect.arrayContaining(links));
 });
 
+test('each saved query reads the function’s log and the access log', () => {
+  const both = ['FunctionLogs', 'ApiAccessLog'].map((name) => production.refTo('AWS::Logs::LogGroup', name));
+  for (const { Name, LogGroupNames } of production.allPropertiesOf('AWS::Logs::QueryDefinition')) {
+    expect(LogGroupNames, Name).toEqual(both);
+  }
+});
+
 test('the topic gets each release of this stack that fails or is stopped', () => {
   const application = [production.refTo('AWS::CodeDeploy::Application')];
   const { EventPattern, Targets } = production.propertiesOf('AWS::Events::Rule');
-  expect(EventPattern.detail).toEqual({ application, state: ['FAILURE', 'STOP'] });
+  // "Monitoring deployments with Amazon CloudWatch Events", AWS CodeDeploy User Guide.
+  expect(EventPattern).toEqual({
+    source: ['aws.codedeploy'],
+    'detail-type': ['CodeDeploy Deployment State-change Notification'],
+    detail: { application, state: ['FAILURE', 'STOP'] },
+  });
   expect(Targets).toMatchObject([{ Arn: topic }]);
 });
 

@@ -2,16 +2,20 @@ import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { RequestLine } from '../../functions/middleware/request-log.ts';
+import type { AccessLogName } from '../access-log.ts';
 import { GATEWAY_FAULTS, type MonitoredResources } from './metrics.ts';
 
 /** A field of a request in the function's log. */
 export const field = (name: keyof RequestLine) => `message.${name}`;
 
+/** A field of the access log. */
+const accessField = (name: AccessLogName) => name;
+
 /**
  * The extended request id, in the function's log and the access log. Clients cannot choose it ("Variables for access
  * logging for API Gateway").
  */
-const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, extendedRequestId)`;
+const REQUEST_ID_FIELD = `coalesce(${field('extendedRequestId')}, ${accessField('extendedRequestId')})`;
 
 /**
  * Selects the reports of invocations that timed out or whose process ended, for example out of memory. Lambda writes
@@ -35,8 +39,8 @@ export function addSavedQueries(scope: Construct, { lambda, api }: MonitoredReso
     });
   save(
     'faults',
-    `fields @timestamp, ${field('error')} as error, gatewayResponse as fromGateway, ${REQUEST_ID_FIELD} as id, ${FAULT} as fault, ${CAUSE} as cause`,
-    `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or ${UNFINISHED} or gatewayResponse in ${JSON.stringify(GATEWAY_FAULTS)}`,
+    `fields @timestamp, ${field('error')} as error, ${accessField('gatewayResponse')} as fromGateway, ${REQUEST_ID_FIELD} as id, ${FAULT} as fault, ${CAUSE} as cause`,
+    `filter ${field('error')} >= 500 or level in ["ERROR", "FATAL"] or ${UNFINISHED} or ${accessField('gatewayResponse')} in ${JSON.stringify(GATEWAY_FAULTS)}`,
     'sort @timestamp desc',
     'limit 100',
   );
@@ -46,7 +50,7 @@ export function addSavedQueries(scope: Construct, { lambda, api }: MonitoredReso
     'requests by client',
     `fields ${REQUEST_ID_FIELD} as id`,
     'filter ispresent(id)',
-    `stats sortsLast(sourceIp) as address, sortsLast(${field('tokenName')}) as token, max(${field('error')}) as error, sortsLast(gatewayResponse) as fromGateway, sortsLast(resource) as path by id`,
+    `stats sortsLast(${accessField('sourceIp')}) as address, sortsLast(${field('tokenName')}) as token, max(${field('error')}) as error, sortsLast(${accessField('gatewayResponse')}) as fromGateway, sortsLast(${accessField('resource')}) as path by id`,
     'stats count(*) as requests by address, token, error, fromGateway, path',
     'sort requests desc',
     'limit 10000',
@@ -55,9 +59,9 @@ export function addSavedQueries(scope: Construct, { lambda, api }: MonitoredReso
   // fewest requests too, so the newest address is first.
   save(
     'requests of a token',
-    `filter ${field('tokenName')} = "NAME" or ispresent(sourceIp)`,
+    `filter ${field('tokenName')} = "NAME" or ispresent(${accessField('sourceIp')})`,
     `fields ${REQUEST_ID_FIELD} as id`,
-    `stats sortsLast(sourceIp) as address, count(${field('tokenName')}) as uses, min(@timestamp) as sent by id`,
+    `stats sortsLast(${accessField('sourceIp')}) as address, count(${field('tokenName')}) as uses, min(@timestamp) as sent by id`,
     'filter uses > 0',
     'stats min(sent) as first, max(sent) as last, count(*) as requests by address',
     'sort first desc',

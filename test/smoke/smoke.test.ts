@@ -33,9 +33,14 @@ writeFileSync(NODE_EXTRA_CA_CERTS, issuer.certificate);
 const REPORTS = ['spec', 'tap'].map((form) => `--test-reporter=${form} --test-reporter-destination=stdout`).join(' ');
 /** The value of NODE_OPTIONS that runs this code first. */
 const runFirst = (code: string) => `${REPORTS} --import data:text/javascript,${encodeURIComponent(code)}`;
-// The smoke test prints how long it would wait, and has no time limit, which a busy machine could reach.
+// A wait prints its time, and only sets the clock. No time limit ends, because a busy machine could reach it.
 const WITHOUT_TIMERS = runFirst(`import timers from 'node:timers/promises';
-  timers.setTimeout = async (milliseconds) => console.log('Waits %d ms', milliseconds);
+  let now = Date.now();
+  Date.now = () => now;
+  timers.setTimeout = async (milliseconds) => {
+    now += milliseconds;
+    console.log('Waits %d ms', milliseconds);
+  };
   AbortSignal.timeout = () => new AbortController().signal;
   (await import('node:module')).syncBuiltinESMExports();`);
 
@@ -168,6 +173,7 @@ test.each<[Record<string, string>, string, ...string[]]>([
   [{ PLANT_STORE_URL: 'http://127.0.0.1.example' }, URL_RULE],
   [{ PLANT_STORE_URL: '' }, 'PLANT_STORE_TOKEN is set, but PLANT_STORE_URL is not. '],
   [{ PLANT_STORE_TOKEN: `${DEVELOPMENT_TOKEN}\n` }, 'PLANT_STORE_TOKEN must be an access token: '],
+  [{ PLANT_STORE_TOKEN: '' }, 'PLANT_STORE_TOKEN must be an access token: '],
   [{ PLANT_STORE_WAIT: '1m' }, 'PLANT_STORE_WAIT must be a number of seconds, '],
   [{}, 'The smoke test has no arguments.\n\nUsage: ', DEVELOPMENT_TOKEN],
   [{}, 'Usage: npm run smoke\n', '--help'],
