@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 // Each worker loads the SDK and CDK; the cache saves compiling them again.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node');
 
-/** The tests of the function come first, so that the first failure says what it does wrong, not how large it is. */
+/** The tests of the function come first, so that a wrong function fails before test/bundle.test.ts says its size. */
 const project = (groupOrder: number, name: string, include: string[]) => ({
   extends: true as const,
   test: { name, include, sequence: { groupOrder } },
@@ -26,7 +26,6 @@ export default defineConfig({
     // Only for tests that hang. The slowest test takes 20 s on a busy machine.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxConcurrency: 8,
     // Tests mostly wait; Vitest's default would leave one of two cores idle.
     maxWorkers: 3,
     globalSetup: 'test/support/temporary-folder.ts',

@@ -116,10 +116,12 @@ test('responds to any token, media type and body with a success or a client erro
 });
 
 test.each([
-  { error: 401, events: [undefined, 7, 'event', [], {}, { headers: null }, { headers: 7 }] },
-  { error: 500, events: [null, { headers: { authorization: 7 } }] },
-])('responds with error $error to each of the invalid events $events', async ({ error, events }) => {
-  for (const event of events) expect(await responseTo(event), JSON.stringify(event)).toHaveProperty('error', error);
+  [401, 'event'],
+  [401, { headers: null }],
+  [500, null],
+  [500, { headers: { authorization: 7 } }],
+])('responds with error %i to the invalid event %j', async (error, event) => {
+  expect(await responseTo(event)).toHaveProperty('error', error);
 });
 
 test('never logs a token, a digest or a body, and never responds with a token', async () => {

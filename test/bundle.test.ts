@@ -43,7 +43,7 @@ test('contains jose with an identity provider, and files of functions/ and of pa
   expect(new Set([...files].map(([, folder]) => folder))).toEqual(new Set(['functions', 'node_modules']));
 });
 
-test('contains no package of devDependencies, which npm audit does not check', () => {
+test('contains no package of devDependencies, which npm audit of the pipeline leaves out', () => {
   const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
   const bundled = Object.keys(devDependencies).filter((name) => withProvider.includes(`node_modules/${name}/`));
   expect(bundled).toEqual([]);

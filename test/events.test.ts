@@ -14,7 +14,7 @@ async function respond(event: object) {
   return contractBody(await handler(eventWith(event), contextWith()));
 }
 
-// Some requests fail because its id is in use.
+// The example id-in-use needs a stored plant.
 beforeAll(async () => void (await handler(sampleEvent('create-plant'), contextWith())));
 
 const { requestBody, responses } = contract['paths']['/plants'].post;

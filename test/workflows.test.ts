@@ -24,22 +24,34 @@ function evaluate(expression: string, contexts: Values): string {
   return new Evaluator(tree, JSON.parse(JSON.stringify(contexts), data.reviver)).evaluate().coerceString();
 }
 
+/** Evaluates the condition of a job. By default, what it needs has succeeded. */
+function isReleased(job: string, vars: Values, { check = 'success', staging = 'success', cancelled = 'false' } = {}) {
+  const needs = { check: { result: check }, staging: { result: staging } };
+  return evaluate(String(deploy.jobs[job]?.if).replace('cancelled()', cancelled), { vars, needs });
+}
+
 test.each([
   ['ROLE', 'ROLE', 'true', 'true'],
   ['', 'ROLE', 'false', 'true'],
   ['ROLE', '', 'true', 'false'],
   ['', '', 'false', 'false'],
-])('with the roles "%s" and "%s", staging and production are released: %s, %s', (one, two, staging, production) => {
-  const vars = { AWS_STAGING_DEPLOY_ROLE: one, AWS_DEPLOY_ROLE: two };
-  const decide = (job: string, check = '', staging = '', cancelled = 'false') => {
-    const needs = { check: { result: check }, staging: { result: staging } };
-    return evaluate(String(deploy.jobs[job]?.if).replace('cancelled()', cancelled), { vars, needs });
-  };
-  expect(decide('staging')).toBe(staging);
-  expect(decide('production', 'success', one === '' ? 'skipped' : 'success')).toBe(production);
-  expect(decide('production', 'failure', 'skipped'), 'after failed tests').toBe('false');
-  expect(decide('production', 'success', 'failure'), 'after a failure of staging').toBe('false');
-  expect(decide('production', 'success', 'success', 'true'), 'in a cancelled run').toBe('false');
+])('with the roles "%s" and "%s", staging and production are released: %s, %s', (...row) => {
+  const [stagingRole, productionRole, isStagingReleased, isProductionReleased] = row;
+  const roles = { AWS_STAGING_DEPLOY_ROLE: stagingRole, AWS_DEPLOY_ROLE: productionRole };
+  expect(isReleased('staging', roles)).toBe(isStagingReleased);
+  const staging = stagingRole === '' ? 'skipped' : 'success';
+  expect(isReleased('production', roles, { staging })).toBe(isProductionReleased);
+});
+
+test.each<[string, { check?: string; staging?: string; cancelled?: string }]>([
+  ['failed tests', { check: 'failure', staging: 'skipped' }],
+  ['a failed staging', { staging: 'failure' }],
+  ['a cancelled run', { cancelled: 'true' }],
+])('production is not released after %s', (_, results) => {
+  expect(isReleased('production', { AWS_DEPLOY_ROLE: 'ROLE' }, results)).toBe('false');
+});
+
+test('production needs staging and the tests, and staging needs the tests', () => {
   const needs = { staging: { needs: 'check' }, production: { needs: ['check', 'staging'] } };
   expect(deploy.jobs).toMatchObject({ check: { uses: './.github/workflows/ci.yml' }, ...needs });
 });

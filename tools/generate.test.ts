@@ -17,7 +17,7 @@ test('openapi.yaml has a table of the error numbers of the code', () => {
   expect(table.match(/(?<=^\| )\d{3}(?= \| \w)/gm)).toEqual(ERROR_NUMBERS.map(String));
 });
 
-test('each operation requires a bearer token', () => {
+test('createPlant requires a bearer token', () => {
   expect(contract['security']).toEqual([{ bearerToken: [] }]);
   expect(contract['components'].securitySchemes.bearerToken).toEqual({ type: 'http', scheme: 'bearer' });
   expect(contract['paths']['/plants'].post).not.toHaveProperty('security');

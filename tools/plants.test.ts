@@ -22,7 +22,7 @@ test('prints each plant of all pages as a line of JSON, with its exact id and es
   ]);
 });
 
-test('prints the plants of a table of the AWS account, and rejects a table without plants, or a stack beside it', async () => {
+test('prints the plants of a table of the AWS account, and rejects a table of other items, and --table with --stack', async () => {
   await engine.put(engine.plantsTable, { id: { N: '1' }, name: { S: 'restored' } });
   const plants = (...args: string[]) => runCommand('plants', args);
   const restored = { code: 0, stdout: '{"id":1,"name":"restored"}\n', stderr: '' };

@@ -113,7 +113,7 @@ test.each([
   ['has status 500', 500, SUCCESS],
   ['is HTML', 403, '<html>secret</html>'],
   ['is empty', 200, ''],
-  ['has no capacity', 200, '{"Item":{"name":{"S":"secret"}}}'],
+  ['has no capacity', 200, '{"Item":{"id":{"N":"1"},"name":{"S":"secret"}}}'],
   ['has no name of a table', 200, '{"ConsumedCapacity":{"CapacityUnits":1}}'],
   ['has another table', 200, '{"ConsumedCapacity":{"TableName":"AccessTokens"}}'],
   ['has an item with another key', 200, JSON.stringify({ ...JSON.parse(SUCCESS), ...OTHER })],

@@ -79,11 +79,11 @@ test.each([
 });
 
 const INT32 = { type: 'integer', format: 'int32' };
-const HEIGHT = 'a whole number from 1 to 2147483647';
+const INT32_FROM_1 = 'a whole number from 1 to 2147483647';
 const TEXT = { type: 'string', minLength: 2, maxLength: 200, pattern: '^a' };
 const TEXT_IS = 'a string of 2 to 200 characters that matches ^a';
-const TREES = '{"id":1,"name":"🌱🌱"}';
-const TWO_LONG = 'name was 2 characters long; it must be a string of';
+const TWO_SEEDLINGS = '{"id":1,"name":"🌱🌱"}';
+const IS_TWO_LONG = 'name was 2 characters long; it must be a string of';
 const LONE_SURROGATE = 'name was a string with a lone surrogate; it must be a string of well-formed Unicode';
 
 test.each([
@@ -92,14 +92,18 @@ test.each([
   [TEXT, `{"id":1,"name":"${'a'.repeat(201)}"}`, `name was 201 characters long; it must be ${TEXT_IS}`],
   [TEXT, '{"id":1,"name":"bb"}', `name was "bb"; it must be ${TEXT_IS}`],
   [TEXT, '{"id":1,"name":"a\\ud800"}', LONE_SURROGATE],
-  [{ type: 'string', minLength: 3 }, TREES, `${TWO_LONG} at least 3 characters`],
-  [{ type: 'string', maxLength: 1 }, TREES, `${TWO_LONG} at most 1 character`],
+  [{ type: 'string', minLength: 3 }, TWO_SEEDLINGS, `${IS_TWO_LONG} at least 3 characters`],
+  [{ type: 'string', maxLength: 1 }, TWO_SEEDLINGS, `${IS_TWO_LONG} at most 1 character`],
   [{ type: 'string', enum: ['a', 'b'] }, '{"id":1,"name":"c"}', 'name was "c"; it must be one of "a", "b"'],
   [{ type: 'boolean' }, '{"id":1,"name":{}}', 'name was an object; it must be true or false'],
-  [{ ...INT32, minimum: 1 }, '{"id":1,"name":0}', `name was 0; it must be ${HEIGHT}`],
-  [{ ...INT32, minimum: 1 }, '{"id":1,"name":1.5}', `name was 1.5; it must be ${HEIGHT}`],
-  [{ ...INT32, minimum: 1 }, '{"id":1,"name":2147483648}', `name was 2147483648; it must be ${HEIGHT}`],
-  [{ ...INT32, minimum: 1 }, '{"id":1,"name":9007199254740993}', `name was 9007199254740993; it must be ${HEIGHT}`],
+  [{ ...INT32, minimum: 1 }, '{"id":1,"name":0}', `name was 0; it must be ${INT32_FROM_1}`],
+  [{ ...INT32, minimum: 1 }, '{"id":1,"name":1.5}', `name was 1.5; it must be ${INT32_FROM_1}`],
+  [{ ...INT32, minimum: 1 }, '{"id":1,"name":2147483648}', `name was 2147483648; it must be ${INT32_FROM_1}`],
+  [
+    { ...INT32, minimum: 1 },
+    '{"id":1,"name":9007199254740993}',
+    `name was 9007199254740993; it must be ${INT32_FROM_1}`,
+  ],
   [{ ...INT32, maximum: 1 }, '{"id":1,"name":2}', 'name was 2; it must be a whole number from -2147483648 to 1'],
   [{ ...INT32, enum: [1, 2] }, '{"id":1,"name":3}', 'name was 3; it must be one of 1, 2'],
 ])('describes what is wrong with a name of the schema %j in the body %s', async (name, body, description) => {

@@ -44,7 +44,12 @@ test.each<['info' | 'error', string, (() => unknown) | Error, object]>([
   ['error', 'a failure', errorWith(503, cause), { outcome: 'failed', error: 503, fault: fault(loggedCause) }],
   ['error', 'a text as a cause', errorWith(503, 'x'), { outcome: 'failed', error: 503, fault: fault('x') }],
   // An object can contain a secret.
-  ['error', 'no object', errorWith(503, { token: 'x' }), { outcome: 'failed', error: 503, fault: fault(undefined) }],
+  [
+    'error',
+    'an object as a cause, which it leaves out',
+    errorWith(503, { token: 'x' }),
+    { outcome: 'failed', error: 503, fault: fault(undefined) },
+  ],
   // The message of error 500 says nothing.
   ['error', 'an unexpected error itself', new TypeError('x'), { outcome: 'failed', error: 500, fault: innermost }],
 ])('logs a line at the level %s for %s', async (level, _, handler, line) => {

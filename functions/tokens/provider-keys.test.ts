@@ -16,15 +16,15 @@ beforeEach(() => {
   issuer.requests.length = 0;
   return () => vi.useRealTimers();
 });
-const after = (ms: number) => vi.setSystemTime(NOW + ms);
+const setAge = (ms: number) => vi.setSystemTime(NOW + ms);
 
 /** Returns a function that looks up a key by its id. A busy machine can take longer than the default limit. */
-function newKeys(url = issuer.url) {
+function newFind(url = issuer.url) {
   const { find } = new ProviderKeys(url, 60_000);
   return (kid: string = key.kid) => find({ alg: 'ES256', kid });
 }
 /** Looks up 40 unknown key ids at once. Returns the errors without repeats. */
-async function findUnknown(find = newKeys()) {
+async function findUnknown(find = newFind()) {
   const lookups = Array.from({ length: 40 }, (_, index) => find(`unknown-${index}`).catch((thrown) => thrown));
   return [...new Set(await Promise.all(lookups))];
 }
@@ -33,13 +33,13 @@ const UNKNOWN = { code: 'ERR_JWKS_NO_MATCHING_KEY' };
 const UNAVAILABLE = { error: 503, message: 'The identity provider failed or did not respond. Try again.' };
 
 test('fetches the keys once for concurrent and later lookups, and again when they are 30 minutes old', async () => {
-  const find = newKeys();
+  const find = newFind();
   expect(await Promise.all([find(), find()])).toEqual([FOUND, FOUND]);
   issuer.publish(next);
-  after(HALF_HOUR - 1);
+  setAge(HALF_HOUR - 1);
   expect(await find()).toEqual(FOUND);
   expect(issuer.requests).toEqual([METADATA, '/keys']);
-  after(HALF_HOUR);
+  setAge(HALF_HOUR);
   await Promise.all([expect(find()).rejects.toMatchObject(UNKNOWN), expect(find(next.kid)).resolves.toEqual(FOUND)]);
   expect(issuer.requests).toHaveLength(4);
 });
@@ -51,44 +51,44 @@ test.each(['/tenant', '/tenant/'])('fetches the keys of the issuer %s over new c
     requests.push(`${request.url} ${request.headers.connection}`);
     discovery(`${issuer.url}${path}`, key)(request, response);
   });
-  expect(await newKeys(`${issuer.url}${path}`)()).toEqual(FOUND);
+  expect(await newFind(`${issuer.url}${path}`)()).toEqual(FOUND);
   expect(requests).toEqual([`/tenant${METADATA} close`, '/keys close']);
 });
 
 test('fetches the keys for unknown key ids at most every 30 s', async () => {
-  const find = newKeys();
+  const find = newFind();
   await find();
   issuer.publish(next);
-  after(29_999);
+  setAge(29_999);
   await expect(find(next.kid)).rejects.toMatchObject(UNKNOWN);
   expect(issuer.requests).toHaveLength(2);
-  after(30_000);
+  setAge(30_000);
   await findUnknown(find);
   expect(await find(next.kid)).toEqual(FOUND);
   expect(issuer.requests).toHaveLength(4);
 });
 
 test('uses its keys for an hour if the provider fails, then throws 503 until the provider works', async () => {
-  const find = newKeys();
+  const find = newFind();
   await find();
   issuer.respondWith(respond(500));
   for (const age of [HALF_HOUR, 2 * HALF_HOUR - 1]) {
-    after(age);
+    setAge(age);
     expect(await find()).toEqual(FOUND);
   }
   expect(issuer.requests).toHaveLength(4);
-  after(2 * HALF_HOUR);
+  setAge(2 * HALF_HOUR);
   await expect(find()).rejects.toMatchObject(UNAVAILABLE);
   issuer.publish(key);
-  after(2 * HALF_HOUR + 10_000);
+  setAge(2 * HALF_HOUR + 10_000);
   expect(await find()).toEqual(FOUND);
 });
 
 test('asks a provider that is down again after 5 to 10 s, at another time in each instance', async () => {
   issuer.respondWith(respond(500));
-  const instances = Array.from({ length: 20 }, () => newKeys());
+  const instances = Array.from({ length: 20 }, () => newFind());
   const requestsAfter = async (ms: number) => {
-    after(ms);
+    setAge(ms);
     await Promise.allSettled(instances.map((find) => find()));
     return issuer.requests.length;
   };
@@ -100,7 +100,7 @@ test('asks a provider that is down again after 5 to 10 s, at another time in eac
 
 test('throws a failure without its stacks until the next attempt, because each request logs it', async () => {
   issuer.respondWith(respond(500));
-  const find = newKeys();
+  const find = newFind();
   const failure = () => find().catch(({ stack, cause }) => [stack, cause.stack, cause.message]);
   const message = `"${issuer.url}${METADATA}" responded with status 500, not 200.`;
   expect(await failure()).toEqual([expect.any(String), expect.any(String), message]);
@@ -135,11 +135,12 @@ test.each<[string, RequestListener, string, number]>([
   expect(issuer.requests).toHaveLength(requests);
 });
 
-test('throws 503 after 1.5 s if the provider sends half of its keys', async () => {
+test('throws 503 long before the 5 s of jose if the provider sends half of its keys', async () => {
   issuer.respondWith(keys((_, response) => response.write('{')));
   const start = performance.now();
   const error = { ...UNAVAILABLE, cause: { name: 'TimeoutError' } };
   await expect(new ProviderKeys(issuer.url).find()).rejects.toMatchObject(error);
-  // A busy machine is slow, and jose's own limit is 5 s.
-  expect([1, 2, 3, 4]).toContain(Math.floor((performance.now() - start) / 1000));
+  const milliseconds = performance.now() - start;
+  expect(milliseconds).toBeGreaterThan(1000);
+  expect(milliseconds).toBeLessThan(5000);
 });

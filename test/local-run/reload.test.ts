@@ -2,11 +2,10 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { bodyOf, plantWith } from '../support/event.ts';
 import { copyProject } from '../support/project-copy.ts';
-import { post } from '../support/service.ts';
+import { post, send } from '../support/service.ts';
 
 /* Changes files of a copy of the project while npm start runs, as a developer does. */
 
@@ -85,11 +84,7 @@ test.each<[string, (text: string) => unknown]>([
 
 test('follows the contract, which was changed before the start, and says what is wrong with it', async () => {
   const plant = { ...plantWith(), early: 7, late: true };
-  const respond = async (): Promise<unknown> => {
-    const headers = { authorization: `Bearer ${DEVELOPMENT_TOKEN}`, 'content-type': 'application/json' };
-    const response = await fetch(localRun.url, { method: 'POST', headers, body: bodyOf(Date.now(), plant) });
-    return response.json();
-  };
+  const respond = async () => JSON.parse((await send(localRun.url, bodyOf(Date.now(), plant))).body);
   expect(await respond()).toEqual({ ...plantWith(), early: 7 });
   writeContract(withMember('late', '{ type: boolean }'));
   await expect.poll(respond).toEqual({ ...plantWith(), late: true });
@@ -115,7 +110,7 @@ test.each([
   await expectName('x');
 });
 
-test('prints an error after the response with escaped control characters, and still responds', async () => {
+test('prints an error that the function throws after its response, escapes its control characters, and still responds', async () => {
   const late = "setTimeout(() => { throw new Error('late\\u001b'); }); void Promise.reject(new Error('not awaited'));";
   write(codeWith('late', late));
   await expectName('late');

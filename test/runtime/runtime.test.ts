@@ -22,12 +22,16 @@ async function startFunction(settings: Partial<CompleteSettings> = {}, variables
   const { Environment, Handler, LoggingConfig, MemorySize } = template.propertiesOf('AWS::Lambda::Function');
   // The logical ids of the tables are their names in the engine.
   const named = JSON.parse(JSON.stringify(Environment.Variables).replaceAll(/\${(\w+)}/g, '$1'));
-  const ofTemplate = { ...named, AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint };
   const { close, invoke, log } = await startRuntime(bundleWith(settings), {
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(MemorySize),
     AWS_LAMBDA_LOG_FORMAT: LoggingConfig.LogFormat,
     _HANDLER: Handler,
-    ...{ AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, ...ofTemplate, ...variables },
+    AWS_REGION,
+    AWS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY,
+    ...named,
+    AWS_ENDPOINT_URL_DYNAMODB: proxy.endpoint,
+    ...variables,
   });
   onTestFinished(close);
   return { log, respond: async (event: object) => contractBody(JSON.parse(await invoke(event))) };

@@ -56,7 +56,7 @@ async function smoke(url: string, variables: Record<string, string> = {}, ...arg
   return { stdout, stderr, failed, reasons: find(/^ +(The service .+)$/gm), waits: find(/^Waits (\d+) ms$/gm) };
 }
 
-test('stores three plants with ids beyond 2^62 for each token, also a JWT, and for each content of the block', async () => {
+test('stores three plants, whose ids follow from the token and the plants, with a token or a JWT', async () => {
   await engine.clear(engine.plantsTable);
   for (const token of [validToken, validToken, jwt]) {
     expect((await smoke(serviceUrl, { PLANT_STORE_TOKEN: token })).failed).toEqual([]);
@@ -188,12 +188,17 @@ test.each<[Record<string, string>, string, ...string[]]>([
 });
 
 test.each([
-  ["AbortSignal.timeout = (ms) => AbortSignal.abort(console.log('Limit %d ms', ms))", 'Limit 8000 ms\nThere is no '],
   [
+    'limits each request to 8 s',
+    "AbortSignal.timeout = (ms) => AbortSignal.abort(console.log('Limit %d ms', ms))",
+    'Limit 8000 ms\nThere is no ',
+  ],
+  [
+    'needs Node.js 24',
     "Object.defineProperty(process, 'versions', { value: { node: '22' } })",
     'Node.js 24 is needed; this is 22. Run npm ci',
   ],
-])('after %s, prints %j', async (code, message) => {
+])('%s', async (_, code, message) => {
   const { stdout, stderr } = await smoke(serviceUrl, { NODE_OPTIONS: runFirst(code) });
   expect((stdout + stderr).slice(0, message.length)).toBe(message);
 });
@@ -203,7 +208,10 @@ test('says once that the service rejects the token', async () => {
   expect(stderr).toMatch(/^127\.0\.0\.1:\d+ rejects the access token: [^\n]+\n$/);
 });
 
-test('all other commands say to run npm ci if the packages are missing', async () => {
-  const stderr = 'The packages are missing. Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.\n';
-  expect(await copy.run('npm run --silent plants', { PATH })).toMatchObject({ code: 1, stderr });
-});
+test.each(['start', 'invoke', 'token', 'plants', 'generate'])(
+  'npm run %s says to run npm ci if the packages are missing',
+  async (script) => {
+    const stderr = 'The packages are missing. Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.\n';
+    expect(await copy.run(`npm run --silent ${script}`, { PATH })).toMatchObject({ code: 1, stderr });
+  },
+);

@@ -39,12 +39,10 @@ export async function startEngine() {
     client.destroy();
     await close();
   });
-  const [plantsTable, accessTokensTable] = [PLANTS_TABLE, ACCESS_TOKENS_TABLE];
-
   return {
     endpoint,
-    plantsTable,
-    accessTokensTable,
+    plantsTable: PLANTS_TABLE,
+    accessTokensTable: ACCESS_TOKENS_TABLE,
 
     async items(TableName: string): Promise<Item[]> {
       const { Items = [] } = await client.send(new ScanCommand({ TableName, ConsistentRead: true }));
@@ -56,7 +54,7 @@ export async function startEngine() {
     },
 
     async clear(TableName: string): Promise<void> {
-      const key = TableName === accessTokensTable ? 'digest' : 'id';
+      const key = TableName === ACCESS_TOKENS_TABLE ? 'digest' : 'id';
       for (const { [key]: value } of await this.items(TableName)) {
         await client.send(new DeleteItemCommand({ TableName, Key: { [key]: value as AttributeValue } }));
       }
@@ -64,7 +62,7 @@ export async function startEngine() {
 
     /** Returns the members of the stored plant with this id, which is in decimal digits. */
     async stored(id: bigint): Promise<(Plant & { id: string }) | undefined> {
-      const read = { TableName: plantsTable, Key: { id: { N: String(id) } }, ConsistentRead: true };
+      const read = { TableName: PLANTS_TABLE, Key: { id: { N: String(id) } }, ConsistentRead: true };
       const { Item } = await client.send(new GetItemCommand(read));
       if (!Item) return undefined;
       const { createdAt: _at, createdBy: _by, ...members } = Item;
@@ -76,7 +74,7 @@ export async function startEngine() {
 
     /** Stores an access token. `expiresAt` is in seconds since 1970. */
     async putToken(token: string, name: string, expiresAt: number): Promise<void> {
-      await this.put(accessTokensTable, tokenItem(token, name, 0, expiresAt));
+      await this.put(ACCESS_TOKENS_TABLE, tokenItem(token, name, 0, expiresAt));
     },
   };
 }
@@ -104,7 +102,7 @@ async function startDynamoDbLocal() {
   const timer = setTimeout(() => child.kill('SIGKILL'), START_LIMIT_MS);
   // It is ready when it responds. The response to an unsigned request is an error.
   while (!(await fetch(endpoint).catch(() => undefined))) {
-    if (ended) throw new Error(`DynamoDB Local, which needs Java 17, did not start in ${START_LIMIT_MS} ms: ${ended}.`);
+    if (ended) throw new Error(`DynamoDB Local, which needs Java 17, ended before it responded: ${ended}.`);
     await sleep(100);
   }
   clearTimeout(timer);

@@ -7,7 +7,7 @@ for name in CI GH_TOKEN ${!PLANT_STORE_*} ${!PROPERTY_*} SHUFFLE; do
 done
 # A loop that a broken script leaves ends with the folder of the calls.
 echo "$call" >> "$CALLS" || kill "$PPID"
-# A deployment ends after the first, or after the third smoke test has begun. A smoke test can take longer.
+# A deployment ends when $RUNS smoke tests have begun. A smoke test can take longer.
 [[ $call = "npx cdk deploy"* ]] && until [[ $(grep -c ' smoke ' "$CALLS") -ge $RUNS ]]; do /bin/sleep 0.01; done
 [[ $call = *" smoke "* ]] && /bin/sleep "${SMOKE_TAKES:-0}"
 [[ $call != "$FAILS" ]] && echo "from-${0##*/}"

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync 
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 
-/** Shorter than the limit of a slow test, so that a command that hangs is named with its output. */
+/** In a slow test, a command that hangs is ended before the test, and named with its output. */
 const RUN_LIMIT_MS = 240_000;
 const NOT_COPIED = ['node_modules', 'cdk.out', '.local', '.git', '.env'];
 

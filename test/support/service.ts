@@ -1,8 +1,7 @@
-import { vi } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { createGateway } from '../../tools/local/gateway.ts';
 import { listen } from '../../tools/local/listen.ts';
-import { closedAtEnd } from './closed-at-end.ts';
 import { contractBody } from './contract-body.ts';
 import { startEngine } from './engine.ts';
 
@@ -14,19 +13,21 @@ export async function startServiceWithEngine() {
   const { url, server } = await listen(createGateway(handler, () => {}));
   // By default, it closes an idle connection after 5 s, perhaps while a slow machine sends the next request.
   server.keepAliveTimeout = 0;
-  closedAtEnd({
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
   });
   return { url, engine };
 }
 
-/** Sends a body to the URL of POST /plants. Returns the response's body. Fails if the contract forbids the response. */
-export async function post(url: string, body: string, token = DEVELOPMENT_TOKEN): Promise<Record<string, unknown>> {
+/** Sends a body to the URL of POST /plants. */
+export async function send(url: string, body: string, token = DEVELOPMENT_TOKEN) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers, body });
-  const responseHeaders = Object.fromEntries(response.headers);
-  return contractBody({ statusCode: response.status, headers: responseHeaders, body: await response.text() });
+  return { statusCode: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
+}
+
+/** Sends a body. Returns the response's body. Fails if the contract forbids the response. */
+export async function post(...request: Parameters<typeof send>): Promise<Record<string, unknown>> {
+  return contractBody(await send(...request));
 }

@@ -39,7 +39,7 @@ async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.str
   return Object.assign(send, { url });
 }
 
-test('invokes the function with an event of the request, which has the last of two equal headers, and both', async () => {
+test('invokes the function with an event that has the last of two equal headers, and both in multiValueHeaders', async () => {
   const { url } = await serve();
   const headers = { 'X-Own': ['1', '2'], connection: 'close' };
   const sent = request(`${url}/plants/?a=b`, { method: 'POST', headers }).end('{"id":1}');
