@@ -34,6 +34,7 @@ export function docsPage(path: string, accept = ''): RawResponse | undefined {
 /** Returns the contract with this server, because the port can differ. */
 function contractOfThisServer(): string {
   const document = parseDocument(read('openapi.yaml'));
-  document.set('servers', [{ url: '/' }]);
+  const description = 'Local run. To try a client, send "Prefer: error=503" or "Prefer: lost-response".';
+  document.set('servers', [{ url: '/', description }]);
   return document.toString();
 }
