@@ -30,8 +30,11 @@ export function validatorModule(members: Member[]): string {
     keyword: 'pattern',
     type: 'string',
     code: (cxt) => {
-      const isShort = _`${cxt.data}.length <= ${2 * cxt.parentSchema['maxLength']}`;
-      cxt.fail(_`${isShort} && !${usePattern(cxt, cxt.schema)}.test(${cxt.data})`);
+      const { data, parentSchema, schema } = cxt;
+      // Ajv's schema of schemas has patterns without a maxLength.
+      const { maxLength = Infinity } = parentSchema;
+      const isShort = _`${data}.length <= ${2 * maxLength} && [...${data}].length <= ${maxLength}`;
+      cxt.fail(_`${isShort} && !${usePattern(cxt, schema)}.test(${data})`);
     },
   });
   const body = {
