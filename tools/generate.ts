@@ -10,7 +10,7 @@ Generates, from the schema NewPlant of openapi.yaml, the function's types, valid
 
 const FOLDER = 'functions/create-plant';
 
-/** What is wrong in the contract, in a sentence. */
+/** A mistake in the contract. The message says what to correct. */
 export class ContractError extends Error {}
 
 /** Returns the generated files of a contract: their texts by their paths. Throws a ContractError. */

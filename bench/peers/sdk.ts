@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DynamoDBClient, type DynamoDBClientConfig, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 
-/* The AWS SDK's client without a framework. Reads the token, writes the plant and logs a line, with fewer checks than the function. */
+/* The AWS SDK's client without a framework: it reads the token, writes the plant and logs, with fewer checks. */
 
 /** Each setting saves a look-up, such as that of a profile, or code that is loaded for it. */
 const BEST_SETTINGS: DynamoDBClientConfig = {

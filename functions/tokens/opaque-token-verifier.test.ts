@@ -73,7 +73,7 @@ test('caches a valid token until 60 s after the start of the read, and then reje
   await expect(verify(5)).rejects.toMatchObject(REJECTED);
 });
 
-test('caches a valid token for 60 s, even if the system clock goes back', async () => {
+test('caches a valid token for 60 s, even if the system clock is set back', async () => {
   await engine.putToken(token(6), 'busy', IN_A_DAY);
   const { call, verify } = newVerifier();
   await verify(6);

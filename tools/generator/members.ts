@@ -9,14 +9,14 @@ export interface Member {
   constraints: Record<string, unknown>;
 }
 
-/** A check of a keyword's value, which gets the schema too, and what the value must be. */
+/** A check of a keyword's value, and what the value must be. The check also gets the other keywords of the member. */
 type Check = [isRight: (value: unknown, schema: Record<string, number>) => boolean, expected: string];
 
-const [MIN_INT32, MAX_INT32] = [-(2 ** 31), 2 ** 31 - 1];
+export const [MIN_INT32, MAX_INT32] = [-(2 ** 31), 2 ** 31 - 1];
 const isInt32 = (value: unknown) => Number.isInteger(value) && Number(value) >= MIN_INT32 && Number(value) <= MAX_INT32;
 const isText = (value: unknown) => typeof value === 'string';
 const listOf = (isRight: (value: unknown) => boolean) => (value: unknown) =>
-  Array.isArray(value) && value.length > 0 && value.every(isRight);
+  Array.isArray(value) && value.length > 0 && value.every(isRight) && new Set(value).size === value.length;
 
 const BOUND: Check = [
   (value, { minimum = MIN_INT32, maximum = MAX_INT32 }) => isInt32(value) && minimum <= maximum,
@@ -35,8 +35,13 @@ const PATTERN: Check = [
 /** The keywords that can constrain a member of each type. */
 const CONSTRAINTS: Record<'int64' | 'int32' | 'string' | 'boolean', Record<string, Check>> = {
   int64: {},
-  int32: { minimum: BOUND, maximum: BOUND, enum: [listOf(isInt32), 'a list of whole numbers'] },
-  string: { minLength: LENGTH, maxLength: LENGTH, pattern: PATTERN, enum: [listOf(isText), 'a list of strings'] },
+  int32: { minimum: BOUND, maximum: BOUND, enum: [listOf(isInt32), 'a list of different whole numbers'] },
+  string: {
+    minLength: LENGTH,
+    maxLength: LENGTH,
+    pattern: PATTERN,
+    enum: [listOf(isText), 'a list of different strings'],
+  },
   boolean: {},
 };
 /** The keywords that only describe. */
@@ -99,7 +104,7 @@ function collect(name: string, schema: unknown, schemas: Record<string, unknown>
   }
   requireKeywords(`The schema ${name}`, others, ['type', 'required', 'properties', 'allOf']);
   if (type !== 'object') fail(`The type of the schema ${name} was ${JSON.stringify(type)}`, '"object"');
-  if (![required, allOf].every(Array.isArray)) fail(`One of required and allOf in ${name} was no list`, 'a list');
+  if (![required, allOf].every(Array.isArray)) fail(`The required or allOf of ${name} was no list`, 'a list');
   const parts = [
     { members: Object.entries(properties), required },
     ...allOf.map((part: unknown) => collect(name, part, schemas)),

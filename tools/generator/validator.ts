@@ -2,12 +2,12 @@ import { _, Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { usePattern } from 'ajv/dist/vocabularies/code.js';
 import { buildSync } from 'esbuild';
-import type { Member } from './members.ts';
+import { MAX_INT32, type Member, MIN_INT32 } from './members.ts';
 
 /** Returns the schema of a member, for the values that `parseWithExactNumbers` returns. */
 function schemaOf({ type, constraints }: Member): AnySchemaObject {
   if (type === 'int64') return { int64: true };
-  if (type === 'int32') return { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1, ...constraints };
+  if (type === 'int32') return { type: 'integer', minimum: MIN_INT32, maximum: MAX_INT32, ...constraints };
   return type === 'string' ? { type, wellFormed: true, ...constraints } : { type };
 }
 
