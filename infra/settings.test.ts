@@ -33,7 +33,7 @@ test.each([
   [{ stage: 'constructor' }, 'The stage "constructor" is not in '],
   [{ stgae: 'staging' }, 'The key "stgae" after -c does not exist; it must be stage or withoutCanary.'],
   [{ requestsPerSecond: '5' }, 'The key "requestsPerSecond" after -c does not exist; '],
-  [{ 'stage:trial': '' }, 'The key "stage:trial" after -c does not exist; '],
+  [{ 'stage/trial': '1' }, 'The key "stage/trial" after -c does not exist; '],
   [{ withoutCanary: 'yes' }, 'withoutCanary was "yes"; set it to true, or leave it out.'],
 ])('rejects %j after -c', (context, message) => {
   expect(() => read(context)).toThrow(message);
