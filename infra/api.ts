@@ -18,7 +18,10 @@ import { NOT_FOUND } from './shared-with-local-run/gateway-errors.ts';
 import { addWebAcl } from './web-acl.ts';
 
 interface ApiProps
-  extends Pick<CompleteSettings, 'allowOrigins' | 'cloudWatchRole' | 'domain' | 'requestsPerSecond' | 'webAcl'> {
+  extends Pick<
+    CompleteSettings,
+    'allowOrigins' | 'cloudWatchRole' | 'domain' | 'ephemeral' | 'requestsPerSecond' | 'webAcl'
+  > {
   /** The alias that API Gateway invokes for `POST /plants`. */
   liveAlias: IFunction;
 }
@@ -29,21 +32,23 @@ const API_STAGE = 'api';
 /**
  * The REST API. An HTTP API does not let us change the body of API Gateway's own error responses.
  *
- * The endpoint is regional. The API stage is `api`. TLS is 1.2 or newer. Access logs are kept for one month.
+ * The endpoint is regional. The API stage is `api`. TLS is 1.2 or newer. Access logs are kept for one month. An
+ * ephemeral stack has none, because they need a role that all APIs of the account and region share.
  */
 export class Api extends Construct {
   /** The base URL, without a trailing slash. */
   readonly url: string;
   readonly restApi: RestApi;
-  readonly accessLog: LogGroup;
+  /** Undefined in an ephemeral stack. */
+  readonly accessLog: LogGroup | undefined;
   /** The target of the custom domain's DNS record. Undefined without a custom domain. */
   readonly domainTarget: string | undefined;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
-    const { liveAlias, allowOrigins, cloudWatchRole, domain, requestsPerSecond, webAcl } = props;
+    const { liveAlias, allowOrigins, cloudWatchRole, domain, ephemeral, requestsPerSecond, webAcl } = props;
     const { stackName, region, urlSuffix } = Stack.of(this);
-    this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
+    this.accessLog = ephemeral ? undefined : new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH });
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: stackName,
       endpointTypes: [EndpointType.REGIONAL],
@@ -54,13 +59,12 @@ export class Api extends Construct {
         stageName: API_STAGE,
         throttlingRateLimit: requestsPerSecond,
         throttlingBurstLimit: requestsPerSecond * 2,
-        accessLogDestination: new LogGroupLogDestination(this.accessLog),
-        accessLogFormat,
+        ...(this.accessLog && { accessLogDestination: new LogGroupLogDestination(this.accessLog), accessLogFormat }),
       },
-      // The access log needs this role, which all APIs of the account and region share. CDK keeps it when the stack is
-      // deleted.
-      cloudWatchRole,
+      // CDK keeps this role when the stack is deleted.
+      cloudWatchRole: cloudWatchRole && !ephemeral,
     });
+    if (ephemeral) this.#acknowledgeRule('AwsSolutions-APIG1', 'An ephemeral stack has no access log.');
     this.#acknowledgeRule('AwsSolutions-APIG6', 'Execution logs would contain the Authorization header.');
     this.#acknowledgeRule(
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',

@@ -25,8 +25,8 @@ test('an alarm of the new version, with its name and its metric, rolls a release
   expect(group.AlarmConfiguration).toEqual({ Enabled: true, Alarms: ids.map((id) => ({ Name: `\${${id}}` })) });
   const [internalErrors, crashes] = ids.map((id) => production.propertiesOf(ALARM, id));
   const name = `InternalErrors-${version}`;
-  expect(internalErrors).toMatchObject({ AlarmName: `PlantStore-Version${name}`, MetricName: name });
-  expect(crashes.AlarmName).toBe(`PlantStore-VersionCrashes-${version}`);
+  expect(internalErrors).toMatchObject({ AlarmName: `PlantStore-production-Version${name}`, MetricName: name });
+  expect(crashes.AlarmName).toBe(`PlantStore-production-VersionCrashes-${version}`);
   // One datapoint rolls back.
   const once = { Threshold: 1, EvaluationPeriods: 1, Period: 60, ComparisonOperator: 'GreaterThanOrEqualToThreshold' };
   for (const alarm of [internalErrors, crashes]) expect(alarm).toMatchObject(once);

@@ -6,13 +6,13 @@ import { readSettings, type Settings, withDefaults } from './settings.ts';
 const STAGES: Record<string, Settings> = {
   production: { requestsPerSecond: 500 },
   staging: { webAcl: true },
-  trial: {},
+  dev: {},
 };
 
 const read = (context: Record<string, unknown>) => readSettings(new App({ context }), STAGES);
 
-test('without -c, the settings are those of production, with the defaults', () => {
-  expect(read({})).toEqual({
+test('the settings are those of the stage, with the defaults', () => {
+  expect(read({ stage: 'production' })).toEqual({
     stage: 'production',
     allowOrigins: [],
     cloudWatchRole: true,
@@ -29,18 +29,19 @@ test('-c selects a stage, and a release without the canary', () => {
 });
 
 test.each([
-  [{ stage: 'prod' }, 'The stage "prod" is not in infra/stages.ts; it must be one of production, staging, trial.'],
+  [{}, 'cdk.json has no stage; add -c stage=NAME with one of production, staging, dev.'],
+  [{ stage: 'prod' }, 'The stage "prod" is not in infra/stages.ts; it must be one of production, staging, dev.'],
   [{ stage: 'constructor' }, 'The stage "constructor" is not in '],
   [{ stgae: 'staging' }, 'The key "stgae" after -c does not exist; it must be stage or withoutCanary.'],
   [{ requestsPerSecond: '5' }, 'The key "requestsPerSecond" after -c does not exist; '],
-  [{ 'stage/trial': '1' }, 'The key "stage/trial" after -c does not exist; '],
-  [{ withoutCanary: 'yes' }, 'withoutCanary was "yes"; set it to true, or leave it out.'],
+  [{ 'stage/dev': '1' }, 'The key "stage/dev" after -c does not exist; '],
+  [{ stage: 'dev', withoutCanary: 'yes' }, 'withoutCanary was "yes"; set it to true, or leave it out.'],
 ])('rejects %j after -c', (context, message) => {
   expect(() => read(context)).toThrow(message);
 });
 
 test.each(['acknowledged-issue-numbers', 'cli-telemetry', 'a:b', '@a', 'a/b'])('accepts CDK’s own key %s', (key) => {
-  expect(read({ [key]: true })).toEqual(read({}));
+  expect(read({ stage: 'dev', [key]: true })).toEqual(read({ stage: 'dev' }));
 });
 
 // The name is a part of the stack's name.

@@ -16,7 +16,10 @@ export interface Settings {
    * Origins whose pages can read the responses (CORS), such as `https://app.example.com`, or only `*`. @default none
    */
   allowOrigins?: string[];
-  /** Creates the role with which API Gateway writes the logs of this account and region. @default true */
+  /**
+   * Creates the role with which API Gateway writes the logs of this account and region, except for an ephemeral stage.
+   * @default true
+   */
   cloudWatchRole?: boolean;
   /** A custom host name, with exactly one of the other two. @default the host name of API Gateway */
   domain?: {
@@ -26,7 +29,10 @@ export interface Settings {
     /** The ARN of an issued certificate of ACM, in the region of the API, for a domain with DNS elsewhere. */
     certificateArn?: string;
   };
-  /** True if `cdk destroy` deletes the stack with its data and logs, and releases have no canary. @default false */
+  /**
+   * True if `cdk destroy` deletes the stack with its data and logs. Releases have no canary, and there is no access log.
+   * @default false
+   */
   ephemeral?: boolean;
   /** The issuer of the JWTs that the API accepts beside its own tokens. @default none: JWTs are rejected */
   identityProvider?: {
@@ -45,9 +51,6 @@ export interface Settings {
   webAcl?: boolean;
 }
 
-/** The stage that `npx cdk deploy` deploys if `-c stage=NAME` does not select another one. */
-export const PRODUCTION = 'production';
-
 /** The settings of a stage with the defaults, and those of the command line. */
 export interface CompleteSettings extends Settings {
   /** The stage's name. */
@@ -62,25 +65,26 @@ export interface CompleteSettings extends Settings {
 }
 
 /**
- * Returns the settings of the stage that the command line selects with `-c stage=NAME`.
+ * Returns the settings of the stage that `-c stage=NAME` or else cdk.json selects.
  *
- * @throws for an unknown stage, another key after `-c`, and wrong values that neither TypeScript nor AWS rejects
+ * @throws for a missing or unknown stage, another key after `-c`, and wrong values that neither TypeScript nor AWS rejects
  */
 export function readSettings(app: App, stages: Record<string, Settings>): CompleteSettings {
-  const { stage = PRODUCTION, withoutCanary, ...others }: Record<string, unknown> = app.node.getAllContext();
+  const { stage, withoutCanary, ...others }: Record<string, unknown> = app.node.getAllContext();
   // CDK's own keys contain a colon, an at sign or a slash, except these.
   const ofCdk = /^(?!stage|withoutCanary).*[:@/]|^(acknowledged-issue-numbers|cli-telemetry)$/;
   const unknown = Object.keys(others).find((key) => !ofCdk.test(key));
   if (unknown !== undefined) {
-    // It could be a mistyped stage, which must not deploy production.
+    // A mistyped `stage` must not deploy the stage of cdk.json.
     throw new Error(`The key "${unknown}" after -c does not exist; it must be stage or withoutCanary.`);
   }
   if (withoutCanary !== undefined && String(withoutCanary) !== 'true') {
     throw new Error(`withoutCanary was "${withoutCanary}"; set it to true, or leave it out.`);
   }
+  const known = Object.keys(stages).join(', ');
+  if (stage === undefined) throw new Error(`cdk.json has no stage; add -c stage=NAME with one of ${known}.`);
   const settings = Object.hasOwn(stages, String(stage)) ? stages[String(stage)] : undefined;
   if (!settings) {
-    const known = Object.keys(stages).join(', ');
     throw new Error(`The stage "${stage}" is not in infra/stages.ts; it must be one of ${known}.`);
   }
   return withDefaults(String(stage), settings, withoutCanary !== undefined);

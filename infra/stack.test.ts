@@ -5,7 +5,7 @@ import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { FUNCTION_TIMEOUT_MS } from '../functions/time-limits.ts';
-import { EVERYTHING, stackWith, templateWith } from '../test/support/stack.ts';
+import { context, EVERYTHING, stackWith, templateWith } from '../test/support/stack.ts';
 import type { Settings } from './settings.ts';
 import { stages } from './stages.ts';
 
@@ -138,9 +138,10 @@ test('deleting the stack keeps tables, logs, versions, the key, and the account�
   ]);
 });
 
-test('an ephemeral stack is deleted completely, but for the account’s role for logs', () => {
-  const { Resources } = templateWith({ ephemeral: true, cloudWatchRole: false });
-  expect(JSON.stringify(Resources).match(/Policy":"Retain|"DeletionProtectionEnabled":true/g)).toBeNull();
+test('an ephemeral stack is deleted completely, and does not touch the account’s role for logs', () => {
+  const { Resources } = templateWith({ ephemeral: true, cloudWatchRole: true });
+  const kept = /Policy":"Retain|"DeletionProtectionEnabled":true|AWS::ApiGateway::Account|AccessLogSetting/g;
+  expect(JSON.stringify(Resources).match(kept)).toBeNull();
 });
 
 test('CloudFormation tags all resources of the stack with the service and the stage', () => {
@@ -152,11 +153,11 @@ test('CloudFormation tags all resources of the stack with the service and the st
 });
 
 test.each([
-  ['production of infra/stages.ts', 'PlantStore', true, stages['production']],
-  ['dev', 'PlantStore-dev', false, { stage: 'dev' }],
-  ['production if it is ephemeral', 'PlantStore', false, { ephemeral: true }],
-])('the stage %s has the stack %s, with termination protection: %s', (_, name, isProtected, settings) => {
-  const { stackName, terminationProtection } = stackWith(settings);
+  ['that cdk.json selects', String(context['stage']), 'PlantStore-dev', false],
+  ['production', 'production', 'PlantStore-production', true],
+])('the stage %s of infra/stages.ts has its stack, with termination protection unless it is ephemeral', (...row) => {
+  const [, stage, name, isProtected] = row;
+  const { stackName, terminationProtection } = stackWith({ stage, ...stages[stage] });
   expect([stackName, terminationProtection]).toEqual([name, isProtected]);
 });
 

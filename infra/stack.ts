@@ -7,23 +7,25 @@ import { addDashboard } from './monitoring/dashboard.ts';
 import { addStackMetrics } from './monitoring/metrics.ts';
 import { addSavedQueries } from './monitoring/queries.ts';
 import { Release } from './release.ts';
-import { type CompleteSettings, PRODUCTION } from './settings.ts';
+import type { CompleteSettings } from './settings.ts';
 import { addTables } from './tables.ts';
 
 /**
- * The whole service: two tables, the function and its releases, the API and monitoring. The stack of production is
- * `PlantStore`, that of the stage `dev` is `PlantStore-dev`.
+ * The whole service: two tables, the function and its releases, the API and monitoring. The stack of the
+ * stage `dev` is `PlantStore-dev`.
  */
 export class PlantStoreStack extends Stack {
   /** @param commit the value of the output `Commit`. Default: no such output */
   constructor(app: App, settings: CompleteSettings, commit?: string) {
     const { ephemeral, stage } = settings;
-    const name = stage === PRODUCTION ? 'PlantStore' : `PlantStore-${stage}`;
-    const terminationProtection = stage === PRODUCTION && !ephemeral;
-    // CloudFormation passes them on to the resources. The template does not contain them.
-    const tags = { service: 'PlantStore', stage };
-    // CDK reads `account` and `region` of the settings.
-    super(app, name, { description: 'Plant Store, a serverless API', terminationProtection, tags, env: settings });
+    super(app, `PlantStore-${stage}`, {
+      description: 'Plant Store, a serverless API',
+      terminationProtection: !ephemeral,
+      // CloudFormation passes them on to the resources. The template does not contain them.
+      tags: { service: 'PlantStore', stage },
+      // CDK reads `account` and `region` of the settings.
+      env: settings,
+    });
 
     const tables = addTables(this, settings);
     const lambda = addFunction(this, { ...settings, tables });
@@ -50,7 +52,7 @@ export class PlantStoreStack extends Stack {
 
   /**
    * Keeps tables, logs and the key after the stack is deleted, and old versions after an update. An ephemeral stack
-   * keeps only the account's role for logs, if it has created one.
+   * keeps nothing.
    */
   #setRemovalPolicies(ephemeral: boolean): void {
     const set = (policy: RemovalPolicy, ...applyToResourceTypes: string[]) =>

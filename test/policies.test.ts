@@ -9,8 +9,8 @@ import { expect, test } from 'vitest';
  * reads everything in the account.
  */
 const TABLE_OF_CALLS = `
-cloudformation:DescribeStacks STACK/PlantStore/* -> Everybody Pipeline
-cloudformation:GetTemplate STACK/PlantStore/* -> Deploy
+cloudformation:DescribeStacks STACK/PlantStore-production/* -> Everybody Pipeline
+cloudformation:GetTemplate STACK/PlantStore-production/* -> Deploy
 sts:AssumeRole ROLE/cdk-hnb659fds-deploy-role-ACCOUNT-REGION -> Deploy Pipeline StagingPipeline
 sts:AssumeRole ROLE/cdk-hnb659fds-file-publishing-role-ACCOUNT-REGION -> Deploy Pipeline StagingPipeline
 sts:AssumeRole ROLE/cdk-hnb659fds-lookup-role-ACCOUNT-REGION -> nobody
@@ -18,14 +18,14 @@ sts:AssumeRole,iam:PassRole ROLE/cdk-hnb659fds-cfn-exec-role-ACCOUNT-REGION -> n
 sts:AssumeRole ROLE/cdk-hnb659fds-deploy-role-ACCOUNT-us-east-1 -> Deploy
 sts:AssumeRole arn:aws:iam::444455556666:role/cdk-hnb659fds-deploy-role-444455556666-REGION -> nobody
 cloudformation:DescribeStacks STACK/PlantStore-staging/* -> Everybody StagingPipeline
-cloudformation:DescribeStacks arn:aws:cloudformation:us-east-1:ACCOUNT:stack/PlantStore/* -> Everybody
-cloudformation:GetTemplate arn:aws:cloudformation:us-east-1:ACCOUNT:stack/PlantStore/* -> Deploy
-cloudformation:DescribeStacks,GetTemplate arn:aws:cloudformation:REGION:444455556666:stack/PlantStore/* -> nobody
-dynamodb:Scan,DeleteItem arn:aws:dynamodb:us-east-1:ACCOUNT:table/PlantStore-PlantsTable-1 -> ListAndErasePlants
-dynamodb:Scan,DeleteItem arn:aws:dynamodb:REGION:444455556666:table/PlantStore-PlantsTable-1 -> nobody
-dynamodb:Scan,PutItem arn:aws:dynamodb:REGION:444455556666:table/PlantStore-AccessTokensTable-1 -> nobody
-cloudformation:ContinueUpdateRollback STACK/PlantStore/* -> AnswerAlarms
-cloudformation:UpdateStack,DeleteStack STACK/PlantStore/* -> nobody
+cloudformation:DescribeStacks arn:aws:cloudformation:us-east-1:ACCOUNT:stack/PlantStore-production/* -> Everybody
+cloudformation:GetTemplate arn:aws:cloudformation:us-east-1:ACCOUNT:stack/PlantStore-production/* -> Deploy
+cloudformation:DescribeStacks,GetTemplate arn:aws:cloudformation:REGION:444455556666:stack/PlantStore-production/* -> nobody
+dynamodb:Scan,DeleteItem arn:aws:dynamodb:us-east-1:ACCOUNT:table/PlantStore-production-PlantsTable-1 -> ListAndErasePlants
+dynamodb:Scan,DeleteItem arn:aws:dynamodb:REGION:444455556666:table/PlantStore-production-PlantsTable-1 -> nobody
+dynamodb:Scan,PutItem arn:aws:dynamodb:REGION:444455556666:table/PlantStore-production-AccessTokensTable-1 -> nobody
+cloudformation:ContinueUpdateRollback STACK/PlantStore-production/* -> AnswerAlarms
+cloudformation:UpdateStack,DeleteStack STACK/PlantStore-production/* -> nobody
 cloudformation:DescribeStacks,GetTemplate,ContinueUpdateRollback STACK/PlantShop/* -> nobody
 dynamodb:Scan,PutItem,DeleteItem TOKENS -> Tokens Pipeline
 dynamodb:Scan,PutItem,DeleteItem STAGING_TABLE -> Tokens StagingPipeline
@@ -37,8 +37,8 @@ dynamodb:GetItem,UpdateItem,UpdateContinuousBackups,UpdateTable,UpdateTimeToLive
 dynamodb:Scan,DeleteItem TABLE/PlantShop-PlantsTable-1 -> nobody
 dynamodb:Scan,PutItem,DeleteItem TABLE/PlantShop-AccessTokensTable-1 -> nobody
 codedeploy:StopDeployment * -> StopRelease
-lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantStore-1 -> AnswerAlarms
-lambda:UpdateFunctionCode FUNCTION:PlantStore-1 -> nobody
+lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantStore-production-1 -> AnswerAlarms
+lambda:UpdateFunctionCode FUNCTION:PlantStore-production-1 -> nobody
 lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantShop-1 -> nobody
 servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-B99A9384 -> AnswerAlarms
 servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-2ACBD22F -> nobody
@@ -47,10 +47,10 @@ iam:CreateServiceLinkedRole ROLE/aws-service-role/ecs.amazonaws.com/1 -> nobody
 `;
 /** The words in capitals, in the order of their replacement: the value of the first ones has some of the others. */
 const WORDS = {
-  PLANTS: 'TABLE/PlantStore-PlantsTable-1',
-  TOKENS: 'TABLE/PlantStore-AccessTokensTable-1',
+  PLANTS: 'TABLE/PlantStore-production-PlantsTable-1',
+  TOKENS: 'TABLE/PlantStore-production-AccessTokensTable-1',
   STAGING_TABLE: 'TABLE/PlantStore-staging-AccessTokensTable-1',
-  US_TABLE: 'arn:aws:dynamodb:us-east-1:ACCOUNT:table/PlantStore-AccessTokensTable-1',
+  US_TABLE: 'arn:aws:dynamodb:us-east-1:ACCOUNT:table/PlantStore-production-AccessTokensTable-1',
   TABLE: 'arn:aws:dynamodb:REGION:ACCOUNT:table',
   STACK: 'arn:aws:cloudformation:REGION:ACCOUNT:stack',
   FUNCTION: 'arn:aws:lambda:REGION:ACCOUNT:function',
@@ -84,8 +84,8 @@ function statements(file: string, words = {}): Statement[] {
 /** A person has the statements whose Sid docs/deploying.md names for a task. */
 const policies: Record<string, Statement[]> = {
   ...Object.fromEntries(statements('people-policy.json').map((statement) => [statement.Sid, [statement]])),
-  Pipeline: statements('pipeline/production-policy.json'),
-  StagingPipeline: statements('pipeline/production-policy.json', { PlantStore: 'PlantStore-staging' }),
+  Pipeline: statements('pipeline/policy.json', { STAGE: 'production' }),
+  StagingPipeline: statements('pipeline/policy.json', { STAGE: 'staging' }),
 };
 
 /** As in IAM, a `*` in one of the first five parts of an ARN does not match a colon. */
@@ -129,9 +129,9 @@ test('each action and resource of a policy is needed for a call in the table, an
   expect(wrong).toEqual([]);
 });
 
-test('only a job of the environment production of this repository gets the role of the pipeline', () => {
+test('only a job of its own environment of this repository gets the role of a stage', () => {
   const host = 'token.actions.githubusercontent.com';
-  expect(statements('pipeline/production-trust.json')).toEqual([
+  expect(statements('pipeline/trust.json', { STAGE: 'staging' })).toEqual([
     {
       Effect: 'Allow',
       Principal: { Federated: `arn:aws:iam::${WORDS.ACCOUNT}:oidc-provider/${host}` },
@@ -139,7 +139,7 @@ test('only a job of the environment production of this repository gets the role 
       Condition: {
         StringEquals: {
           [`${host}:aud`]: 'sts.amazonaws.com',
-          [`${host}:sub`]: `${WORDS.PREFIX}:environment:production`,
+          [`${host}:sub`]: `${WORDS.PREFIX}:environment:staging`,
         },
       },
     },

@@ -34,6 +34,7 @@ export default defineConfig({
     projects: [
       project('local-run', ['test/local-run/*.test.ts']),
       project('dynamodb-local', BOTH_ENGINES, { provide: { engine: 'DynamoDB Local' } }),
+      project('cdk', ['test/cdk/*.test.ts']),
       project('recipes', ['test/recipes/*.test.ts']),
       project('runtime', ['test/runtime/*.test.ts']),
       project('smoke', ['test/smoke/*.test.ts']),

@@ -163,10 +163,10 @@ function runStep(workflow: Part & { jobs: Record<string, Part> }, job: string, t
 
 const HEAD = 'gh api repos/OWNER/NAME/git/ref/heads/main --jq .object.sha GH_TOKEN=github-token';
 const token = (action: string, use: string, more = '') =>
-  `npm run --silent token -- ${action} --name release-7-1-${use}${more} --stack PlantStore`;
+  `npm run --silent token -- ${action} --name release-7-1-${use}${more} --stack PlantStore-production`;
 const CREATE = ['canary', 'final'].map((use) => token('create', use, ' --expires 1h'));
 const API_URL =
-  "aws cloudformation describe-stacks --stack-name PlantStore --output text --query Stacks[0].Outputs[?OutputKey=='ApiUrl'].OutputValue";
+  "aws cloudformation describe-stacks --stack-name PlantStore-production --output text --query Stacks[0].Outputs[?OutputKey=='ApiUrl'].OutputValue";
 const smokeWith = (token: string, url: string, more = '') =>
   `npm run --silent smoke PLANT_STORE_TOKEN=${token} PLANT_STORE_URL=${url}${more}`;
 
@@ -214,7 +214,7 @@ test.each([
     'pipeline.md',
     'gh secret set',
     [
-      'npm run --silent token -- create --name hourly-smoke --expires 365d --stack PlantStore',
+      'npm run --silent token -- create --name hourly-smoke --expires 365d --stack PlantStore-production',
       'gh secret set SMOKE --env smoke -R OWNER/REPOSITORY',
       'gh variable set HOURLY_SMOKE_TEST --body on -R OWNER/REPOSITORY',
     ],

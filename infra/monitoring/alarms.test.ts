@@ -33,18 +33,18 @@ test('each alarm watches its metrics, of the live alias or of the new version', 
     const texts = inputs.map(({ Metric: { Namespace, MetricName, Dimensions = [] }, Stat }: (typeof inputs)[number]) =>
       [MetricName.replace(/\${.*}/, 'N'), Stat, 'of', Namespace, ...Dimensions.map(nameOf)].join(' '),
     );
-    return [/PlantStore-(\w+)/.exec(AlarmName)?.[1], texts.join(', ')];
+    return [/PlantStore-production-(\w+)/.exec(AlarmName)?.[1], texts.join(', ')];
   });
-  // Those of PlantStore have no dimensions, so that CloudWatch adds up both logs.
+  // Those of PlantStore-production have no dimensions, so that CloudWatch adds up both logs.
   expect(Object.fromEntries(watched)).toEqual({
-    Faults: 'Faults Sum of PlantStore',
+    Faults: 'Faults Sum of PlantStore-production',
     Crashes: 'Errors Sum of AWS/Lambda FunctionName Resource',
     FunctionThrottles: 'Throttles Sum of AWS/Lambda FunctionName Resource',
-    Throttled: 'Throttled Sum of PlantStore',
+    Throttled: 'Throttled Sum of PlantStore-production',
     Latency: 'Latency PR(2000:60000) of AWS/ApiGateway ApiName, Latency SampleCount of AWS/ApiGateway ApiName',
-    Unauthorized: 'Unauthorized Sum of PlantStore',
+    Unauthorized: 'Unauthorized Sum of PlantStore-production',
     Flood: 'Count SampleCount of AWS/ApiGateway ApiName',
-    VersionInternalErrors: 'InternalErrors-N Sum of PlantStore',
+    VersionInternalErrors: 'InternalErrors-N Sum of PlantStore-production',
     VersionCrashes: 'Errors Sum of AWS/Lambda ExecutedVersion FunctionName Resource',
   });
 });
@@ -63,7 +63,7 @@ test('each email leads to a section of docs/operations.md, and each query that a
   for (const { AlarmActions, AlarmDescription } of everything.allPropertiesOf(ALARM)) {
     if (AlarmActions) emails.push(AlarmDescription);
     const [, query] = / saved query "(.+?)"/.exec(AlarmDescription) ?? [];
-    if (query !== undefined) expect(queries).toContain(`PlantStore/${query}`);
+    if (query !== undefined) expect(queries).toContain(`PlantStore-production/${query}`);
   }
   const links = emails.map((email) => /https:\/\/example\.com\/operations\.md#([\w-]+)/.exec(email)?.[1]);
   expect(sections).toEqual(expect.arrayContaining(links));

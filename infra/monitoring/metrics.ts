@@ -34,6 +34,7 @@ export function addStackMetrics({ lambda, api }: MonitoredResources): void {
   add(lambda.logGroup, 'Faults', '$.message.error >= 500');
   add(lambda.logGroup, 'Throttled', '$.message.error = 429');
   add(lambda.logGroup, 'Unauthorized', '$.message.error = 401');
+  if (!api.accessLog) return;
   add(
     api.accessLog,
     'Faults',

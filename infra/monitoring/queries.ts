@@ -30,7 +30,7 @@ const CAUSE = `coalesce(${field('fault')}.cause.cause.message, ${field('fault')}
 
 /** Saves the queries that docs/ names in CloudWatch Logs Insights, in a folder with the stack's name. */
 export function addSavedQueries(scope: Construct, { lambda, api }: MonitoredResources): void {
-  const logGroupNames = [lambda.logGroup.logGroupName, api.accessLog.logGroupName];
+  const logGroupNames = [lambda.logGroup, api.accessLog].flatMap((log) => log?.logGroupName ?? []);
   const save = (name: string, ...commands: string[]) =>
     new CfnQueryDefinition(scope, `Query ${name}`, {
       name: `${Stack.of(scope).stackName}/${name}`,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, type CfnResource } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
-import { type CompleteSettings, PRODUCTION, type Settings, withDefaults } from '../../infra/settings.ts';
+import { type CompleteSettings, type Settings, withDefaults } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
 
 /** A stage in which every setting has a value. */
@@ -19,7 +19,7 @@ export const EVERYTHING: Required<Settings> = {
   webAcl: true,
 };
 
-/** The feature flags of cdk.json, with which the CDK CLI deploys. */
+/** The stage and the feature flags of cdk.json, with which the CDK CLI deploys. */
 export const { context }: { context: Record<string, unknown> } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../cdk.json'), 'utf8'),
 );
@@ -27,7 +27,7 @@ export const { context }: { context: Record<string, unknown> } = JSON.parse(
 /** The stack of production with these settings. Skips bundling, which takes seconds. */
 export function stackWith(settings: Partial<CompleteSettings> = {}, bundled: string[] = []): PlantStoreStack {
   const app = new App({ context: { ...context, 'aws:cdk:bundling-stacks': bundled } });
-  const { stage = PRODUCTION, withoutCanary, ...ofStage } = settings;
+  const { stage = 'production', withoutCanary, ...ofStage } = settings;
   return new PlantStoreStack(app, withDefaults(stage, ofStage, withoutCanary));
 }
 
@@ -76,7 +76,7 @@ export function templateWith(settings: Partial<CompleteSettings> = {}) {
 /** The template of production after a property of the resource at this path has changed. */
 export function withChange(path: string, property: string, value: string) {
   const stack = stackWith();
-  const resource = stack.node.findAll().find((each) => each.node.path === `PlantStore/${path}/Resource`);
+  const resource = stack.node.findAll().find((each) => each.node.path === `PlantStore-production/${path}/Resource`);
   (resource as CfnResource).addPropertyOverride(property, value);
   return synthesize(stack);
 }
