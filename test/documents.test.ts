@@ -36,6 +36,14 @@ test('no block that a person pastes has a comment, whose words zsh would pass to
   expect(blocks.filter(([, block]) => /(^|\s)#/m.test(block))).toEqual([]);
 });
 
+test('each npx cdk of docs/ and CONTRIBUTING.md names its stage, because without it the CDK uses dev', () => {
+  // A command ends with its code span, with its block, or before the next command.
+  const commands = inDocuments(/npx cdk ([a-z](?:(?!npx cdk|&&|`).)*)/gs);
+  const withoutStage = commands.filter(([, command]) => !/\s-c\s+stage=/.test(command));
+  expect(withoutStage.filter(([document]) => /^docs|CONTRIBUTING/.test(document))).toEqual([]);
+  expect(withoutStage).toContainEqual(['README.md', 'deploy\n']);
+});
+
 test('the newest version in CHANGELOG.md is that of the contract', () => {
   const [newest] = captures(read('CHANGELOG.md'), /^## (\S+)/gm);
   expect(captures(read('openapi.yaml'), /^ {2}version: (.+)$/gm)).toEqual([newest]);
