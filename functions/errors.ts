@@ -5,6 +5,9 @@ export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 /** The message of error 500. The internal details are only in the log. */
 export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Try again.';
 
+/** The message of error 404. */
+export const NOT_FOUND_MESSAGE = 'There is no such path or method.';
+
 /** The value of WWW-Authenticate (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="plant-store"';
 

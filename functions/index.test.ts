@@ -54,6 +54,18 @@ test.each([
   expect(headers?.['Access-Control-Expose-Headers']).toMatch('x-amz-apigw-id');
 });
 
+test.each([
+  [404, { httpMethod: 'PUT', resource: '/plants/{id}' }],
+  [404, { httpMethod: 'GET' }],
+  [404, { resource: '/plants/{id}' }],
+  // A hand-written event can have none.
+  [undefined, { httpMethod: undefined, resource: null }],
+])('responds with error %s to an event of the route %j, and then stores nothing', async (error, route) => {
+  await engine.clear(engine.plantsTable);
+  expect((await responseTo({ ...eventWith(), ...route }))['error']).toBe(error);
+  expect(await engine.items(engine.plantsTable)).toHaveLength(error ? 0 : 1);
+});
+
 test('stores with each of two concurrent plants the name of its token', async () => {
   await engine.putToken(OTHER_TOKEN, 'other', 2 ** 32);
   await engine.clear(engine.plantsTable);

@@ -88,7 +88,7 @@ test('npm run invoke runs an event on the tables of the local run, and on empty 
 test.each([
   ['none.json', ' none.json .*ENOENT'],
   ['package.json', ' package.json .*httpMethod, resource and requestContext'],
-  [`- <<< '{"httpMethod":"GET","resource":"/unknown","requestContext":{}}'`, 'GET /unknown'],
+  [`- <<< '{"httpMethod":"POST","requestContext":{}}'`, 'httpMethod, resource and requestContext'],
   [`- <<< '{"httpMethod":"POST","resource":"/plants","requestContext":{},"body":{"id":1}}'`, 'body .* object'],
 ])('npm run invoke says what is wrong with the event %s', async (event, message) => {
   const stderr = expect.stringMatching(`^.*${message}.*\n$`);
