@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { FilterPattern, type ILogGroup, type MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { RequestLine } from '../functions/middleware/request-log.ts';
 
-/** The period of the metrics in alarms and on the dashboard. */
+/** The period of most metrics in alarms and on the dashboard. */
 export const MINUTE = Duration.minutes(1);
 
 /** A field of the function's log. The compiler checks only the first field of a pattern. */

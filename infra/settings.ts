@@ -11,6 +11,8 @@ export interface Settings {
     email?: string;
     /** URL of docs/operations.md, without `#`. @default none: the alarms name the file */
     runbookUrl?: string;
+    /** True if the workflow "Smoke test" runs every hour. Adds an alarm for 3 hours without success. @default false */
+    hourlySmokeTest?: boolean;
   };
   /**
    * Origins whose pages can read the responses (CORS), such as `https://app.example.com`, or only `*`. @default none
