@@ -56,16 +56,17 @@ async function smoke(url: string, variables: Record<string, string> = {}, ...arg
   return { stdout, stderr, failed, reasons: find(/^ +(The service .+)$/gm), waits: find(/^Waits (\d+) ms$/gm) };
 }
 
-test('stores three plants, whose ids follow from the token and the plants, with a token or a JWT', async () => {
+test('stores three plants, whose ids follow from the token, the seed and the plants, with a token or a JWT', async () => {
   await engine.clear(engine.plantsTable);
-  for (const token of [validToken, validToken, jwt]) {
-    expect((await smoke(serviceUrl, { PLANT_STORE_TOKEN: token })).failed).toEqual([]);
+  const seed = { PLANT_STORE_SEED: '1' };
+  for (const variables of [{}, { PLANT_STORE_SEED: '' }, seed, seed, { PLANT_STORE_TOKEN: jwt }]) {
+    expect((await smoke(serviceUrl, variables)).failed).toEqual([]);
   }
   const file = join(copy.directory, 'test/smoke/smoke.ts');
   writeFileSync(`${file}.ts`, readFileSync(file, 'utf8').replace('const PLANT = {', "const PLANT = { x: '',"));
   await copy.run(['node', `${file}.ts`], { PLANT_STORE_URL: serviceUrl, PLANT_STORE_TOKEN: validToken });
   const ids = (await engine.items(engine.plantsTable)).map(({ id }) => id?.N);
-  expect(ids).toEqual(Array(9).fill(expect.stringMatching(/^-?92\d{17}$/)));
+  expect(ids).toEqual(Array(12).fill(expect.stringMatching(/^-?92\d{17}$/)));
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };

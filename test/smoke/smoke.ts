@@ -31,7 +31,8 @@ const USAGE = `Usage: npm run smoke
 
 Sends requests to a service, and checks the responses. By default it is the local run, at PORT. Another service needs
 its URL in PLANT_STORE_URL and an access token in PLANT_STORE_TOKEN. PLANT_STORE_WAIT is the number of seconds to wait
-for its first response, by default 0. The file .env can set these variables too.`;
+for its first response, by default 0. With another text in PLANT_STORE_SEED, it creates other plants. The file .env can
+set these variables too.`;
 
 if (process.argv.includes('--help')) {
   console.log(USAGE);
@@ -40,7 +41,7 @@ if (process.argv.includes('--help')) {
 // The argument is not printed, because it can be a token.
 if (process.argv.length > 2) stop(`The smoke test has no arguments.\n\n${USAGE}`);
 if (existsSync('.env')) process.loadEnvFile();
-const { PLANT_STORE_URL, PLANT_STORE_TOKEN, PLANT_STORE_WAIT = '0', PORT } = process.env;
+const { PLANT_STORE_URL, PLANT_STORE_TOKEN, PLANT_STORE_WAIT = '0', PLANT_STORE_SEED = '', PORT } = process.env;
 if (PLANT_STORE_TOKEN && !PLANT_STORE_URL) {
   stop('PLANT_STORE_TOKEN is set, but PLANT_STORE_URL is not. Set both, or none of them for the local run.');
 }
@@ -53,11 +54,11 @@ if (!TOKEN_PATTERN.test(token) && !JWT_PATTERN.test(token)) {
 if (!/^\d{1,4}$/.test(PLANT_STORE_WAIT)) stop('PLANT_STORE_WAIT must be a number of seconds, from 0 to 9999.');
 
 /**
- * The first id: a hash of the token and of the plants, so that each run with both creates the same plants. It is
+ * The first id: a hash of the token, the plants and the seed, so that each run with these creates the same plants. It is
  * between 2^63 - 2^52 and 2^63, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service
  * that rounds ids confuses this id with the next one.
  */
-const digest = hash('sha256', token + JSON.stringify([PLANT, OTHER]), 'buffer');
+const digest = hash('sha256', token + JSON.stringify([PLANT, OTHER]) + PLANT_STORE_SEED, 'buffer');
 const id = 2n ** 63n - 2n ** 52n + (digest.readBigUInt64BE() >> 22n) * 1024n + 1n;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const bearer = (value: string) => ({ ...JSON_TYPE, Authorization: `Bearer ${value}` });
