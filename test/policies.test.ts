@@ -37,9 +37,9 @@ dynamodb:GetItem,UpdateItem,UpdateContinuousBackups,UpdateTable,UpdateTimeToLive
 dynamodb:Scan,DeleteItem TABLE/PlantShop-PlantsTable-1 -> nobody
 dynamodb:Scan,PutItem,DeleteItem TABLE/PlantShop-AccessTokensTable-1 -> nobody
 codedeploy:StopDeployment * -> StopRelease
-lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantStore-production-1 -> AnswerAlarms
+lambda:PutFunctionConcurrency,DeleteFunctionConcurrency,UpdateAlias FUNCTION:PlantStore-production-1 -> AnswerAlarms
 lambda:UpdateFunctionCode FUNCTION:PlantStore-production-1 -> nobody
-lambda:PutFunctionConcurrency,DeleteFunctionConcurrency FUNCTION:PlantShop-1 -> nobody
+lambda:PutFunctionConcurrency,DeleteFunctionConcurrency,UpdateAlias FUNCTION:PlantShop-1 -> nobody
 servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-B99A9384 -> AnswerAlarms
 servicequotas:RequestServiceQuotaIncrease arn:aws:servicequotas:REGION:ACCOUNT:lambda/L-2ACBD22F -> nobody
 iam:CreateServiceLinkedRole ROLE/aws-service-role/servicequotas.amazonaws.com/1 -> AnswerAlarms
