@@ -129,7 +129,7 @@ test.for<[string, string, Outcome[], number]>([
   ['Aloe', 'Fern', LATE, 2000],
 ])('in all schedules of %s and %s in which a write %j, the responses are right', async (row, { annotate }) => {
   const [first, second, outcomes, leastSchedules] = row;
-  const plants = [first, second].map((name) => plantWith({ name }));
+  const plants = [first, second].map((text) => plantWith(text));
   const tried = await tryAll(async (choose) => {
     [stored, history] = [undefined, []];
     expectRight(plants, await create(plants, outcomes, choose), [429, 503]);

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { newToken, UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { closedAtEnd } from '../support/closed-at-end.ts';
+import { plantWith } from '../support/event.ts';
 import { type FakeResponse, forward, type ReceivedRequest, receive } from '../support/fake-service.ts';
 import { newKey, signed, startIssuer } from '../support/issuer.ts';
 import { copyProject } from '../support/project-copy.ts';
@@ -90,12 +91,14 @@ async function startWrongService(respond: Respond): Promise<string> {
 /** The correct response. */
 const right = (sent: ReceivedRequest) => forward(serviceUrl, sent);
 
-const A_PLANT = json(200, { name: 'x' });
+const A_PLANT = json(200, plantWith('x'));
 /** Responds with a plant in place of these errors. */
-const accepts = (isAccepted: (sent: ReceivedRequest, error: number) => boolean) => async (sent: ReceivedRequest) => {
-  const response = await right(sent);
-  return isAccepted(sent, JSON.parse(response.body).error) ? A_PLANT : response;
-};
+const accepts =
+  (isAccepted: (sent: ReceivedRequest, error: number, number: number) => boolean): Respond =>
+  async (sent, number) => {
+    const response = await right(sent);
+    return isAccepted(sent, JSON.parse(response.body).error, number) ? A_PLANT : response;
+  };
 const acceptsToken = (token: string) => accepts(({ headers }) => headers.authorization === `Bearer ${token}`);
 
 /** The response to the request with another id. */
@@ -104,12 +107,14 @@ const withId = (change: (id: string) => unknown) => (sent: ReceivedRequest) => {
   return right({ ...sent, bytes: Buffer.from(text, 'latin1') });
 };
 
+// The block at the top of smoke.ts can leave these out.
+const [WITHOUT_OPTIONAL, TOO_LARGE] = ['rejects the plant without its optional member', 'rejects more than 399 KB'];
 const readsBodyFirst: Respond = (sent) => (sent.body === '{' ? errorResponse(400) : right(sent));
 test.each<[string, Respond]>([
   ['creates a plant', (sent, number) => (number === 1 ? A_PLANT : right(sent))],
   ['creates the same plant again', (sent, number) => (number === 2 ? errorResponse(409) : right(sent))],
-  ['rejects another plant with its id', accepts(({ body }, error) => error === 409 && body.includes('"tag"'))],
-  ['rejects the plant without its tag', accepts(({ body }, error) => error === 409 && !body.includes('"tag"'))],
+  ['rejects another plant with its id', accepts((_, error, number) => error === 409 && number === 3)],
+  [WITHOUT_OPTIONAL, accepts((_, error, number) => error === 409 && number === 4)],
   ['keeps apart two ids beyond 2^53 that differ by one', withId((id) => BigInt(Number(id)))],
   ['keeps apart an id and its negative', withId((id) => id.replace('-', ''))],
   ['rejects a request without a token, before it reads the body', readsBodyFirst],
@@ -117,11 +122,13 @@ test.each<[string, Respond]>([
   ['rejects the development token', acceptsToken(DEVELOPMENT_TOKEN)],
   ['rejects an id above int64', withId((id) => BigInt.asIntN(64, BigInt(id)))],
   ['rejects a body that is not UTF-8', accepts(({ body }) => body.includes('\ufffd'))],
-  ['rejects more than 399 KB', accepts(({ bytes }, error) => error === 413 && bytes.length < 2_500_000)],
+  [TOO_LARGE, accepts(({ bytes }, error) => error === 413 && bytes.length < 2_500_000)],
   ['returns error 404 for an unknown path', accepts(({ path }) => path === '/none')],
   ['returns error 404 for an unknown method', accepts(({ method }) => method === 'PATCH')],
 ])('only the check "%s" fails on a service that gets this wrong', async (check, respond) => {
-  expect((await smoke(await startWrongService(respond))).failed).toEqual([check]);
+  const { failed, stdout } = await smoke(await startWrongService(respond));
+  const isLeftOut = [WITHOUT_OPTIONAL, TOO_LARGE].includes(check) && !stdout.includes(check);
+  expect(failed).toEqual(isLeftOut ? [] : [check]);
 });
 
 /** API Gateway's response to a request to a domain without a mapping. */
@@ -157,7 +164,7 @@ test.each<[string, FakeResponse]>([
 test.each<[string, FakeResponse]>([
   ['as an error number', json(400, { error: validToken, message: 'x' })],
   ['at the cut of a message', json(400, { error: 400, message: 'x '.repeat(90) + validToken })],
-  ['in a plant', json(200, { name: validToken })],
+  ['in a plant', json(200, plantWith(validToken))],
   ['as text', { ...json(200, {}), body: validToken }],
 ])('prints no token that a service returns %s', async (_, response) => {
   const url = await startWrongService(({ headers }) => (headers.authorization ? response : errorResponse(401)));

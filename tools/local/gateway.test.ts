@@ -22,7 +22,7 @@ beforeEach(() => {
 
 type Respond = () => APIGatewayProxyResult | Promise<never>;
 
-const PLANT = plantWith({ name: 'x' });
+const PLANT = plantWith('x');
 
 /** Serves a function that returns this. Returns a function that sends a request, by default a POST, with the URL. */
 async function serve(respond: Respond = () => ({ statusCode: 200, body: JSON.stringify(PLANT) })) {

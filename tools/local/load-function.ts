@@ -2,7 +2,8 @@ import { globSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { createServer, createServerModuleRunner } from 'vite';
-import { ContractError, generate } from '../generate.ts';
+import { generate } from '../generate.ts';
+import { ContractError } from '../generator/members.ts';
 import { type ApiHandler, LoadError } from './proxy-integration.ts';
 
 const CONTRACT = 'openapi.yaml';
