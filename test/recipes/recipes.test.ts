@@ -51,7 +51,7 @@ test('with a required member and the corrections, all tests of a member pass', a
     ['events/create-plant.json', /\\"tag\\"/g, '\\"habitat\\":\\"forest\\",$&'],
     ['events/create-plant-name-missing.json', /\\"id\\"/g, '\\"habitat\\":\\"forest\\",$&'],
     ['openapi.yaml', /tag: climber/g, '$&, habitat: forest'],
-    ['test/smoke/smoke.ts', /const PLANT = {/g, "$& habitat: 'forest',"],
+    ['tools/smoke.ts', /const PLANT = {/g, "$& habitat: 'forest',"],
   ];
   await followRecipe(requiredMember, corrections);
 });

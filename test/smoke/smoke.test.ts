@@ -61,7 +61,7 @@ test('stores three plants, whose ids follow from the token and the plants, with 
   for (const token of [validToken, validToken, jwt]) {
     expect((await smoke(serviceUrl, { PLANT_STORE_TOKEN: token })).failed).toEqual([]);
   }
-  const file = join(copy.directory, 'test/smoke/smoke.ts');
+  const file = join(copy.directory, 'tools/smoke.ts');
   writeFileSync(`${file}.ts`, readFileSync(file, 'utf8').replace('const PLANT = {', "const PLANT = { x: '',"));
   await copy.run(['node', `${file}.ts`], { PLANT_STORE_URL: serviceUrl, PLANT_STORE_TOKEN: validToken });
   const ids = (await engine.items(engine.plantsTable)).map(({ id }) => id?.N);

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { JWT_PATTERN, TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
+import { JWT_PATTERN, TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../functions/tokens/token.ts';
+import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
 
 /*
  * Sends requests to a running service, and checks the responses (docs/operations.md, "Smoke test"). It can have a token
