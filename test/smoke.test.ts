@@ -4,8 +4,7 @@ import { startServiceWithEngine } from './support/service.ts';
 
 const { url } = await startServiceWithEngine();
 
-const TITLE =
-  'the smoke test passes; if the contract rejects its plants, change the block at the top of smoke.ts';
+const TITLE = 'the smoke test passes; if the contract rejects its plants, change the block at the top of smoke.ts';
 test(TITLE, async () => {
   // By default, it uses the local run at PORT. In this folder, a developer's .env is not read.
   const options = { cwd: import.meta.dirname, env: { PORT: new URL(url).port } };

@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import validateEvent from '../functions/create-plant/validate-event.generated.ts';
 import { ERROR_NUMBERS } from '../functions/errors.ts';
 import { contract, contractText } from '../test/support/contract-body.ts';
-import { generatedFiles } from './generate.ts';
+import { generate, generatedFiles } from './generate.ts';
 
 test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
   const validator = new Validator();
@@ -29,6 +31,16 @@ test('an Error has both members', () => {
 
 test.each(Object.entries(generatedFiles(contractText)))('%s is that of npm run generate', (file, text) => {
   expect(readFileSync(file, 'utf8')).toBe(text);
+});
+
+test('writes only the files that are missing or differ', () => {
+  const before = process.cwd();
+  onTestFinished(() => process.chdir(before));
+  process.chdir(mkdtempSync(join(tmpdir(), 'contract-')));
+  mkdirSync('functions/create-plant', { recursive: true });
+  writeFileSync('openapi.yaml', contractText);
+  const files = Object.keys(generatedFiles(contractText));
+  expect([generate(), generate()]).toEqual([files, []]);
 });
 
 test('the validator requires a body', () => {
