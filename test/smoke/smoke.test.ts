@@ -70,7 +70,7 @@ test('stores three plants, whose ids follow from the token and the plants, with 
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const json = (status: number, members: object) => ({ status, headers: JSON_TYPE, body: JSON.stringify(members) });
-const errorResponse = (error: number) => json(400, { error, message: `\n${'x '.repeat(100)}` });
+const errorResponse = (error: number) => json(400, { error, message: `\n\u009b\u202e${'x '.repeat(100)}` });
 
 /** Returns the response of a wrong service. Its first request is number 0, and that of the first check number 1. */
 type Respond = (sent: ReceivedRequest, number: number) => FakeResponse | Promise<FakeResponse>;
@@ -125,7 +125,7 @@ test.each<[string, Respond]>([
 
 /** API Gateway's response to a request to a domain without a mapping. */
 const FORBIDDEN = json(403, { message: 'Forbidden' });
-const REASON = `The service responded with error 429 and the message "\\n${'x '.repeat(99)}x"; expected the plant.`;
+const REASON = `The service responded with error 429 and the message "\\n\\u009b\\u202e${'x '.repeat(98)}x"; expected the plant.`;
 test.each<[string, FakeResponse[], string[], string[]]>([
   ['the errors 429, 500 and 503', [429, 500, 503].map(errorResponse), Array(3).fill('2000'), []],
   ['the error 504 and the status 502', [errorResponse(504), json(502, {})], ['2000', '2000'], []],
@@ -187,17 +187,14 @@ test.each<[Record<string, string>, string, ...string[]]>([
   expect(stderr).not.toContain(DEVELOPMENT_TOKEN);
 });
 
+const NODE_22 = "Object.defineProperty(process, 'versions', { value: { node: '22' } })";
 test.each([
   [
     'limits each request to 8 s',
     "AbortSignal.timeout = (ms) => AbortSignal.abort(console.log('Limit %d ms', ms))",
     'Limit 8000 ms\nThere is no ',
   ],
-  [
-    'needs Node.js 24',
-    "Object.defineProperty(process, 'versions', { value: { node: '22' } })",
-    'Node.js 24 is needed; this is 22. Run npm ci',
-  ],
+  ['needs Node.js 24', NODE_22, 'Node.js 24 is needed; this is 22. Run npm ci'],
 ])('%s', async (_, code, message) => {
   const { stdout, stderr } = await smoke(serviceUrl, { NODE_OPTIONS: runFirst(code) });
   expect((stdout + stderr).slice(0, message.length)).toBe(message);
@@ -209,9 +206,10 @@ test('says once that the service rejects the token', async () => {
 });
 
 test.each(['start', 'invoke', 'token', 'plants', 'generate'])(
-  'npm run %s says to run npm ci if the packages are missing',
+  'npm run %s says to run npm ci if the packages are missing, also on an older Node.js',
   async (script) => {
     const stderr = 'The packages are missing. Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.\n';
-    expect(await copy.run(`npm run --silent ${script}`, { PATH })).toMatchObject({ code: 1, stderr });
+    const variables = { PATH, NODE_OPTIONS: runFirst(NODE_22) };
+    expect(await copy.run(`npm run --silent ${script}`, variables)).toMatchObject({ code: 1, stderr });
   },
 );
