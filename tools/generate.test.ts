@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import validateEvent from '../functions/create-plant/validate-event.generated.ts';
 import { ERROR_NUMBERS } from '../functions/errors.ts';
 import { contract, contractText } from '../test/support/contract-body.ts';
+import { generateFrom } from '../test/support/generate-from.ts';
 import { generate, generatedFiles } from './generate.ts';
 
 test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
@@ -54,10 +55,6 @@ const REF = { $ref: '#/components/schemas/Plant' };
 
 /** A NewPlant with the members id and name, and with these changes of its schema. */
 const newPlant = (changes: object) => ({ required: ['id'], properties: { id: ID, name: TEXT }, ...changes });
-
-/** Generates from the schema NewPlant. Plant has the members of NewPlant without the id. */
-const generateFrom = (NewPlant: object, Plant: object = { properties: { name: TEXT } }) =>
-  generatedFiles(JSON.stringify({ components: { schemas: { NewPlant, Plant } } }));
 
 /** Generates from a contract whose plant has this member. */
 const generateMember = (name: string, schema: unknown) =>

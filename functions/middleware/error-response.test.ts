@@ -2,21 +2,11 @@ import middy from '@middy/core';
 import { expect, test } from 'vitest';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { readMembers } from '../../tools/generator/members.ts';
-import { validatorModule } from '../../tools/generator/validator.ts';
+import { validatorWith } from '../../test/support/generate-from.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { jsonBody } from './json-body.ts';
 import { validator } from './validator.ts';
-
-/** Compiles the validator of a NewPlant with an id, and a name of this schema. */
-async function validatorWith(name: object): Promise<(event: unknown) => boolean> {
-  const id = { type: 'integer', format: 'int64', example: 1 };
-  const Plant = { type: 'object', required: ['name'], properties: { name } };
-  const NewPlant = { required: ['id'], properties: { id }, allOf: [Plant] };
-  const code = validatorModule(readMembers(JSON.stringify({ components: { schemas: { NewPlant, Plant } } })));
-  return (await import(`data:text/javascript,${encodeURIComponent(code)}`)).default;
-}
 
 /** Returns the response to an event with this body. If the body is valid, the handler throws. */
 async function responseTo(thrown: unknown, body = '{"id":1,"name":""}', name: object = { type: 'string' }) {
