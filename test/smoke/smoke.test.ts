@@ -123,6 +123,20 @@ test.each<[string, Respond]>([
   expect((await smoke(await startWrongService(respond))).failed).toEqual([check]);
 });
 
+test.each<[string, (tag: string) => string]>([
+  ['removes spaces at both ends', (tag) => tag.trim()],
+  ['replaces U+2028', (tag) => tag.replace('\u2028', '\n')],
+  ['replaces characters beyond U+FFFF', (tag) => tag.replace(/[^\0-\uffff]/u, '\ufffd')],
+  ['composes characters', (tag) => tag.normalize('NFC')],
+])('fails on a service that %s in a tag', async (_, change) => {
+  const url = await startWrongService(async (sent) => {
+    const response = await right(sent);
+    const { tag, ...members } = JSON.parse(response.body);
+    return tag === undefined ? response : json(200, { ...members, tag: change(tag) });
+  });
+  expect((await smoke(url)).failed).toContain('creates a plant');
+});
+
 /** API Gateway's response to a request to a domain without a mapping. */
 const FORBIDDEN = json(403, { message: 'Forbidden' });
 const REASON = `The service responded with error 429 and the message "\\n\\u009b\\u202e${'x '.repeat(98)}x"; expected the plant.`;
