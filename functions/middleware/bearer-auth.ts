@@ -1,4 +1,4 @@
-import { invalidToken, PlantStoreError, truncate } from '../errors.ts';
+import { invalidTokenError, PlantStoreError, truncate } from '../errors.ts';
 import { databaseTimeoutMs } from '../time-limits.ts';
 import type { JwtVerifier } from '../tokens/jwt-verifier.ts';
 import type { OpaqueTokenVerifier } from '../tokens/opaque-token-verifier.ts';
@@ -42,7 +42,7 @@ export function bearerAuth({ opaque, jwt }: TokenVerifiers): Middleware {
         event.tokenName = await jwt.verify(token);
       } else {
         // Not a possible token, so no database read.
-        throw invalidToken(malformed);
+        throw invalidTokenError(malformed);
       }
     },
   };

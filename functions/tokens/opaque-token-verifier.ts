@@ -1,5 +1,5 @@
 import type { DynamoDb } from '../dynamodb/client.ts';
-import { invalidToken } from '../errors.ts';
+import { invalidTokenError } from '../errors.ts';
 import { type Moment, millisecondsSince, now } from './clocks.ts';
 import { digestOf, fromTokenItem, tokenKey } from './token.ts';
 
@@ -42,7 +42,7 @@ export class OpaqueTokenVerifier {
     const { name, expiresAt } = fromTokenItem(await this.#dynamoDb.call('GetItem', read, key, timeoutMs));
     // The expiry is checked here, because the table's TTL deletes an expired item only days later.
     const isValid = name !== '' && isInFuture(expiresAt);
-    if (!isValid) throw invalidToken('The access token is unknown, expired or revoked.');
+    if (!isValid) throw invalidTokenError('The access token is unknown, expired or revoked.');
     const [oldest = ''] = this.#cache.keys();
     if (this.#cache.size === MAX_CACHED_TOKENS) this.#cache.delete(oldest);
     this.#cache.set(digest, { name, expiresAt, readAt });
