@@ -36,8 +36,8 @@ export class DynamoDb {
   }
 
   /**
-   * Calls an action, in up to three attempts. Returns for `GetItem` the item, if there is one, and for `PutItem` undefined
-   * if the item is stored, else the item in the way.
+   * Calls an action, in up to three attempts. For `GetItem`, returns the item, if there is one. For `PutItem`, returns
+   * undefined if the item is stored, else the item in the way.
    *
    * @param input the action's; a write with a condition has `ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`
    * @param key the key of the item that is read or written
