@@ -54,6 +54,6 @@ export function truncate(text: string, maxLength = 40): string {
 }
 
 /** Returns error 401 for a request with an invalid bearer token (RFC 6750, 3.1). */
-export function invalidToken(message: string): PlantStoreError {
+export function invalidTokenError(message: string): PlantStoreError {
   return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` } });
 }

@@ -83,6 +83,12 @@ test('the priming event of init stores and logs nothing, even if the table has i
   expect([await engine.items(engine.plantsTable), log]).toEqual([[], []]);
 });
 
+test('the priming event waits at most 1 s for the database, so that init ends in its 10 s', async () => {
+  const limits = vi.spyOn(AbortSignal, 'timeout');
+  await importHandler();
+  expect(limits.mock.calls).toEqual([[1000]]);
+});
+
 test('init and the first request use one connection to the database', async () => {
   const connected = vi.fn();
   subscribe('net.client.socket', connected);

@@ -5,13 +5,13 @@ import { type CreatePlantEvent, createPlant } from './create-plant/create-plant.
 import validateEvent from './create-plant/validate-event.generated.ts';
 import { environmentVariable } from './environment.ts';
 import { NOT_FOUND_MESSAGE, PlantStoreError } from './errors.ts';
-import { dynamoDb, tokenVerifiers } from './init.ts';
 import { bearerAuth } from './middleware/bearer-auth.ts';
 import { cors } from './middleware/cors.ts';
 import { errorResponse } from './middleware/error-response.ts';
 import { jsonBody } from './middleware/json-body.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { validator } from './middleware/validator.ts';
+import { dynamoDb, tokenVerifiers } from './services.ts';
 import { PRIMING_TIMEOUT_MS, RESPONSE_RESERVE_MS } from './time-limits.ts';
 import { UNKNOWN_TOKEN } from './tokens/token.ts';
 

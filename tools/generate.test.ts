@@ -1,12 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import validateEvent from '../functions/create-plant/validate-event.generated.ts';
 import { ERROR_NUMBERS } from '../functions/errors.ts';
 import { contract, contractText } from '../test/support/contract-body.ts';
-import { generatedFiles } from './generate.ts';
+import { generateFrom } from '../test/support/generate-from.ts';
+import { generate, generatedFiles } from './generate.ts';
 
 test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
   const validator = new Validator();
@@ -33,6 +36,16 @@ test.each(Object.entries(generatedFiles(contractText)))('%s is that of npm run g
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
+test('writes only the files that are missing or differ', () => {
+  const before = process.cwd();
+  onTestFinished(() => process.chdir(before));
+  process.chdir(mkdtempSync(join(tmpdir(), 'contract-')));
+  mkdirSync('functions/create-plant', { recursive: true });
+  writeFileSync('openapi.yaml', contractText);
+  const files = Object.keys(generatedFiles(contractText));
+  expect([generate(), generate()]).toEqual([files, []]);
+});
+
 test('the validator requires a body', () => {
   expect(validateEvent({})).toBe(false);
 });
@@ -44,10 +57,6 @@ const REF = { $ref: '#/components/schemas/Plant' };
 
 /** A NewPlant with the members id and name, and with these changes of its schema. */
 const newPlant = (changes: object) => ({ required: ['id'], properties: { id: ID, name: TEXT }, ...changes });
-
-/** Generates from the schema NewPlant. Plant has the members of NewPlant without the id. */
-const generateFrom = (NewPlant: object, Plant: object = { properties: { name: TEXT } }) =>
-  generatedFiles(JSON.stringify({ components: { schemas: { NewPlant, Plant } } }));
 
 /** Generates from a contract whose plant has this member. */
 const generateMember = (name: string, schema: unknown) =>

@@ -69,7 +69,7 @@ test('names the action, and signs each attempt, with the session token', async (
 /** Returns a connection on which each attempt gets this response, at once. */
 function fakeConnection(status: number, text: string) {
   const socket = new Socket();
-  const send: Connection['send'] = async (_action, _body, _onNewConnection, signal) => {
+  const send: Connection['send'] = async (_action, _body, _discardIdleConnections, signal) => {
     signal.throwIfAborted();
     return { status, text, socket };
   };

@@ -36,8 +36,8 @@ export class DynamoDb {
   }
 
   /**
-   * Calls an action, in up to three attempts. Returns the item that `GetItem` has read, or that does not meet the
-   * condition of `PutItem`, if there is one.
+   * Calls an action, in up to three attempts. For `GetItem`, returns the item, if there is one. For `PutItem`, returns
+   * undefined if the item is stored, else the item in the way.
    *
    * @param input the action's; a write with a condition has `ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`
    * @param key the key of the item that is read or written
@@ -122,7 +122,7 @@ function parseObject(text: string): GetItemOutput & Partial<Record<'__type' | 'm
 }
 
 /** An error response of DynamoDB. `name` is DynamoDB's name of it, such as `ValidationException`. */
-export class DynamoDbError extends Error {
+class DynamoDbError extends Error {
   readonly status: number;
 
   constructor(name: string, message: string, status: number) {

@@ -2,23 +2,11 @@ import middy from '@middy/core';
 import { expect, test } from 'vitest';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { contextWith, eventWith } from '../../test/support/event.ts';
-import { readMembers } from '../../tools/generator/members.ts';
-import { validatorModule } from '../../tools/generator/validator.ts';
+import { validatorWith } from '../../test/support/generate-from.ts';
 import { type ErrorNumber, PlantStoreError } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { jsonBody } from './json-body.ts';
 import { validator } from './validator.ts';
-
-/** Compiles the validator of a NewPlant with an id, and a name of this schema. */
-async function validatorWith(name: object): Promise<(event: unknown) => boolean> {
-  const id = { type: 'integer', format: 'int64', example: 1 };
-  const Plant = { type: 'object', required: ['name'], properties: { name } };
-  const NewPlant = { required: ['id'], properties: { id }, allOf: [Plant] };
-  const code = validatorModule(readMembers(JSON.stringify({ components: { schemas: { NewPlant, Plant } } })))
-    // A data: URL cannot import a package by its name.
-    .replace('"re2js"', JSON.stringify(import.meta.resolve('re2js')));
-  return (await import(`data:text/javascript,${encodeURIComponent(code)}`)).default;
-}
 
 /** Returns the response to an event with this body. If the body is valid, the handler throws. */
 async function responseTo(thrown: unknown, body = '{"id":1,"name":""}', name: object = { type: 'string' }) {
@@ -83,6 +71,7 @@ test.each([
 const INT32 = { type: 'integer', format: 'int32' };
 const INT32_FROM_1 = 'a whole number from 1 to 2147483647';
 const TEXT = { type: 'string', minLength: 2, maxLength: 200, pattern: '^a' };
+const TWO = { type: 'string', maxLength: 2, pattern: '^..$' };
 const TEXT_IS = 'a string of 2 to 200 characters that matches ^a';
 const TWO_SEEDLINGS = '{"id":1,"name":"🌱🌱"}';
 const IS_TWO_LONG = 'name was 2 characters long; it must be a string of';
@@ -94,6 +83,8 @@ test.each([
   [TEXT, `{"id":1,"name":"${'a'.repeat(201)}"}`, `name was 201 characters long; it must be ${TEXT_IS}`],
   [TEXT, '{"id":1,"name":"bb"}', `name was "bb"; it must be ${TEXT_IS}`],
   [TEXT, '{"id":1,"name":"a\\ud800"}', LONE_SURROGATE],
+  // A character is a code point.
+  [TWO, '{"id":1,"name":"🌱"}', 'name was "🌱"; it must be a string of at most 2 characters that matches ^..$'],
   [{ type: 'string', minLength: 3 }, TWO_SEEDLINGS, `${IS_TWO_LONG} at least 3 characters`],
   [{ type: 'string', maxLength: 1 }, TWO_SEEDLINGS, `${IS_TWO_LONG} at most 1 character`],
   [{ type: 'string', enum: ['a', 'b'] }, '{"id":1,"name":"c"}', 'name was "c"; it must be one of "a", "b"'],

@@ -1,6 +1,6 @@
 import middyValidator from '@middy/validator';
 import type { Ajv } from 'ajv';
-import type { Middleware } from './middleware.ts';
+import type { Middleware } from './types.ts';
 
 /**
  * Returns Middy's validator, which validates the event.

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
@@ -32,6 +32,11 @@ function withMember(name: string, schema: object): string {
   document.setIn(['components', 'schemas', 'Plant', 'properties', name], schema);
   return document.toString();
 }
+
+// If next.yaml exists, it is saved as the contract while the one before is generated.
+const saveNext = "if (existsSync('next.yaml')) process.getBuiltinModule('fs').renameSync('next.yaml', 'openapi.yaml');";
+const generator = readFileSync(path('tools/generate.ts'), 'utf8');
+writeFileSync(path('tools/generate.ts'), generator.replace(/^ +const changed = /m, `${saveNext}\n$&`));
 
 writeContract(withMember('early', { type: 'integer', format: 'int32' }));
 const localRun = await project.start('npm start');
@@ -78,6 +83,8 @@ test('a request that is running finishes with the old code', async () => {
 
 test.each<[string, (text: string) => unknown]>([
   ['mv replaces', (text) => [writeFileSync(path('new'), text), renameSync(path('new'), file)]],
+  // Only the time of the replacement is new.
+  ['cp -p replaces', (text) => [write(text), utimesSync(file, 1, 1)]],
   ['is deleted and written', async (text) => [rmSync(file), await sleep(300), write(text)]],
 ])('serves a file that %s, each time', async (_, save) => {
   for (const text of ['1', '2', '3']) {
@@ -95,7 +102,10 @@ test('follows the contract, which was changed before the start, and says what is
   writeContract(withMember('late', { type: 'boolean', nullable: true }));
   const message = expect.stringMatching(/^The member late had the keyword "nullable"; .*CONTRIBUTING\.md\.$/);
   await expect.poll(respond).toEqual({ error: 500, message });
-  writeContract(contract);
+  for (const page of ['/docs', '/docs/openapi.yaml'])
+    expect(await (await fetch(new URL(page, localRun.url))).json()).toEqual({ error: 500, message });
+  writeFileSync(path('next.yaml'), contract);
+  writeContract(withMember('late', { type: 'boolean', title: 'Late' }));
   await expect.poll(respond).toEqual(plantWith());
 });
 

@@ -65,7 +65,7 @@ recipe(`with a required member and the corrections, all tests of a member pass $
     ['events/create-plant.json', /\\"tag\\"/g, '\\"habitat\\":\\"forest\\",$&'],
     ['events/create-plant-name-missing.json', /\\"id\\"/g, '\\"habitat\\":\\"forest\\",$&'],
     ['openapi.yaml', /tag: climber/g, '$&, habitat: forest'],
-    ['test/smoke/smoke.ts', /const PLANT = {/g, "$& habitat: 'forest',"],
+    ['tools/smoke.ts', /const PLANT = {/g, "$& habitat: 'forest',"],
   ];
   await followRecipe(requiredMember, corrections);
 });
@@ -77,8 +77,8 @@ recipe(`with a renamed and without a removed member, all tests of a member pass 
     ['events/create-plant.json', /name(?=\\":\\"Monstera)/g, 'label'],
     ['events/create-plant.json', /,\\"tag\\":\\"climber\\"/g, ''],
     // The removed member has the text that is hard to store.
-    ['test/smoke/smoke.ts', /name: 'smoke test', tag|name(?=: 'smoke)|tag(?=: 'x)/g, 'label'],
-    ['test/smoke/smoke.ts', /{ \.\.\.PLANT, tag: undefined }/g, 'undefined'],
+    ['tools/smoke.ts', /name: 'smoke test', tag|name(?=: 'smoke)|tag(?=: 'x)/g, 'label'],
+    ['tools/smoke.ts', /{ \.\.\.PLANT, tag: undefined }/g, 'undefined'],
   ];
   await followRecipe({ properties: {} }, corrections);
 });

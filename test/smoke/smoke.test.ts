@@ -63,7 +63,7 @@ test('stores three plants, whose ids follow from the token, the seed and the pla
   for (const variables of [{}, { PLANT_STORE_SEED: '' }, seed, seed, { PLANT_STORE_TOKEN: jwt }]) {
     expect((await smoke(serviceUrl, variables)).failed).toEqual([]);
   }
-  const file = join(copy.directory, 'test/smoke/smoke.ts');
+  const file = join(copy.directory, 'tools/smoke.ts');
   writeFileSync(`${file}.ts`, readFileSync(file, 'utf8').replace('const PLANT = {', "const PLANT = { x: '',"));
   await copy.run(['node', `${file}.ts`], { PLANT_STORE_URL: serviceUrl, PLANT_STORE_TOKEN: validToken });
   const ids = (await engine.items(engine.plantsTable)).map(({ id }) => id?.N);
@@ -72,7 +72,7 @@ test('stores three plants, whose ids follow from the token, the seed and the pla
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const json = (status: number, members: object) => ({ status, headers: JSON_TYPE, body: JSON.stringify(members) });
-const errorResponse = (error: number) => json(400, { error, message: `\n${'x '.repeat(100)}` });
+const errorResponse = (error: number) => json(400, { error, message: `\n\u009b\u202e${'x '.repeat(100)}` });
 
 /** Returns the response of a wrong service. Its first request is number 0, and that of the first check number 1. */
 type Respond = (sent: ReceivedRequest, number: number) => FakeResponse | Promise<FakeResponse>;
@@ -131,9 +131,23 @@ test.each<[string, Respond]>([
   expect(failed).toEqual(isLeftOut ? [] : [check]);
 });
 
+test.each<[string, (tag: string) => string]>([
+  ['removes spaces at both ends', (tag) => tag.trim()],
+  ['replaces U+2028', (tag) => tag.replace('\u2028', '\n')],
+  ['replaces characters beyond U+FFFF', (tag) => tag.replace(/[^\0-\uffff]/u, '\ufffd')],
+  ['composes characters', (tag) => tag.normalize('NFC')],
+])('fails on a service that %s in a tag', async (_, change) => {
+  const url = await startWrongService(async (sent) => {
+    const response = await right(sent);
+    const { tag, ...members } = JSON.parse(response.body);
+    return tag === undefined ? response : json(200, { ...members, tag: change(tag) });
+  });
+  expect((await smoke(url)).failed).toContain('creates a plant');
+});
+
 /** API Gateway's response to a request to a domain without a mapping. */
 const FORBIDDEN = json(403, { message: 'Forbidden' });
-const REASON = `The service responded with error 429 and the message "\\n${'x '.repeat(99)}x"; expected the plant.`;
+const REASON = `The service responded with error 429 and the message "\\n\\u009b\\u202e${'x '.repeat(98)}x"; expected the plant.`;
 test.each<[string, FakeResponse[], string[], string[]]>([
   ['the errors 429, 500 and 503', [429, 500, 503].map(errorResponse), Array(3).fill('2000'), []],
   ['the error 504 and the status 502', [errorResponse(504), json(502, {})], ['2000', '2000'], []],
@@ -195,17 +209,14 @@ test.each<[Record<string, string>, string, ...string[]]>([
   expect(stderr).not.toContain(DEVELOPMENT_TOKEN);
 });
 
+const NODE_22 = "Object.defineProperty(process, 'versions', { value: { node: '22' } })";
 test.each([
   [
     'limits each request to 8 s',
     "AbortSignal.timeout = (ms) => AbortSignal.abort(console.log('Limit %d ms', ms))",
     'Limit 8000 ms\nThere is no ',
   ],
-  [
-    'needs Node.js 24',
-    "Object.defineProperty(process, 'versions', { value: { node: '22' } })",
-    'Node.js 24 is needed; this is 22. Run npm ci',
-  ],
+  ['needs Node.js 24', NODE_22, 'Node.js 24 is needed; this is 22. Run npm ci'],
 ])('%s', async (_, code, message) => {
   const { stdout, stderr } = await smoke(serviceUrl, { NODE_OPTIONS: runFirst(code) });
   expect((stdout + stderr).slice(0, message.length)).toBe(message);
@@ -217,9 +228,10 @@ test('says once that the service rejects the token', async () => {
 });
 
 test.each(['start', 'invoke', 'token', 'plants', 'generate'])(
-  'npm run %s says to run npm ci if the packages are missing',
+  'npm run %s says to run npm ci if the packages are missing, also on an older Node.js',
   async (script) => {
     const stderr = 'The packages are missing. Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.\n';
-    expect(await copy.run(`npm run --silent ${script}`, { PATH })).toMatchObject({ code: 1, stderr });
+    const variables = { PATH, NODE_OPTIONS: runFirst(NODE_22) };
+    expect(await copy.run(`npm run --silent ${script}`, variables)).toMatchObject({ code: 1, stderr });
   },
 );

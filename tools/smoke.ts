@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { JWT_PATTERN, TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
+import { JWT_PATTERN, TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../functions/tokens/token.ts';
+import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
+import { printable } from './printable.ts';
 
 /*
  * Sends requests to a running service, and checks the responses (docs/operations.md, "Smoke test"). It can have a token
@@ -149,7 +150,9 @@ async function send(request: RequestInit, path = '/plants', repeats = 3) {
     throw new Error(`The response has the status ${status}, and is not one of the contract.`);
   }
   // In any encoding, a token has more characters without a space.
-  const said = /\S{30}/.test(message) ? '(hidden: it can contain the token)' : JSON.stringify(message.slice(0, 200));
+  const said = /\S{30}/.test(message)
+    ? '(hidden: it can contain the token)'
+    : printable(JSON.stringify(message.slice(0, 200)));
   return { error, members, result: `The service responded with error ${error} and the message ${said}` };
 }
 
