@@ -23,9 +23,9 @@ export default defineConfig({
     chaiConfig: { truncateThreshold: 2000 },
     // Logs of tests that pass would hide the failures.
     silent: 'passed-only',
-    // Only for tests that hang. The slowest test takes 20 s on a busy machine.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Only for tests that hang. A synthesis of the stack can take a minute on a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Tests mostly wait; Vitest's default would leave one of two cores idle.
     maxWorkers: 3,
     globalSetup: 'test/support/temporary-folder.ts',

@@ -5,6 +5,8 @@ export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 /** The message of error 500. The internal details are only in the log. */
 export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Try again.';
 
+export const NOT_FOUND_MESSAGE = 'There is no such path or method.';
+
 const CHALLENGE = 'Bearer realm="plant-store"';
 
 /**
@@ -46,6 +48,6 @@ export function truncate(text: string, maxLength = 40): string {
   return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
 }
 
-export function invalidToken(message: string): PlantStoreError {
+export function invalidTokenError(message: string): PlantStoreError {
   return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` } });
 }

@@ -3,9 +3,9 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { anyPlant, anyText } from '../test/support/any-plant.ts';
-import { contractBody, isPlant } from '../test/support/contract-body.ts';
+import { contract, contractBody, isPlant } from '../test/support/contract-body.ts';
 import { startEngine } from '../test/support/engine.ts';
-import { bodyOf, contextWith, eventWith, importHandler, plantWith } from '../test/support/event.ts';
+import { bodyOf, contextWith, eventWith, importHandler, plantWith, TEXT_MEMBER } from '../test/support/event.ts';
 import { DEVELOPMENT_TOKEN } from '../tools/local/development-token.ts';
 import { digestOf, UNKNOWN_TOKEN } from './tokens/token.ts';
 
@@ -27,11 +27,12 @@ beforeEach(() => {
 const responseTo = async (event: unknown) => contractBody(await handler(event, contextWith()));
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
-test('takes the last of two ids and names, in any notation, and ignores other members', async () => {
+test('takes the last of two ids and texts, in any notation, and ignores other members', async () => {
   await engine.clear(engine.plantsTable);
-  const overruled = `${bodyOf('"overruled"').slice(1, -1)},"x":[{}],"name":7,"constructor":2`;
-  const body = `\n{${overruled},"n\\u0061me":"\\u0000\\ud83c\\udf31" ,\t"id": -70.0e-1}`;
-  const plant = plantWith({ name: '\0🌱' });
+  const overruled = `${bodyOf('"overruled"').slice(1, -1)},"x":[{}],"${TEXT_MEMBER}":7,"constructor":2`;
+  const escaped = `\\u00${TEXT_MEMBER.charCodeAt(0).toString(16)}${TEXT_MEMBER.slice(1)}`;
+  const body = `\n{${overruled},"${escaped}":"\\u0000\\ud83c\\udf31" ,\t"id": -70.0e-1}`;
+  const plant = plantWith('\0🌱');
   expect(await responseToBody(body)).toEqual(plant);
   expect(await engine.stored(-7n)).toEqual({ id: '-7', ...plant });
 });
@@ -54,6 +55,18 @@ test.each([
   expect(headers?.['Access-Control-Expose-Headers']).toMatch('x-amz-apigw-id');
 });
 
+test.each([
+  [404, { httpMethod: 'PUT', resource: '/plants/{id}' }],
+  [404, { httpMethod: 'GET' }],
+  [404, { resource: '/plants/{id}' }],
+  // A hand-written event can have none.
+  [undefined, { httpMethod: undefined, resource: null }],
+])('responds with error %s to an event of the route %j, and then stores nothing', async (error, route) => {
+  await engine.clear(engine.plantsTable);
+  expect((await responseTo({ ...eventWith(), ...route }))['error']).toBe(error);
+  expect(await engine.items(engine.plantsTable)).toHaveLength(error ? 0 : 1);
+});
+
 test('stores with each of two concurrent plants the name of its token', async () => {
   await engine.putToken(OTHER_TOKEN, 'other', 2 ** 32);
   await engine.clear(engine.plantsTable);
@@ -68,6 +81,12 @@ test('the priming event of init stores and logs nothing, even if the table has i
   await engine.clear(engine.plantsTable);
   await importHandler();
   expect([await engine.items(engine.plantsTable), log]).toEqual([[], []]);
+});
+
+test('the priming event waits at most 1 s for the database, so that init ends in its 10 s', async () => {
+  const limits = vi.spyOn(AbortSignal, 'timeout');
+  await importHandler();
+  expect(limits.mock.calls).toEqual([[1000]]);
 });
 
 test('init and the first request use one connection to the database', async () => {
@@ -95,10 +114,9 @@ test('stores any NewPlant exactly, and responds with its members', async () => {
 });
 
 test('responds to any token, media type and body with a success or a client error', async () => {
-  const nearPlant = fc.record(
-    { id: fc.oneof(fc.integer(), fc.jsonValue()), name: fc.oneof(anyText, fc.jsonValue()), tag: fc.jsonValue() },
-    { requiredKeys: [] },
-  );
+  const names = ['id', ...Object.keys(contract['components'].schemas.Plant.properties)];
+  const values = names.map((name) => [name, fc.oneof(fc.integer(), anyText, fc.jsonValue())]);
+  const nearPlant = fc.record(Object.fromEntries(values), { requiredKeys: [] });
   const nearPlantJson = nearPlant.map((value) => JSON.stringify(value));
   const body = fc.oneof(anyText, fc.json(), nearPlantJson, fc.constant(null));
   const usually = (value: string) => fc.oneof({ weight: 3, arbitrary: fc.constant(value) }, fc.string());
@@ -129,9 +147,9 @@ test('never logs a token, a digest or a body, and never responds with a token', 
   const secrets = [DEVELOPMENT_TOKEN, secretToken].flatMap((token) => [token, digestOf(token)]);
   const events: Partial<APIGatewayProxyEvent>[] = [
     {},
-    { body: '{"id":1,"name":"a secret plant"' },
-    { body: '{"id":"a secret plant","name":7}' },
-    { body: bodyOf(1, plantWith({ name: 'a secret plant' })) },
+    { body: bodyOf(1, plantWith('a secret plant')).slice(0, -1) },
+    { body: bodyOf('"a secret plant"') },
+    { body: bodyOf(1, plantWith('a secret plant')) },
     { headers: { Authorization: `Bearer ${secretToken}` } },
     { headers: { Authorization: `Basic ${secretToken}` } },
   ];

@@ -4,13 +4,14 @@ import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type CreatePlantEvent, createPlant } from './create-plant/create-plant.ts';
 import validateEvent from './create-plant/validate-event.generated.ts';
 import { environmentVariable } from './environment.ts';
-import { dynamoDb, tokenVerifiers } from './init.ts';
+import { NOT_FOUND_MESSAGE, PlantStoreError } from './errors.ts';
 import { bearerAuth } from './middleware/bearer-auth.ts';
 import { cors } from './middleware/cors.ts';
 import { errorResponse } from './middleware/error-response.ts';
 import { jsonBody } from './middleware/json-body.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { validator } from './middleware/validator.ts';
+import { dynamoDb, tokenVerifiers } from './services.ts';
 import { PRIMING_TIMEOUT_MS, RESPONSE_RESERVE_MS } from './time-limits.ts';
 import { UNKNOWN_TOKEN } from './tokens/token.ts';
 
@@ -27,6 +28,11 @@ export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(errorResponse())
   .use(httpHeaderNormalizer())
   .use(bearerAuth(tokenVerifiers))
+  .before(({ event: { httpMethod, resource } }) => {
+    // During a release or a rollback, this version can get requests to a route that only another version has.
+    const route = `${httpMethod ?? 'POST'} ${resource ?? '/plants'}`;
+    if (route !== 'POST /plants') throw new PlantStoreError(404, NOT_FOUND_MESSAGE);
+  })
   .use(jsonBody())
   .use(validator(validateEvent))
   .handler<unknown, APIGatewayProxyResult>(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));

@@ -85,7 +85,7 @@ test.each([
 
 /** The responses of the methods without a function, such as `ANY /plants`. */
 function mocksOf({ allPropertiesOf, Resources }: typeof production) {
-  const methods = allPropertiesOf('AWS::ApiGateway::Method').filter(({ HttpMethod }) => HttpMethod !== 'POST');
+  const methods = allPropertiesOf('AWS::ApiGateway::Method').filter(({ Integration }) => Integration.Type === 'MOCK');
   return methods.map(({ ResourceId, HttpMethod, Integration, MethodResponses }) => {
     const path = Resources[ResourceId.slice(2, -1)]?.['Properties'].PathPart ?? '';
     const [response] = Integration.IntegrationResponses;

@@ -60,7 +60,7 @@ export function addFunction(
       // By default, CDK excludes @smithy, which the function imports. Loading the runtime's copy is slower.
       externalModules: [],
       logLevel: LogLevel.WARNING,
-      // Without an identity provider, esbuild omits its code (functions/init.ts).
+      // Without an identity provider, esbuild omits its code (functions/services.ts).
       define: identityProvider ? {} : { 'process.env.TOKEN_ISSUER': 'undefined' },
       esbuildArgs: { '--alias:node:http': './functions/node-http.cjs' },
     },

@@ -27,9 +27,11 @@ test('an alarm of the new version, with its name and its metric, rolls a release
   const name = `InternalErrors-${version}`;
   expect(internalErrors).toMatchObject({ AlarmName: `PlantStore-production-Version${name}`, MetricName: name });
   expect(crashes.AlarmName).toBe(`PlantStore-production-VersionCrashes-${version}`);
-  // One datapoint rolls back.
-  const once = { Threshold: 1, EvaluationPeriods: 1, Period: 60, ComparisonOperator: 'GreaterThanOrEqualToThreshold' };
-  for (const alarm of [internalErrors, crashes]) expect(alarm).toMatchObject(once);
+  // One datapoint rolls back, also if it arrives some minutes late.
+  const once = { Threshold: 1, DatapointsToAlarm: 1, EvaluationPeriods: 5, Period: 60 };
+  const alarms = [internalErrors, crashes];
+  for (const alarm of alarms)
+    expect(alarm).toMatchObject({ ...once, ComparisonOperator: 'GreaterThanOrEqualToThreshold' });
   expect(crashes.Dimensions).toContainEqual({ Name: 'ExecutedVersion', Value: version });
 });
 

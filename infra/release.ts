@@ -88,7 +88,9 @@ export class Release extends Construct {
       alarmDescription: `The newest version ${failure}. During a release, CodeDeploy rolls back. First: run the saved query "faults". This alarm sends no email. The failed release sends one.`,
       metric,
       threshold: 1,
-      evaluationPeriods: 1,
+      // An error's metric has the time of the invocation. One that arrives late falls into a period before the last.
+      datapointsToAlarm: 1,
+      evaluationPeriods: 5,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
   }

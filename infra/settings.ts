@@ -1,5 +1,6 @@
 import type { App } from 'aws-cdk-lib';
 import { requireOrigins } from './shared-with-local-run/cors-headers.ts';
+import { ISSUER } from './shared-with-local-run/issuer.ts';
 
 /** The settings of a stage in infra/stages.ts. docs/deploying.md explains them. */
 export interface Settings {
@@ -11,6 +12,8 @@ export interface Settings {
     email?: string;
     /** URL of docs/operations.md, without `#`. @default none: the alarms name the file */
     runbookUrl?: string;
+    /** True if the workflow "Smoke test" runs every hour. Adds an alarm for 3 hours without success. @default false */
+    hourlySmokeTest?: boolean;
   };
   /**
    * Origins whose pages can read the responses (CORS), such as `https://app.example.com`, or only `*`. @default none
@@ -131,7 +134,7 @@ function requireForms(stage: string, settings: Settings): void {
     ['domain.name', domain?.name, /^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'a host name in lower case'],
     ['domain.hostedZoneId', domain?.hostedZoneId, /^Z[A-Z0-9]+$/, 'an id such as Z0123456789ABC'],
     ['domain.certificateArn', domain?.certificateArn, certificate, `the ARN of a certificate in ${apiRegion}`],
-    ['identityProvider.issuer', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/[^\s?#]*)?$/, 'an https URL without ? and #'],
+    ['identityProvider.issuer', issuer, ISSUER, 'an https URL without ? and #'],
     // An empty scope would be no scope, and a comma would split an audience. The function would accept more tokens.
     ['identityProvider.audiences', audiences, /^[^\s,]+$/, 'a text without spaces and commas'],
     ['identityProvider.scope', scope, /^[^\s,]+$/, 'a text without spaces and commas'],

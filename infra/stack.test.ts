@@ -34,7 +34,8 @@ function readable(settings: Settings): Record<string, unknown> {
 function difference(before: unknown, after: unknown): unknown {
   if (isDeepStrictEqual(before, after)) return undefined;
   const [old, current] = [Object(before), Object(after)];
-  if (before !== old || after !== current || Array.isArray(after)) return after ?? null;
+  // Lists of different lengths are shown completely, because all items after a new one would differ.
+  if (before !== old || after !== current || old.length !== current.length) return after ?? null;
   const names = Object.keys({ ...old, ...current });
   return Object.fromEntries(names.map((name) => [name, difference(old[name], current[name])]));
 }
@@ -105,7 +106,7 @@ test('the API and its domain accept only TLS 1.2 or newer with forward secrecy',
 // CloudFormation makes a new, empty table if a logical id, a name or a key schema changes. If one must change, add the
 // new table beside the old one, copy the plants, and remove the old one in a later deployment.
 test.each([
-  ['PlantsTable', 'id', 'N', {}],
+  ['PlantsTable', 'id', 'N', { OnDemandThroughput: { MaxWriteRequestUnits: expect.any(Number) } }],
   ['AccessTokensTable', 'digest', 'S', { TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true } }],
 ])('no deployment replaces or loses %s, which is encrypted and can be restored', (id, AttributeName, type, others) => {
   for (const template of [production, everything]) {
@@ -120,6 +121,20 @@ test.each([
     });
   }
 });
+
+test.each([
+  [1, 1000],
+  [undefined, 2000],
+  [500, 10_000],
+  [10_000, 39_999],
+])(
+  'with %s requests per second, what can be written into the table of plants is limited to %i units',
+  (rate, units) => {
+    const settings = rate === undefined ? {} : { requestsPerSecond: rate };
+    const { OnDemandThroughput } = templateWith(settings).propertiesOf('AWS::DynamoDB::Table', 'PlantsTable');
+    expect(OnDemandThroughput).toEqual({ MaxWriteRequestUnits: units });
+  },
+);
 
 test('deleting the stack keeps tables, logs, versions, the key, and the account’s role for logs', () => {
   const policies = Object.values(everything.Resources).map(({ Type, DeletionPolicy, UpdateReplacePolicy }) =>

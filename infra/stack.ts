@@ -34,7 +34,7 @@ export class PlantStoreStack extends Stack {
     const api = new Api(this, 'Api', { ...settings, liveAlias: release.liveAlias as IFunction });
 
     const resources = { tables, lambda, release, api };
-    addStackMetrics(resources);
+    addStackMetrics({ ...resources, ...settings });
     const alarms = new Alarms(this, 'Alarms', { ...resources, ...settings });
     addDashboard(this, resources, alarms.all);
     addSavedQueries(this, resources);

@@ -1,6 +1,7 @@
 import { AttributeType, BillingMode, type CfnTable, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { TokenItem } from '../functions/tokens/token.ts';
+import type { CompleteSettings } from './settings.ts';
 import {
   ACCESS_TOKENS_KEY,
   ACCESS_TOKENS_TABLE,
@@ -14,7 +15,10 @@ export interface Tables {
 }
 
 /** Creates the two tables. With `ephemeral`, they can be deleted. */
-export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean }): Tables {
+export function addTables(
+  scope: Construct,
+  { ephemeral, requestsPerSecond }: Pick<CompleteSettings, 'ephemeral' | 'requestsPerSecond'>,
+): Tables {
   const common = {
     billingMode: BillingMode.PAY_PER_REQUEST,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
@@ -25,6 +29,10 @@ export function addTables(scope: Construct, { ephemeral }: { ephemeral: boolean 
   const plants = new Table(scope, PLANTS_TABLE, {
     ...common,
     partitionKey: { name: PLANTS_KEY.name, type: AttributeType.NUMBER },
+    // Limits what a client can cost: 20 KB for each request on average, although one plant can have 400 KB. A limit
+    // below 399 might reject the largest plant for ever. DynamoDB accepts less than 40,000 ("DynamoDB maximum
+    // throughput for on-demand tables").
+    maxWriteRequestUnits: Math.min(Math.max(requestsPerSecond * 20, 1000), 39_999),
   });
   const accessTokens = new Table(scope, ACCESS_TOKENS_TABLE, {
     ...common,

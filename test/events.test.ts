@@ -33,7 +33,7 @@ test.each([
   [example('id-out-of-range'), { body: bodyOf(2n ** 63n) }],
   [example('unknown-token'), headersWith({ Authorization: `Bearer ${UNKNOWN_TOKEN}` })],
   [example('not-declared-as-json'), headersWith({ 'Content-Type': 'text/plain' })],
-  [example('id-in-use'), { body: bodyOf(1, plantWith({ name: 'another' })) }],
+  [example('id-in-use'), { body: bodyOf(1, plantWith('another')) }],
 ])('the example %j in openapi.yaml is the response', async (expected, event) => {
   expect(await respond(event)).toEqual(expected);
 });

@@ -9,7 +9,7 @@ test(TITLE, async () => {
   // By default, it uses the local run at PORT. In this folder, a developer's .env is not read.
   const options = { cwd: import.meta.dirname, env: { PORT: new URL(url).port } };
   const output = await new Promise<string>((resolve) => {
-    const args = ['--test-reporter=tap', 'smoke/smoke.ts'];
+    const args = ['--test-reporter=tap', '../tools/smoke.ts'];
     execFile(process.execPath, args, options, (_, stdout, stderr) => resolve(stderr + stdout));
   });
   // The checks that failed, and why.

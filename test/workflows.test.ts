@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { data, Evaluator, Lexer, Parser } from '@actions/expressions';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 /* The rules of the workflows, the order of their steps, and their scripts, with a fake in place of each program. */
 
 type Values = Record<string, unknown>;
-type Texts = Partial<Record<'id' | 'if' | 'uses' | 'run' | 'environment' | 'concurrency', string>>;
+type Texts = Partial<Record<'id' | 'if' | 'uses' | 'run' | 'environment' | 'concurrency' | 'timeout-minutes', string>>;
 /** A workflow, a job or a step. */
 type Part = Texts & Partial<Record<'on' | 'permissions' | 'env' | 'with', Values>> & { steps?: Part[] };
 
@@ -57,11 +57,11 @@ test('production needs staging and the tests, and staging needs the tests', () =
 });
 
 const RELEASE = [
-  'gh api, ::error',
   'actions/checkout',
   'actions/setup-node',
   'npm ci --ignore-scripts',
   'aws-actions/configure-aws-credentials',
+  'gh api, ::error',
   'token -- create',
   'run --silent smoke, cdk deploy',
   'run --silent smoke',
@@ -94,10 +94,43 @@ test('only main starts a deployment, which no other run cancels, and the contrac
   const { check, contract } = ci.jobs;
   expect([check?.if, contract?.if]).toEqual([undefined, "github.event_name == 'pull_request'"]);
   expect(smoke.jobs['smoke']?.if).toBe("vars.HOURLY_SMOKE_TEST == 'on'");
-  expect(contract?.steps?.[1]?.with).toMatchObject({ 'fail-on': 'ERR', review: false, 'github-token': '' });
 });
 
 const files = readdirSync('.github/workflows');
+const CHECKOUT = { 'persist-credentials': false };
+const NODE = { 'node-version-file': '.nvmrc' };
+const ROLE = { 'role-to-assume': `\${{ env.ROLE }}`, 'aws-region': `\${{ vars.AWS_REGION }}` };
+const OASDIFF = { base: 'HEAD~1:openapi.yaml', revision: 'HEAD:openapi.yaml', 'fail-on': 'ERR' };
+const release = (STAGE: string, role: string) => {
+  return {
+    minutes: 60,
+    environment: STAGE,
+    env: { STAGE, ROLE: `\${{ vars.${role} }}` },
+    inputs: [CHECKOUT, NODE, ROLE],
+  };
+};
+test('each job has its minutes, environment, variables and inputs', () => {
+  const actual = files.flatMap((file) =>
+    Object.entries(read(file).jobs).map(([id, { 'timeout-minutes': minutes, environment, env, steps = [] }]) => {
+      return [`${file} ${id}`, { minutes, environment, env, inputs: steps.flatMap((step) => step.with ?? []) }];
+    }),
+  );
+  expect(Object.fromEntries(actual)).toEqual({
+    'ci.yml check': { minutes: 60, inputs: [CHECKOUT, { ...NODE, cache: 'npm' }] },
+    'ci.yml contract': {
+      minutes: 15,
+      inputs: [
+        { ...CHECKOUT, 'fetch-depth': 2 },
+        { ...OASDIFF, review: false, 'github-token': '' },
+      ],
+    },
+    'deploy.yml check': { inputs: [] },
+    'deploy.yml staging': release('staging', 'AWS_STAGING_DEPLOY_ROLE'),
+    'deploy.yml production': release('production', 'AWS_DEPLOY_ROLE'),
+    'smoke.yml smoke': { minutes: 15, environment: 'smoke', inputs: [CHECKOUT, NODE] },
+  });
+});
+
 test.each(files)('%s has only what it needs, pinned actions, and no text of others', (file) => {
   const { jobs, ...workflow } = read(file);
   // In another shell, a script goes on after a failed command. The triggers run with secrets for a stranger's text.
@@ -106,14 +139,11 @@ test.each(files)('%s has only what it needs, pinned actions, and no text of othe
   for (const [id, { steps = [], ...job }] of Object.entries(jobs)) {
     const hasRole = steps.some((step) => step.with?.['role-to-assume'] !== undefined);
     if (hasRole) expect(file, `the only workflow with a role, such as that of ${id}`).toBe('deploy.yml');
-    const readsSecret = /\bsecrets\b/.test(JSON.stringify([workflow.env, job, steps]));
-    expect(job.environment, id).toBe(hasRole ? job.env?.['STAGE'] : readsSecret ? 'smoke' : undefined);
     const used = { contents: 'read', ...(hasRole && { 'id-token': 'write' }) };
     expect(job.permissions ?? workflow.permissions, `the permissions of ${id}`).toEqual(used);
-    for (const { uses, run = '', with: inputs, ...step } of steps) {
+    for (const { uses, run = '', ...step } of steps) {
       expect(run, 'a script with text of others').not.toContain('${{');
       if (uses) expect(uses).toMatch(/@[0-9a-f]{40}$/);
-      if (uses?.startsWith('actions/checkout@')) expect(inputs).toMatchObject({ 'persist-credentials': false });
       const named = [...JSON.stringify(step).matchAll(/\bsteps\.(\w+)/g)].map(([, name]) => name);
       expect(steps.map((each) => each.id)).toEqual(expect.arrayContaining(named));
     }
@@ -132,16 +162,25 @@ test('Dependabot updates the packages of each folder that has a lockfile, and th
 const folder = mkdtempSync(join(tmpdir(), 'programs-'));
 const programs = ['apt-get', 'aws', 'biome', 'gh', 'id', 'node', 'npm', 'npx', 'sleep', 'sudo', 'tsc', 'vitest'];
 for (const name of programs) symlinkSync(resolve('test/support/fake-program.sh'), join(folder, name));
-for (const name of ['dirname', 'grep']) symlinkSync(`/usr/bin/${name}`, join(folder, name));
+for (const name of ['dirname', 'grep', 'tail']) symlinkSync(`/usr/bin/${name}`, join(folder, name));
 const [CALLS, GITHUB_OUTPUT] = [join(folder, 'calls'), join(folder, 'output')];
-const readCalls = () => readFileSync(CALLS, 'utf8').split('\n').slice(0, -1);
 
-/** Runs a script with a fake in place of each program. The call `FAILS` fails. */
-function runBash(args: string[], variables: Values) {
+/**
+ * Runs a script with a fake in place of each program. The call `FAILS` fails. Waits until all that the script has
+ * started has ended.
+ */
+async function runBash(args: string[], variables: Values) {
   for (const file of [CALLS, GITHUB_OUTPUT]) writeFileSync(file, '');
-  const env = { PATH: folder, CALLS, GITHUB_OUTPUT, GITHUB_REPOSITORY: 'OWNER/NAME', ...variables };
-  const { status, stdout } = spawnSync('/bin/bash', args, { env, encoding: 'utf8', timeout: 20_000 });
-  return { failed: status !== 0, stdout, calls: readCalls() };
+  const given = { PATH: folder, CALLS, GITHUB_OUTPUT, RUNNER_TEMP: folder, GITHUB_REPOSITORY: 'OWNER/NAME' };
+  // The second pipe is open until each process that inherits it has ended, also one whose output goes to a file.
+  const stdio: StdioOptions = ['ignore', 'pipe', 'ignore', 'pipe'];
+  const script = spawn('/bin/bash', args, { env: { ...given, ...variables }, stdio });
+  let stdout = '';
+  script.stdout?.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  const [status] = await once(script, 'close');
+  return { failed: status !== 0, stdout, calls: readFileSync(CALLS, 'utf8').split('\n').slice(0, -1) };
 }
 
 /** Runs the last script of a job that contains `text`, as GitHub does on Linux. */
@@ -161,17 +200,19 @@ function runStep(workflow: Part & { jobs: Record<string, Part> }, job: string, t
   return runBash(['-e', '-c', String(step?.run)], { ...variables, ...Object.fromEntries(texts) });
 }
 
-const HEAD = 'gh api repos/OWNER/NAME/git/ref/heads/main --jq .object.sha GH_TOKEN=github-token';
+const outputOf = (stack: string, output: string) =>
+  `aws cloudformation describe-stacks --stack-name ${stack} --output text --query Stacks[0].Outputs[?OutputKey=='${output}'].OutputValue`;
+const COMMIT = outputOf('PlantStore-production', 'Commit');
+const compare = (base: string) => `gh api repos/OWNER/NAME/compare/${base}...NEW --jq .status GH_TOKEN=github-token`;
 const token = (action: string, use: string, more = '') =>
   `npm run --silent token -- ${action} --name release-7-1-${use}${more} --stack PlantStore-production`;
 const CREATE = ['canary', 'final'].map((use) => token('create', use, ' --expires 1h'));
-const API_URL =
-  "aws cloudformation describe-stacks --stack-name PlantStore-production --output text --query Stacks[0].Outputs[?OutputKey=='ApiUrl'].OutputValue";
+const API_URL = outputOf('PlantStore-production', 'ApiUrl');
 const smokeWith = (token: string, url: string, more = '') =>
   `npm run --silent smoke PLANT_STORE_TOKEN=${token} PLANT_STORE_URL=${url}${more}`;
 
 test.each([
-  ['gh api', deploy, 'production', [HEAD], { GITHUB_SHA: 'from-gh' }],
+  ['gh api', deploy, 'production', [COMMIT, compare('from-aws')], { GITHUB_SHA: 'NEW' }],
   ['token -- create', deploy, 'production', CREATE, {}],
   ['smoke', deploy, 'production', [API_URL, smokeWith('final-token', 'from-aws', ' PLANT_STORE_WAIT=1800')], {}],
   ['token -- revoke', deploy, 'production', [token('revoke', 'canary'), token('revoke', 'final')], {}],
@@ -179,24 +220,37 @@ test.each([
   ['smoke', smoke, 'smoke', [smokeWith('smoke-token', 'URL')], { PLANT_STORE_URL: 'OTHER' }],
 ])(
   'the script with "%s" makes exactly its calls, and fails if one of them fails',
-  (text, workflow, job, calls, variables) => {
-    expect(runStep(workflow, job, text, variables)).toMatchObject({ failed: false, calls });
-    for (const FAILS of calls) expect(runStep(workflow, job, text, { ...variables, FAILS }).failed, FAILS).toBe(true);
+  async (text, workflow, job, calls, variables) => {
+    expect(await runStep(workflow, job, text, variables)).toMatchObject({ failed: false, calls });
+    for (const FAILS of calls) {
+      expect((await runStep(workflow, job, text, { ...variables, FAILS })).failed, FAILS).toBe(true);
+    }
   },
 );
 
-test('a commit that is not the head of main, or a secret SMOKE with one line, ends its job', () => {
-  const errors = (text: string) => ({ failed: true, stdout: expect.stringContaining(`::error::${text}`) });
-  expect(runStep(deploy, 'staging', 'gh api', { GITHUB_SHA: 'another' })).toMatchObject(errors('Not deployed'));
-  for (const SMOKE of ['', 'URL']) {
-    const ended = runStep(smoke, 'smoke', 'smoke', { SMOKE });
-    expect(ended).toEqual({ ...errors('The secret SMOKE must have two lines'), calls: [] });
-  }
+test.each<[when: string, variables: Values, failed: boolean, stdout: string]>([
+  ['GitHub does not have the deployed one', { FAILS: compare('OLD') }, true, '::error::Not deployed: GitHub does not'],
+  ['the deployed one is newer', { GH_PRINTS: 'behind' }, true, '::error::Not deployed: PlantStore-production has '],
+  ['the deployed one is older', { GH_PRINTS: 'ahead' }, false, ''],
+  ['it is deployed', { GH_PRINTS: 'identical' }, false, ''],
+  ['the deployed one is of another branch', { GH_PRINTS: 'diverged' }, false, ''],
+  ['it was deployed with changes', { GH_PRINTS: 'ahead', AWS_PRINTS: 'OLD and local changes' }, false, ''],
+  ['the deployed one is unknown', { AWS_PRINTS: '' }, false, '::warning::'],
+])('if %s, a commit is deployed, unless that would replace a newer one', async (_, variables, failed, stdout) => {
+  const given = { GITHUB_SHA: 'NEW', AWS_PRINTS: 'OLD', ...variables };
+  const ended = await runStep(deploy, 'production', 'gh api', given);
+  expect(ended).toMatchObject({ failed, stdout: stdout ? expect.stringContaining(stdout) : '' });
+  expect(ended.calls).toEqual(given.AWS_PRINTS ? [COMMIT, compare('OLD')] : [COMMIT]);
 });
 
-test('no log shows a token', () => {
-  expect(runStep(smoke, 'smoke', 'smoke').stdout).toBe('::add-mask::smoke-token\nfrom-npm\n');
-  expect(runStep(deploy, 'staging', 'token -- create').stdout).toBe('::add-mask::from-npm\n'.repeat(2));
+test.each(['', 'URL'])('the secret SMOKE "%s", which has no second line, ends its job', async (SMOKE) => {
+  const stdout = expect.stringContaining('::error::The secret SMOKE must have two lines');
+  expect(await runStep(smoke, 'smoke', 'smoke', { SMOKE })).toEqual({ failed: true, stdout, calls: [] });
+});
+
+test('no log shows a token', async () => {
+  expect((await runStep(smoke, 'smoke', 'smoke')).stdout).toBe('::add-mask::smoke-token\nfrom-npm\n');
+  expect((await runStep(deploy, 'staging', 'token -- create')).stdout).toBe('::add-mask::from-npm\n'.repeat(2));
   expect(readFileSync(GITHUB_OUTPUT, 'utf8')).toBe('canary=from-npm\nfinal=from-npm\n');
 });
 
@@ -219,23 +273,29 @@ test.each([
       'gh variable set HOURLY_SMOKE_TEST --body on -R OWNER/REPOSITORY',
     ],
   ],
-])('the block of docs/%s with "%s" makes these calls, and no other without a token', (page, text, calls) => {
+])('the block of docs/%s with "%s" makes these calls, and no other without a token', async (page, text, calls) => {
   const blocks = readFileSync(`docs/${page}`, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms);
   const block = [...blocks].map(([, lines = '']) => lines).find((lines) => lines.includes(text)) ?? '';
-  expect(runBash(['-c', block], {}).calls).toEqual(calls);
-  const withoutToken = runBash(['-c', block], { FAILS: calls[0] }).calls;
+  expect((await runBash(['-c', block], {})).calls).toEqual(calls);
+  const { calls: withoutToken } = await runBash(['-c', block], { FAILS: calls[0] });
   expect(withoutToken).toEqual(calls.filter((call) => call === calls[0] || call.includes(' revoke ')));
 });
 
-const CANARY = smokeWith('canary-token', 'from-aws');
+const canary = (minute: number) =>
+  `npm run --silent smoke PLANT_STORE_SEED=${minute} PLANT_STORE_TOKEN=canary-token PLANT_STORE_URL=from-aws`;
+const [PAUSE, SHOWN] = ['sleep 30', 'from-npm\n'];
 const DEPLOY = 'npx cdk deploy';
 const OPTIONS = ['--strict', '--require-approval', 'never', '-c', 'stage=production'];
-test.each([
-  ['a failed smoke test', { RUNS: '3', FAILS: CANARY }, false],
-  ['a smoke test that still runs', { RUNS: '1', SMOKE_TAKES: '0.3' }, false],
-  ['a failed deployment', { RUNS: '3', FAILS: DEPLOY }, true],
-])('with %s, the deployment decides if its step fails, and nothing runs on', async (_, variables, failed) => {
-  const ended = runStep(deploy, 'production', 'cdk deploy', variables);
+test.each<[string, variables: Values, requests: string[], shown: string, failed: boolean]>([
+  ['a failed smoke test', { RUNS: 3, FAILS: canary(0) }, [canary(0), PAUSE], '', false],
+  // Bash begins to count the seconds at this number.
+  ['plants of the 10th minute', { RUNS: 3, SECONDS: 600 }, [canary(10), PAUSE], SHOWN, false],
+  ['a smoke test that still runs', { RUNS: 1, SMOKE_TAKES: 0.3 }, [canary(0)], '', false],
+  ['a loop that has ended', { RUNS: 1, FAILS: PAUSE, DEPLOYMENT_TAKES: 0.3 }, [canary(0), PAUSE], SHOWN, false],
+  ['a failed deployment', { RUNS: 3, FAILS: DEPLOY }, [canary(0), PAUSE], SHOWN, true],
+])('with %s, the deployment decides if its step fails, and nothing runs on', async (_, variables, ...expected) => {
+  const [requests, shown, failed] = expected;
+  const ended = await runStep(deploy, 'production', 'cdk deploy', variables);
   const [first, ...others] = ended.calls;
   expect([first, ended.failed]).toEqual([API_URL, failed]);
   const isDeployment = (call: string) => call.startsWith(DEPLOY);
@@ -244,12 +304,8 @@ test.each([
     ?.slice(DEPLOY.length + 1)
     .split(' ');
   expect(options?.toSorted()).toEqual(OPTIONS.toSorted());
-  const requests = new Set(others.filter((call) => !isDeployment(call)));
-  expect(requests).toEqual(new Set([CANARY, ...(variables.RUNS === '3' ? ['sleep 30'] : [])]));
-  await sleep(100);
-  const calls = readCalls();
-  await sleep(300);
-  expect(readCalls(), 'calls after the deployment').toEqual(calls);
+  expect(new Set(others.filter((call) => !isDeployment(call)))).toEqual(new Set(requests));
+  expect(ended.stdout, 'the end of what the smoke tests print').toContain(shown);
 });
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -260,11 +316,11 @@ test.each([
   [scripts.test, ['tsc', 'vitest run']],
   [scripts.posttest, ['biome ci']],
   [scripts['test:slow'], ['tsc -p test/browser', 'vitest run --config test/slow.config.ts']],
-])('the script "%s" fails if one of its commands fails', (script, last) => {
+])('the script "%s" fails if one of its commands fails', async (script, last) => {
   const runScript = (FAILS = '') => runBash(['-c', script, '.ci/run'], { FAILS });
-  const { calls } = runScript();
+  const { calls } = await runScript();
   expect(calls.slice(-last.length)).toEqual(last);
   // Without `id`, the person is not root.
   const commands = calls.filter((call) => call !== 'id -u');
-  for (const command of commands) expect(runScript(command).failed, `failure of ${command}`).toBe(true);
+  for (const command of commands) expect((await runScript(command)).failed, `failure of ${command}`).toBe(true);
 });

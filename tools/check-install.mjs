@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs';
 import module from 'node:module';
 
 const { node } = process.versions;
+const isInstalled = existsSync('node_modules');
+if (!isInstalled && !process.argv[1]?.endsWith('smoke.ts')) stop('The packages are missing.');
 if (Number.parseInt(node, 10) < 24) stop(`Node.js 24 is needed; this is ${node}.`);
-if (existsSync('node_modules')) {
-  // Keeps the compiled code of packages, so that the next start takes less time.
-  module.enableCompileCache('node_modules/.cache/node');
-} else if (!process.argv[1]?.endsWith('smoke.ts')) stop('The packages are missing.');
+// Keeps the compiled code of packages, so that the next start takes less time.
+if (isInstalled) module.enableCompileCache('node_modules/.cache/node');
 
 function stop(reason) {
   console.error(`${reason} Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.`);

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { runInProcess } from '../test/support/command.ts';
@@ -55,4 +56,11 @@ test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
   const child = spawn(process.execPath, ['tools/plants.ts', ...args]);
   child[closed].destroy();
   expect(await Promise.all([text(child[other]), once(child, 'exit')])).toEqual(['', [1, null]]);
+});
+
+test('says that its output cannot be written', () => {
+  // This file is opened for reading only.
+  const stdio = ['ignore' as const, openSync('package.json', 'r')];
+  const { status, stderr } = spawnSync(process.execPath, ['tools/plants.ts', '--help'], { stdio });
+  expect([status, String(stderr)]).toEqual([1, 'The output cannot be written: EBADF: bad file descriptor, write\n']);
 });

@@ -31,8 +31,14 @@ export async function command<const Options extends ParseArgsOptionsConfig>(
   { usage, options, arg }: CommandLine<Options>,
   run: (values: Values<Options>, positional: string) => Promise<void>,
 ): Promise<void> {
-  // A pipe that is closed early, as by `| head`, emits an error. If nothing listens, it ends with a stack trace.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(1));
+  for (const stream of [process.stdout, process.stderr]) {
+    // If nothing listens, an error ends with a stack trace.
+    stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+      // Only a pipe that is closed early, as by `| head`, needs no sentence.
+      if (code !== 'EPIPE') console.error(`The output cannot be written: ${message}`);
+      process.exit(1);
+    });
+  }
   try {
     if (process.argv.includes('--help')) return console.log(usage);
     rejectOptionsTakenByNpm(Object.keys(options ?? {}));

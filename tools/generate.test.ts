@@ -1,10 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { expect, test } from 'vitest';
+import standaloneCode from 'ajv/dist/standalone/index.js';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import validateEvent from '../functions/create-plant/validate-event.generated.ts';
 import { ERROR_NUMBERS } from '../functions/errors.ts';
 import { contract, contractText } from '../test/support/contract-body.ts';
-import { generatedFiles } from './generate.ts';
+import { generateFrom } from '../test/support/generate-from.ts';
+import { generate, generatedFiles } from './generate.ts';
 
 test('openapi.yaml is a valid OpenAPI 3.1 document', async () => {
   const validator = new Validator();
@@ -31,6 +36,16 @@ test.each(Object.entries(generatedFiles(contractText)))('%s is that of npm run g
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
+test('writes only the files that are missing or differ', () => {
+  const before = process.cwd();
+  onTestFinished(() => process.chdir(before));
+  process.chdir(mkdtempSync(join(tmpdir(), 'contract-')));
+  mkdirSync('functions/create-plant', { recursive: true });
+  writeFileSync('openapi.yaml', contractText);
+  const files = Object.keys(generatedFiles(contractText));
+  expect([generate(), generate()]).toEqual([files, []]);
+});
+
 test('the validator requires a body', () => {
   expect(validateEvent({})).toBe(false);
 });
@@ -42,10 +57,6 @@ const REF = { $ref: '#/components/schemas/Plant' };
 
 /** A NewPlant with the members id and name, and with these changes of its schema. */
 const newPlant = (changes: object) => ({ required: ['id'], properties: { id: ID, name: TEXT }, ...changes });
-
-/** Generates from the schema NewPlant. Plant has the members of NewPlant without the id. */
-const generateFrom = (NewPlant: object, Plant: object = { properties: { name: TEXT } }) =>
-  generatedFiles(JSON.stringify({ components: { schemas: { NewPlant, Plant } } }));
 
 /** Generates from a contract whose plant has this member. */
 const generateMember = (name: string, schema: unknown) =>
@@ -59,7 +70,8 @@ test('a member is required if any part of an allOf requires it', () => {
 const TYPES = 'it must be a string, an int32 (type: integer, format: int32) or a boolean, without another format';
 const BOUND = 'it must be a whole number from -2147483648 to 2147483647, and the minimum not above the maximum';
 const LENGTH = 'it must be a whole number of at least 0, and minLength not above maxLength';
-const PATTERN = 'it must be a regular expression of JavaScript, beside a maxLength of at most 200';
+const PATTERN = 'it must be a string, beside a maxLength of at most 1000';
+const REGULAR = 'it must be a regular expression of JavaScript with the flag u, and of RE2';
 
 test.each<[unknown, string]>([
   [{ ...TEXT, nullable: true }, 'had the keyword "nullable"; it must be one of minLength, maxLength, pattern, enum, '],
@@ -71,6 +83,7 @@ test.each<[unknown, string]>([
   [{ $ref: '#/components/schemas/Error' }, `was {"$ref":"#/components/schemas/Error"}; ${TYPES}`],
   [{ type: 'number' }, `was {"type":"number"}; ${TYPES}`],
   [{ type: 'integer' }, `was {"type":"integer"}; ${TYPES}`],
+  [{ type: 'toString' }, `was {"type":"toString"}; ${TYPES}`],
   [null, `was null; ${TYPES}`],
   [ID, `was {"type":"integer","format":"int64"}; ${TYPES}`],
   [{ ...INT32, minimum: '9' }, `was "9"; ${BOUND}`],
@@ -82,10 +95,20 @@ test.each<[unknown, string]>([
   [{ ...INT32, enum: ['a'] }, 'was ["a"]; it must be a list of different whole numbers'],
   [{ ...TEXT, enum: [] }, 'was []; it must be a list of different strings'],
   [{ ...TEXT, enum: ['a', 'a'] }, 'was ["a","a"]; it must be a list of different strings'],
-  [{ ...TEXT, maxLength: 9, pattern: '(' }, `was "("; ${PATTERN}`],
+  [{ ...TEXT, enum: ['a'], maxLength: 9 }, 'had another constraint beside it; it must be the only one'],
+  [{ ...INT32, enum: [1], minimum: 1 }, 'had another constraint beside it; it must be the only one'],
+  [{ ...TEXT, maxLength: 9, pattern: '(' }, `"(" (Invalid regular expression: /(/u: Unterminated group); ${REGULAR}`],
+  [
+    { ...TEXT, maxLength: 9, pattern: '\\A' },
+    `"\\\\A" (Invalid regular expression: /\\A/u: Invalid escape); ${REGULAR}`,
+  ],
+  [
+    { ...TEXT, maxLength: 9, pattern: '(?=a)' },
+    `"(?=a)" (error parsing regexp: invalid or unsupported Perl syntax: \`(?=\`); ${REGULAR}`,
+  ],
   [{ ...TEXT, maxLength: 9, pattern: 5 }, `was 5; ${PATTERN}`],
   [{ ...TEXT, pattern: 'a' }, `was "a"; ${PATTERN}`],
-  [{ ...TEXT, pattern: 'a', maxLength: 201 }, `was "a"; ${PATTERN}`],
+  [{ ...TEXT, pattern: 'a', maxLength: 1001 }, `was "a"; ${PATTERN}`],
 ])('a member %j ends npm run generate with a sentence', (schema, reason) => {
   const generate = () => generateMember('height', schema);
   expect(generate).toThrow(
@@ -112,11 +135,40 @@ test.each<[string, object, object?]>([
   ['The member id was {"type":"string"}', newPlant({ properties: { id: TEXT, name: TEXT } })],
   ['The member id had the keyword "minimum"', newPlant({ properties: { id: { ...ID, minimum: 1 }, name: TEXT } })],
   ['The member name was in two parts of NewPlant', newPlant({ allOf: [REF] })],
+  ['A part of the schema NewPlant was false', newPlant({ allOf: [false] })],
+  ['The properties of NewPlant was null', newPlant({ properties: null })],
+  ['The properties of NewPlant was []', newPlant({ properties: [] })],
   ['The $ref in NewPlant was "#/x"', newPlant({ allOf: [{ $ref: '#/x' }] })],
+  ['The $ref in NewPlant was "Plant"', newPlant({ allOf: [{ $ref: 'Plant' }] })],
+  [
+    'The $ref in NewPlant was "#/components/schemas/toString"',
+    newPlant({ allOf: [{ $ref: '#/components/schemas/toString' }] }),
+  ],
   ['The $ref in NewPlant had another keyword beside it', newPlant({ allOf: [{ ...REF, description: '' }] })],
   ['The $ref in Plant was "#/components/schemas/Plant"', newPlant({}), { allOf: [REF] }],
   ['The member name was {"type":"string"} in NewPlant and undefined in Plant', newPlant({}), { properties: {} }],
   ['The member name was required only in Plant', newPlant({}), { required: ['name'], properties: { name: TEXT } }],
 ])('says "%s"', (sentence, NewPlant, Plant) => {
   expect(() => generateFrom(NewPlant, Plant)).toThrow(sentence);
+});
+
+test('a contract that is not YAML ends npm run generate with a sentence', () => {
+  expect(() => generatedFiles('a: [')).toThrow(/^Flow sequence in block collection .* Correct openapi\.yaml; see /s);
+});
+
+test('a mistake of the generator shows its stack, and not the advice to correct the contract', () => {
+  const mistake = new TypeError('x is not a function');
+  vi.spyOn(standaloneCode, 'default').mockImplementation(() => {
+    throw mistake;
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect(() => generatedFiles(contractText)).toThrow(mistake);
+});
+
+test('an attribute of another type than that of its member is no value', async () => {
+  const { 'functions/create-plant/plant.generated.ts': code = '' } = generateMember('height', INT32);
+  const module = `data:text/javascript,${encodeURIComponent(stripTypeScriptTypes(code))}`;
+  const { fromItem } = await import(/* @vite-ignore */ module);
+  expect(fromItem({ height: { N: '0' } })).toEqual({ height: 0 });
+  expect(fromItem({ height: { S: '7' } })).toEqual({});
 });

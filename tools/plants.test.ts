@@ -6,18 +6,22 @@ import { startEngine } from '../test/support/engine.ts';
 const engine = await startEngine();
 beforeEach(() => engine.clear(engine.plantsTable));
 
-test('prints each plant of all pages as a line of JSON, with its exact id and escaped control characters', async () => {
+test('prints each plant of all pages as a line of JSON, with all attributes, exact numbers and escaped control characters', async () => {
   const { url } = await startPagingProxy(engine);
   const plants = () => runCommand('plants', [], { AWS_ENDPOINT_URL_DYNAMODB: url });
   const used = `Uses the local run at ${url}.\n`;
   expect(await plants()).toEqual({ code: 0, stdout: '', stderr: used });
   await engine.put(engine.plantsTable, { id: { N: '9223372036854775807' }, name: { S: 'a "b"\n' }, tag: { S: '' } });
+  // An older version stored these, or another program.
+  const old = { old: { N: '9223372036854775806' }, Edible: { BOOL: false }, list: { SS: ['a'] } };
+  await engine.put(engine.plantsTable, { id: { N: '1' }, ...old });
   const creation = { createdAt: { N: '1800000000' }, createdBy: { S: 'ci' } };
   await engine.put(engine.plantsTable, { id: { N: '-7' }, name: { S: '\u001b\u009b\u202e' }, ...creation });
   const { code, stdout, stderr } = await plants();
   expect({ code, stderr }).toEqual({ code: 0, stderr: used });
   expect(stdout.trimEnd().split('\n').toSorted()).toEqual([
-    '{"id":-7,"name":"\\u001b\\u009b\\u202e","createdAt":"2027-01-15T08:00:00Z","createdBy":"ci"}',
+    '{"id":-7,"createdAt":"2027-01-15T08:00:00Z","createdBy":"ci","name":"\\u001b\\u009b\\u202e"}',
+    '{"id":1,"Edible":false,"list":{"SS":["a"]},"old":9223372036854775806}',
     '{"id":9223372036854775807,"name":"a \\"b\\"\\n","tag":""}',
   ]);
 });

@@ -1,5 +1,4 @@
-import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
-import { fromItem } from '../functions/create-plant/plant.generated.ts';
+import { type AttributeValue, DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { PLANTS_TABLE } from '../infra/shared-with-local-run/table-keys.ts';
 import { command, requireMatch, UsageError } from './command.ts';
 import { isoTime } from './iso-time.ts';
@@ -11,8 +10,9 @@ const USAGE = `Usage:
   npm run plants -- --stack STACK
   npm run plants -- --table TABLE
 
-Prints each stored plant as one line of JSON, with when it was created and by which token, in no particular order: the
-plants of the local run, of a stack, or of a table of your AWS account, such as one restored from a backup.`;
+Prints each stored plant as one line of JSON, with all that is stored of it, as when it was created and by which token.
+The plants are in no particular order: those of the local run, of a stack, or of a table of your AWS account, such as one
+restored from a backup.`;
 
 // TypeScript has no type for rawJSON yet (ECMAScript proposal "JSON.parse source text access").
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
@@ -27,16 +27,23 @@ await command({ usage: USAGE, options: OPTIONS }, async ({ stack, table }) => {
     : await findTable(PLANTS_TABLE, stack);
   for await (const { Items = [] } of readPages(client, tableName)) {
     for (const item of Items) {
-      const { id, ...members } = fromItem(item);
-      if (id === undefined) throw new Error(`The table ${tableName} has an item without an id; it must have plants.`);
-      const { createdAt, createdBy } = item;
-      const creation = { createdAt: createdAt && isoTime(Number(createdAt.N)), createdBy: createdBy?.S };
-      // As a Number, an id beyond 2^53 would be rounded.
-      const plant = { id: rawJSON(id), ...members, ...creation };
+      const { id, ...others } = item;
+      if (!id?.N) throw new Error(`The table ${tableName} has an item without an id; it must have plants.`);
+      const names = Object.keys(others).toSorted();
+      // The id is first, because docs/tokens-and-plants.md finds it there.
+      const plant = Object.fromEntries(['id', ...names].map((name) => [name, jsonValue(name, item[name])]));
       console.log(printable(JSON.stringify(plant)));
     }
   }
 });
+
+/** Returns the value of an attribute, for JSON.stringify. */
+function jsonValue(name: string, attribute?: AttributeValue): unknown {
+  const { S, N, BOOL } = attribute ?? {};
+  if (name === 'createdAt') return isoTime(Number(N));
+  // As a Number, one beyond 2^53 would be rounded.
+  return S ?? BOOL ?? (N === undefined ? attribute : rawJSON(N));
+}
 
 async function* readPages(client: DynamoDBClient, tableName: string) {
   try {

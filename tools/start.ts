@@ -26,7 +26,7 @@ Environment variables, which the file .env can set too:
 
 To try a client, send a header with its requests:
   Prefer: error=503      gets that error (or 429, 500, 504)
-  Prefer: lost-response  is carried out, but the connection is closed in place of the first response for a body`;
+  Prefer: lost-response  is carried out, but the connection is closed; the repetition gets the response`;
 
 await command({ usage: USAGE, options: { inspect: { type: 'boolean' } } }, async ({ inspect }) => {
   const ports = ['PORT', 'DYNAMODB_PORT'].filter((name) => process.env[name]);

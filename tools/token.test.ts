@@ -57,7 +57,7 @@ test('lists the names and times of all tokens, sorted by name, from all pages of
   const names = ['zeta', 'alpha', `Beta.b-${'x'.repeat(55)}_0`];
   for (const [index, name] of names.entries()) await token('create', '--name', name, '--expires', `${index + 1}h`);
   // In milliseconds, it is later than the last time of a Date.
-  await engine.putToken('stored by another program', 'other\u009b', 1e15);
+  await engine.putToken('stored by another program', 'other\u009b\n\t', 1e15);
   const { url, scans } = await startPagingProxy(engine);
   setTime('2031-01-01T02:00:00Z');
   const { stdout } = await runCommand('token', ['list'], { AWS_ENDPOINT_URL_DYNAMODB: url });
@@ -65,7 +65,7 @@ test('lists the names and times of all tokens, sorted by name, from all pages of
     `${'NAME'.padEnd(64)} CREATED              EXPIRES`,
     `${'alpha'.padEnd(64)} 2031-01-01T00:00:00Z 2031-01-01T02:00:00Z (expired)`,
     `${names[2]} 2031-01-01T00:00:00Z 2031-01-01T03:00:00Z`,
-    `${'other\\u009b'.padEnd(64)} 1970-01-01T00:00:00Z 1000000000000000 s`,
+    `${'other\\u009b\\u000a\\u0009'.padEnd(64)} 1970-01-01T00:00:00Z 1000000000000000 s`,
     `${'zeta'.padEnd(64)} 2031-01-01T00:00:00Z 2031-01-01T01:00:00Z (expired)`,
     '',
   ]);

@@ -81,7 +81,7 @@ async function revokeTokens(table: Table, name: string): Promise<void> {
 function printTokens(tokens: StoredToken[]): void {
   const rows = tokens.map(({ name, createdAt, expiresAt }) => {
     const expired = expiresAt * 1000 <= Date.now() ? ' (expired)' : '';
-    return [printable(name), isoTime(createdAt), isoTime(expiresAt) + expired] as const;
+    return [printable(name, ''), isoTime(createdAt), isoTime(expiresAt) + expired] as const;
   });
   const width = Math.max('NAME'.length, ...rows.map(([name]) => name.length));
   for (const [name, created, expires] of [['NAME', 'CREATED', 'EXPIRES'] as const, ...rows]) {

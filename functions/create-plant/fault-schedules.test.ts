@@ -9,9 +9,9 @@ import { createPlant } from './create-plant.ts';
 import { fromItem, type Plant } from './plant.generated.ts';
 
 /*
- * Two clients create a plant with the same id. Tries every order of their writes, with every choice of FAULTS, and of
- * LATE. A 200 must mean that the plant is stored, and a 409 that another one is. After a 429 or 503, a repetition must
- * end with these.
+ * Two clients create a plant with the same id. Tries every order of their writes, with every choice of LOST, of
+ * THROTTLED, and of LATE. A 200 must mean that the plant is stored, and a 409 that another one is. After a 429 or 503, a
+ * repetition must end with these.
  */
 
 // No call runs out of time.
@@ -119,17 +119,21 @@ async function tryAll(run: (choose: Choose) => Promise<void>): Promise<number> {
   return lists.length;
 }
 
-const FAULTS: Outcome[] = ['succeeds', 'is lost', 'loses its response', 'is throttled'];
+// All outcomes in one list would be more than 56,000 schedules, and would see no other mistake.
+const LOST: Outcome[] = ['succeeds', 'is lost', 'loses its response'];
+const THROTTLED: Outcome[] = ['succeeds', 'loses its response', 'is throttled'];
 const LATE: Outcome[] = ['succeeds', 'is lost', 'is late'];
 
 test.for<[string, string, Outcome[], number]>([
-  ['Aloe', 'Aloe', FAULTS, 28_000],
-  ['Aloe', 'Fern', FAULTS, 28_000],
+  ['Aloe', 'Aloe', LOST, 3000],
+  ['Aloe', 'Fern', LOST, 3000],
+  ['Aloe', 'Aloe', THROTTLED, 3000],
+  ['Aloe', 'Fern', THROTTLED, 3000],
   ['Aloe', 'Aloe', LATE, 2000],
   ['Aloe', 'Fern', LATE, 2000],
 ])('in all schedules of %s and %s in which a write %j, the responses are right', async (row, { annotate }) => {
   const [first, second, outcomes, leastSchedules] = row;
-  const plants = [first, second].map((name) => plantWith({ name }));
+  const plants = [first, second].map((text) => plantWith(text));
   const tried = await tryAll(async (choose) => {
     [stored, history] = [undefined, []];
     expectRight(plants, await create(plants, outcomes, choose), [429, 503]);

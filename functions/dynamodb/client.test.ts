@@ -76,7 +76,7 @@ test('names the action, and signs each attempt as a request to DynamoDB in the r
 /** Returns a connection on which each attempt gets this response, at once. */
 function fakeConnection(status: number, text: string) {
   const socket = new Socket();
-  const send: Connection['send'] = async (_action, _body, _onNewConnection, signal) => {
+  const send: Connection['send'] = async (_action, _body, _discardIdleConnections, signal) => {
     signal.throwIfAborted();
     return { status, text, socket };
   };

@@ -35,8 +35,8 @@ export class DynamoDb {
   }
 
   /**
-   * Calls an action, in up to three attempts. Returns the item that `GetItem` has read, or that does not meet the
-   * condition of `PutItem`, if there is one.
+   * Calls an action, in up to three attempts. For `GetItem`, returns the item, if there is one. For `PutItem`, returns
+   * undefined if the item is stored, else the item in the way.
    *
    * @param input the action's; a write with a condition has `ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`
    * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is
@@ -117,7 +117,7 @@ function parseObject(text: string): GetItemOutput & Partial<Record<'__type' | 'm
   }
 }
 
-export class DynamoDbError extends Error {
+class DynamoDbError extends Error {
   readonly status: number;
 
   constructor(name: string, message: string, status: number) {

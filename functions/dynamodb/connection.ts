@@ -36,13 +36,18 @@ export class Connection {
   /**
    * Sends an action once.
    *
-   * @param onNewConnection true after a failed attempt: the idle connections can be dead too, so they are closed, and
-   * the agent opens a new one
+   * @param discardIdleConnections true after a failed attempt: the idle connections can be dead too, so they are closed,
+   * and the agent opens a new one
    * @throws an Error if there is no complete response
    */
-  async send(action: string, body: string, onNewConnection: boolean, signal: AbortSignal): Promise<DatabaseResponse> {
+  async send(
+    action: string,
+    body: string,
+    discardIdleConnections: boolean,
+    signal: AbortSignal,
+  ): Promise<DatabaseResponse> {
     const headers = await this.#sign(action, body);
-    if (onNewConnection) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
+    if (discardIdleConnections) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
     const request = this.#client.request(this.#endpoint, { method: 'POST', headers, agent: this.#agent, signal });
     return await receive(request.end(body), this.#idleTimeoutMs);
   }

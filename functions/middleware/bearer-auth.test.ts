@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 import { bearerAuth } from './bearer-auth.ts';
-import type { ApiEvent, Request } from './middleware.ts';
+import type { ApiEvent, Request } from './types.ts';
 
 /** The look-up in the table of tokens, and the verification of a JWT. */
 const [opaque, jwt] = [{ verify: vi.fn() }, { verify: vi.fn() }];

@@ -1,9 +1,9 @@
-import { invalidToken, PlantStoreError, truncate } from '../errors.ts';
+import { invalidTokenError, PlantStoreError, truncate } from '../errors.ts';
 import { databaseTimeoutMs } from '../time-limits.ts';
 import type { JwtVerifier } from '../tokens/jwt-verifier.ts';
 import type { OpaqueTokenVerifier } from '../tokens/opaque-token-verifier.ts';
 import { JWT_PATTERN, TOKEN_FORM, TOKEN_PATTERN } from '../tokens/token.ts';
-import type { Middleware } from './middleware.ts';
+import type { Middleware } from './types.ts';
 
 /** RFC 6750, 2.1: the scheme, which is case-insensitive (RFC 9110, 11.1), spaces, and the token. */
 const BEARER_CREDENTIALS = /^bearer +(\S.*)$/i;
@@ -40,7 +40,7 @@ export function bearerAuth({ opaque, jwt }: TokenVerifiers): Middleware {
       } else if (jwt && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
         event.tokenName = await jwt.verify(token);
       } else {
-        throw invalidToken(malformed);
+        throw invalidTokenError(malformed);
       }
     },
   };

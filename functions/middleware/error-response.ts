@@ -1,6 +1,6 @@
 import type { AnySchemaObject, ErrorObject } from 'ajv';
 import { INTERNAL_ERROR_MESSAGE, PlantStoreError, truncate } from '../errors.ts';
-import type { ApiEvent, Middleware } from './middleware.ts';
+import type { ApiEvent, Middleware } from './types.ts';
 
 /** Turns a thrown value into a 400 response with an Error (openapi.yaml, `components.schemas.Error`). */
 export function errorResponse(): Middleware {

@@ -69,6 +69,7 @@ test.each<[string, Partial<APIGatewayProxyEvent>, number, string]>([
   ['of 2,500,001 bytes in base64', inBase64(LARGE), 413, TOO_LARGE],
   ['of 2,500,001 bytes in fewer characters', { body: `["${'é'.repeat(1_249_998)}x"]` }, 413, TOO_LARGE],
   ['of 1,001 items', inBase64(listOf(1001)), 413, TOO_MANY],
+  ['of 1,001 objects in each other', { body: '{"a":'.repeat(1001) }, 413, TOO_MANY],
   ['of 1,001 items after a string that ends with a backslash', { body: `["\\\\",${listOf(1000)}` }, 413, TOO_MANY],
 ])('rejects a request %s', async (_, changes, error, message) => {
   await expect(read(changes)).rejects.toMatchObject({ error, message });

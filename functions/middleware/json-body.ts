@@ -9,7 +9,7 @@
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { PlantStoreError, truncate } from '../errors.ts';
 import { parseWithExactNumbers } from '../exact-numbers.ts';
-import type { ApiEvent, Middleware } from './middleware.ts';
+import type { ApiEvent, Middleware } from './types.ts';
 
 /** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
 const MAX_BODY_BYTES = 2_500_000;

@@ -1,5 +1,5 @@
 import { type ErrorNumber, type PlantStoreError, truncate } from '../errors.ts';
-import type { Middleware, Request } from './middleware.ts';
+import type { Middleware, Request } from './types.ts';
 
 /** A line of the log. `infra/monitoring/` counts and queries these fields. The compiler checks most of their names. */
 export interface RequestLine {

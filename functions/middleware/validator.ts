@@ -1,6 +1,6 @@
 import middyValidator from '@middy/validator';
 import type { Ajv } from 'ajv';
-import type { Middleware } from './middleware.ts';
+import type { Middleware } from './types.ts';
 
 /** Returns Middy's validator with the compiled schema. `errorResponse` turns its errors into error 400. */
 export function validator(validate: (event: unknown) => boolean): Middleware {

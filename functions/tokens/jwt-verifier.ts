@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
-import { invalidToken, PlantStoreError } from '../errors.ts';
+import { invalidTokenError, PlantStoreError } from '../errors.ts';
 import { ProviderKeys } from './provider-keys.ts';
 
 /** The provider, and what its access tokens must contain (RFC 7519, 4.1). */
@@ -78,7 +78,7 @@ export class JwtVerifier {
 }
 
 function notValid(reason: string): PlantStoreError {
-  return invalidToken(`The access token is not valid: ${reason}.`);
+  return invalidTokenError(`The access token is not valid: ${reason}.`);
 }
 
 /** Returns the claim that marks a token of another kind: Cognito's `token_use`, Keycloak's `typ`. */

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { discovery, newKey, startIssuer } from '../../test/support/issuer.ts';
 import { ProviderKeys } from './provider-keys.ts';
@@ -84,6 +84,28 @@ test('uses its keys for an hour if the provider fails, then throws 503 until the
   expect(await find()).toEqual(FOUND);
 });
 
+test('fetches at the same times if the system clock is set back by an hour', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: NOW });
+  const find = newFind();
+  await find();
+  setAge(-2 * HALF_HOUR);
+  issuer.publish(next);
+  vi.advanceTimersByTime(30_000);
+  expect(await find(next.kid), 'for an unknown key id').toEqual(FOUND);
+  setAge(-4 * HALF_HOUR);
+  issuer.publish(key);
+  vi.advanceTimersByTime(HALF_HOUR);
+  await expect(find(next.kid), 'a removed key').rejects.toMatchObject(UNKNOWN);
+  issuer.respondWith(respond(500));
+  setAge(-6 * HALF_HOUR);
+  vi.advanceTimersByTime(2 * HALF_HOUR);
+  await expect(find(), 'old keys').rejects.toMatchObject(UNAVAILABLE);
+  setAge(-8 * HALF_HOUR);
+  issuer.publish(key);
+  vi.advanceTimersByTime(10_000);
+  expect(await find(), 'after a failure').toEqual(FOUND);
+});
+
 test('asks a provider that is down again after 5 to 10 s, at another time in each instance', async () => {
   issuer.respondWith(respond(500));
   const instances = Array.from({ length: 20 }, () => newFind());
@@ -105,6 +127,15 @@ test('throws a failure without its stacks until the next attempt, because each r
   const message = `"${issuer.url}${METADATA}" responded with status 500, not 200.`;
   expect(await failure()).toEqual([expect.any(String), expect.any(String), message]);
   expect(await failure()).toEqual([undefined, undefined, message]);
+});
+
+test('throws a failure also if its causes are circular', async () => {
+  const circular = new Error('circular');
+  circular.cause = circular;
+  vi.spyOn(globalThis, 'fetch').mockRejectedValue(circular);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const find = newFind();
+  for (const _ of [1, 2]) expect((await find().catch((thrown) => thrown)).error).toBe(503);
 });
 
 function respond(status: number, content = ''): RequestListener {

@@ -1,11 +1,21 @@
-import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet, type RemoteJWKSet } from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JSONWebKeySet,
+  type RemoteJWKSet,
+} from 'jose';
 import { PlantStoreError, truncate } from '../errors.ts';
 import { PROVIDER_KEYS_TIMEOUT_MS } from '../time-limits.ts';
+import { LONG_AGO, millisecondsSince, now } from './clocks.ts';
 
 /** At this age, keys are fetched again. While the provider works, a removed key is used for at most 30 minutes. */
 const REFRESH_AGE_MS = 1_800_000;
 /** The age up to which keys are used if the provider fails. */
 const MAX_AGE_MS = 3_600_000;
+/** From this age on, keys are fetched again for an unknown key id. */
+const COOL_DOWN_MS = 30_000;
 /** After a failure, nothing is fetched for this time and a random part of it: 5 to 10 s. */
 const MIN_PAUSE_MS = 5000;
 /**
@@ -16,20 +26,23 @@ const MAX_CHARACTERS = 50_000;
 
 /**
  * The published keys of an identity provider (OpenID Connect Discovery 1.0, 4). They are fetched when they are first
- * needed, when they are 30 minutes old, and for an unknown key id if the last fetch was at least 30 s ago (jose's
- * cool-down). Concurrent requests share a fetch.
+ * needed, when they are 30 minutes old, and for an unknown key id if they are at least 30 s old. Concurrent requests
+ * share a fetch.
  */
 export class ProviderKeys {
   readonly #keySet: RemoteJWKSet;
-  #refreshAt = 0;
-  #retryAt = 0;
+  #fetchedAt = LONG_AGO;
+  #failedAt = LONG_AGO;
+  #pauseMs = 0;
   #failure: unknown;
 
   /** `issuer` is the provider's URL, as in `iss`. `timeoutMs` limits a fetch of metadata and keys together. */
   constructor(issuer: string, timeoutMs = PROVIDER_KEYS_TIMEOUT_MS) {
     this.#keySet = createRemoteJWKSet(new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`), {
       timeoutDuration: timeoutMs,
-      cacheMaxAge: MAX_AGE_MS,
+      // `find` decides about the age, because jose's own clock can go back.
+      cacheMaxAge: Infinity,
+      cooldownDuration: Infinity,
       // A connection that is kept can die while Lambda freezes the function, and the next fetch would fail.
       headers: { connection: 'close' },
       [customFetch]: async (url, options) => Response.json(await this.#fetchKeys(issuer, url, options)),
@@ -38,33 +51,53 @@ export class ProviderKeys {
 
   /** Fetches the keys. Never throws. */
   async fetch(): Promise<void> {
-    await this.#keySet.reload().catch(() => {});
+    await this.#reload().catch(() => {});
   }
 
   /** Finds the key for the header of a JWT. Throws 503 if it has no such key because the provider fails. */
   readonly find = async (...jwt: Parameters<RemoteJWKSet>) => {
-    if (Date.now() < this.#retryAt) {
-      // Each request with a JWT logs this failure until the next attempt. With stacks, its line would have 3 KB.
-      for (let error = this.#failure; error instanceof Error; error = error.cause) delete error.stack;
+    if (this.#isPausing()) {
+      let error = this.#failure;
+      // Each request with a JWT logs this failure until the next attempt. With stacks, its line would have 3 KB. The
+      // depth is limited because a chain of causes can be circular.
+      for (let depth = 0; depth < 5 && error instanceof Error; depth += 1, error = error.cause) delete error.stack;
     }
-    // If this fails, the key set uses the old keys. Without old keys, it throws the same error.
-    if (Date.now() >= this.#refreshAt) await this.fetch();
-    return this.#keySet(...jwt);
+    // If this fails, the old keys are used.
+    if (millisecondsSince(this.#fetchedAt) >= REFRESH_AGE_MS) await this.fetch();
+    if (millisecondsSince(this.#fetchedAt) >= MAX_AGE_MS) throw this.#failure;
+    try {
+      return await this.#keySet(...jwt);
+    } catch (thrown) {
+      const isUnknown = thrown instanceof errors.JWKSNoMatchingKey;
+      if (!isUnknown || millisecondsSince(this.#fetchedAt) < COOL_DOWN_MS) throw thrown;
+      await this.#reload();
+      return this.#keySet(...jwt);
+    }
   };
 
+  async #reload(): Promise<void> {
+    await this.#keySet.reload();
+    this.#fetchedAt = now();
+  }
+
+  /** Returns true for a time after a failure. */
+  #isPausing(): boolean {
+    return millisecondsSince(this.#failedAt) < this.#pauseMs;
+  }
+
   async #fetchKeys(issuer: string, metadataUrl: string, options: RequestInit): Promise<object> {
-    if (Date.now() < this.#retryAt) throw this.#failure;
+    if (this.#isPausing()) throw this.#failure;
     try {
       const { issuer: actual, jwks_uri: keysUrl } = await fetchJson(metadataUrl, options);
       if (actual !== issuer) throw new Error(`The issuer was ${quote(actual)}; it must be "${issuer}".`);
       const { keys } = await fetchJson(keysUrl, options);
       // Throws if it is not a key set.
       createLocalJWKSet({ keys } as JSONWebKeySet);
-      this.#refreshAt = Date.now() + REFRESH_AGE_MS;
       return { keys };
     } catch (thrown) {
       // The pause is random, because otherwise all instances of the function would fetch again at the same time.
-      this.#retryAt = Date.now() + MIN_PAUSE_MS * (1 + Math.random());
+      this.#pauseMs = MIN_PAUSE_MS * (1 + Math.random());
+      this.#failedAt = now();
       // Some of these failures are JOSEErrors, as for an invalid token, so JwtVerifier would respond with error 401.
       const message = 'The identity provider failed or did not respond. Try again.';
       this.#failure = new PlantStoreError(503, message, { cause: thrown });

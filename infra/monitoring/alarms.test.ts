@@ -7,18 +7,19 @@ const everything = templateWith(EVERYTHING);
 const ALARM = 'AWS::CloudWatch::Alarm';
 const topic = production.refTo('AWS::SNS::Topic');
 
-test('each alarm but those of a version notifies the topic, which sends emails, and none rings without data', () => {
-  for (const { AlarmName, AlarmActions, OKActions, TreatMissingData } of production.allPropertiesOf(ALARM)) {
+test('each alarm but those of a version notifies the topic, which sends emails, and only Silence rings without data', () => {
+  for (const { AlarmName, AlarmActions, OKActions, TreatMissingData } of everything.allPropertiesOf(ALARM)) {
     const actions = AlarmName.includes('-Version') ? undefined : [topic];
-    expect([AlarmActions, OKActions, TreatMissingData], AlarmName).toEqual([actions, actions, 'notBreaching']);
+    const missing = AlarmName.endsWith('-Silence') ? 'breaching' : 'notBreaching';
+    expect([AlarmActions, OKActions, TreatMissingData], AlarmName).toEqual([actions, actions, missing]);
   }
   const subscription = { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: topic };
   expect(everything.propertiesOf('AWS::SNS::Subscription')).toEqual(subscription);
 });
 
-const WITH_ZEROS = ['Faults', 'Crashes', 'FunctionThrottles', 'Throttled', 'Latency'];
+const WITH_ZEROS = ['Faults', 'Crashes', 'FunctionThrottles', 'Throttled', 'Latency', 'Silence'];
 test.each(WITH_ZEROS)('the alarm %s takes missing data as 0, not as older minutes', (name) => {
-  const { Metrics } = production.propertiesOf(ALARM, `Alarms${name}`);
+  const { Metrics } = everything.propertiesOf(ALARM, `Alarms${name}`);
   expect(Metrics, 'an expression, which can replace missing data').toBeDefined();
   const [{ Expression }, ...inputs] = Metrics;
   const unfilled = Expression.replaceAll(/FILL\(\w+, [01]\)/g, '');
@@ -27,7 +28,7 @@ test.each(WITH_ZEROS)('the alarm %s takes missing data as 0, not as older minute
 
 const nameOf = ({ Name }: { Name: string }) => Name;
 test('each alarm watches its metrics, of the live alias or of the new version', () => {
-  const watched = production.allPropertiesOf(ALARM).map(({ AlarmName, Metrics = [], ...alarm }) => {
+  const watched = everything.allPropertiesOf(ALARM).map(({ AlarmName, Metrics = [], ...alarm }) => {
     const inputs = Metrics.flatMap(({ MetricStat = [] }) => MetricStat);
     if (alarm.MetricName) inputs.push({ Metric: alarm, Stat: alarm.Statistic });
     const texts = inputs.map(({ Metric: { Namespace, MetricName, Dimensions = [] }, Stat }: (typeof inputs)[number]) =>
@@ -44,6 +45,7 @@ test('each alarm watches its metrics, of the live alias or of the new version', 
     Latency: 'Latency PR(2000:60000) of AWS/ApiGateway ApiName, Latency SampleCount of AWS/ApiGateway ApiName',
     Unauthorized: 'Unauthorized Sum of PlantStore-production',
     Flood: 'Count SampleCount of AWS/ApiGateway ApiName',
+    Silence: 'Succeeded Sum of PlantStore-production',
     VersionInternalErrors: 'InternalErrors-N Sum of PlantStore-production',
     VersionCrashes: 'Errors Sum of AWS/Lambda ExecutedVersion FunctionName Resource',
   });

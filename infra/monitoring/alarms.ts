@@ -1,6 +1,13 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { Alarm, type IMetric, MathExpression, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  type CfnAlarm,
+  type IMetric,
+  MathExpression,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
@@ -20,6 +27,8 @@ interface AlarmDefinition {
   threshold: number;
   periods: [breaching: number, evaluated: number];
   description: string;
+  /** True if it also rings without data. Otherwise nothing is broken then, because there are no requests. */
+  ringsWithoutData?: true;
 }
 
 /**
@@ -45,7 +54,12 @@ export class Alarms extends Construct {
    * three minutes late, and FILL makes zeros of the missing minutes. So an alarm with FILL that needs several bad
    * minutes evaluates 8: with 5, three late ones would leave too few.
    */
-  #definitions({ release: { liveAlias }, api, requestsPerSecond }: AlarmsProps): Record<string, AlarmDefinition> {
+  #definitions({
+    release: { liveAlias },
+    api,
+    requestsPerSecond,
+    alarms,
+  }: AlarmsProps): Record<string, AlarmDefinition> {
     return {
       Faults: {
         metric: withZeros(stackMetric(this, 'Faults')),
@@ -93,20 +107,36 @@ export class Alarms extends Construct {
         periods: [5, 5],
         description: `For 5 minutes, the API got more than ${requestsPerSecond} requests per second. First: run the saved query "requests by client".`,
       },
+      // API Gateway's own count of requests also counts preflights.
+      ...(alarms?.hourlySmokeTest && {
+        Silence: {
+          metric: hoursWithoutSuccess(this),
+          threshold: 1,
+          periods: [3, 3],
+          description: 'For 3 hours, no request succeeded. First: see the last run of the workflow "Smoke test".',
+          ringsWithoutData: true,
+        },
+      }),
     };
   }
 
-  #addAlarm(section: string, { periods, description, ...others }: AlarmDefinition): Alarm {
+  #addAlarm(section: string, { periods, description, ringsWithoutData, ...others }: AlarmDefinition): Alarm {
     const [datapointsToAlarm, evaluationPeriods] = periods;
     const alarm = new Alarm(this, section, {
       ...others,
       datapointsToAlarm,
       evaluationPeriods,
-      // Without requests there is no data, and nothing is broken.
-      treatMissingData: TreatMissingData.NOT_BREACHING,
+      treatMissingData: ringsWithoutData ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
       alarmName: `${Stack.of(this).stackName}-${section}`,
       alarmDescription: `${description} More: ${this.#linkTo(section)}`,
     });
+    // Otherwise a new alarm would ring at once. Its periods need three hours, and their data some minutes more.
+    if (ringsWithoutData) {
+      (alarm.node.defaultChild as CfnAlarm).warmUpConfiguration = {
+        warmUpPeriodDurationInMinutes: 240,
+        onlyStartEvaluatingAfterWarmUpPeriodEnds: true,
+      };
+    }
     alarm.addAlarmAction(new SnsAction(this.topic));
     alarm.addOkAction(new SnsAction(this.topic));
     return alarm;
@@ -158,6 +188,13 @@ function slowRequests(restApi: RestApi): MathExpression {
     usingMetrics: { share: latency('PR(2000:60000)'), requests: latency(Stats.SAMPLE_COUNT) },
     period: MINUTE,
   });
+}
+
+/** 1 for an hour in which no request succeeded, and 0 for another one. */
+function hoursWithoutSuccess(scope: Construct): MathExpression {
+  const period = Duration.hours(1);
+  const count = stackMetric(scope, 'Succeeded').with({ period });
+  return new MathExpression({ expression: 'IF(FILL(count, 0) < 1, 1, 0)', usingMetrics: { count }, period });
 }
 
 /**

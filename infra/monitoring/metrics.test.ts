@@ -25,7 +25,7 @@ afterEach(() => {
   lines.length = 0;
 });
 
-const template = templateWith();
+const template = templateWith({ alarms: { hourlySmokeTest: true } });
 const { LogGroup, ...logFormat } = template.propertiesOf('AWS::Lambda::Function').LoggingConfig;
 // A deployment creates the version. Here it is that of `contextWith`.
 const filtersText = JSON.stringify(template.allPropertiesOf('AWS::Logs::MetricFilter'));
@@ -66,7 +66,7 @@ const jwt = signed(newKey(), { iss: issuer.url, aud: 'plants', sub: 'a', exp: 2 
 const withProvider = { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants' };
 
 test.each<[string, number | undefined, string[], Fault]>([
-  ['nothing fails', undefined, [], {}],
+  ['nothing fails', undefined, ['Succeeded'], {}],
   ['the plant is invalid', 400, [], { body: '{}' }],
   ['the token is unknown', 401, ['Unauthorized'], withToken(UNKNOWN_TOKEN)],
   ['the database throttles', 429, ['Throttled'], fails(WRITE, 'throttles')],

@@ -6,6 +6,7 @@ import type { Construct } from 'constructs';
 import type { Api } from '../api.ts';
 import { addMetricFilter, MINUTE, type Pattern } from '../metric-filter.ts';
 import type { Release } from '../release.ts';
+import type { CompleteSettings } from '../settings.ts';
 import type { Tables } from '../tables.ts';
 
 /** The parts of the stack that metrics, alarms, dashboard and queries use. */
@@ -17,7 +18,7 @@ export interface MonitoredResources {
 }
 
 /** A metric of the whole stack. CloudWatch adds up the filters of both logs ("CloudWatch concepts", Aggregation). */
-type StackMetricName = 'Faults' | 'Throttled' | 'Unauthorized';
+type StackMetricName = 'Faults' | 'Throttled' | 'Unauthorized' | 'Succeeded';
 
 /**
  * The gateway response types that mean an internal error or a timeout. The access log has the type that occurred, also
@@ -27,13 +28,14 @@ export const GATEWAY_FAULTS = ['API_CONFIGURATION_ERROR', 'DEFAULT_5XX', 'INTEGR
 
 /**
  * Counts errors 500, 503 and 504 as `Faults`, 429 as `Throttled`, and the function's 401 as `Unauthorized`, because API
- * Gateway's own metrics count every error as a 400.
+ * Gateway's own metrics count every error as a 400. Counts `Succeeded` only for its alarm, because a metric costs money.
  */
-export function addStackMetrics({ lambda, api }: MonitoredResources): void {
+export function addStackMetrics({ lambda, api, alarms }: MonitoredResources & Pick<CompleteSettings, 'alarms'>): void {
   const add = (log: ILogGroup, name: StackMetricName, pattern: Pattern) => addMetricFilter(log, name, name, pattern);
   add(lambda.logGroup, 'Faults', '$.message.error >= 500');
   add(lambda.logGroup, 'Throttled', '$.message.error = 429');
   add(lambda.logGroup, 'Unauthorized', '$.message.error = 401');
+  if (alarms?.hourlySmokeTest) add(lambda.logGroup, 'Succeeded', '$.message.outcome = "succeeded"');
   if (!api.accessLog) return;
   add(
     api.accessLog,

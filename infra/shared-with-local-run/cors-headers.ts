@@ -20,8 +20,8 @@ export function requireOrigins(name: string, origins: string[]): void {
  * Returns the CORS headers of API Gateway's own responses, which contain nothing secret. Without origins there are
  * none.
  *
- * The headers are fixed, so with several origins they allow "*". A page of another origin can then send a request, if
- * it has a token, but not read the response of the function, which allows only these origins.
+ * The headers are fixed, so with several origins they allow "*". Then a page of any origin can send a request if it has
+ * a token. It cannot read the function's response, because the function allows only the origins of the setting.
  */
 export function corsHeaders(allowOrigins: string[]): Record<string, string> {
   const origin = allowOrigins.length > 1 ? '*' : allowOrigins[0];

@@ -1,4 +1,4 @@
-import { type ErrorNumber, INTERNAL_ERROR_MESSAGE } from '../../functions/errors.ts';
+import { type ErrorNumber, INTERNAL_ERROR_MESSAGE, NOT_FOUND_MESSAGE } from '../../functions/errors.ts';
 
 export interface ErrorBody {
   error: ErrorNumber;
@@ -6,7 +6,7 @@ export interface ErrorBody {
 }
 
 /** The response to a path or method that is not in the contract. */
-export const NOT_FOUND: ErrorBody = { error: 404, message: 'There is no such path or method.' };
+export const NOT_FOUND: ErrorBody = { error: 404, message: NOT_FOUND_MESSAGE };
 
 const BAD_REQUEST: ErrorBody = { error: 400, message: 'The request is malformed.' };
 const THROTTLED: ErrorBody = { error: 429, message: 'There are too many requests. Try again a little later.' };

@@ -1,9 +1,10 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { parseDocument } from 'yaml';
 import { closedAtEnd } from '../support/closed-at-end.ts';
-import { bodyOf, plantWith } from '../support/event.ts';
+import { bodyOf, plantWith, TEXT_MEMBER } from '../support/event.ts';
 import { copyProject } from '../support/project-copy.ts';
 import { post, send } from '../support/service.ts';
 
@@ -16,31 +17,39 @@ const newFile = path('functions/create-plant/new.ts');
 const write = (text: string) => writeFileSync(file, text);
 
 const code = readFileSync(file, 'utf8');
-/** Code that runs statements and responds with a name, without the database, which can fail on a slow machine. */
-const codeWith = (name: string, statements = '') => `export const createPlant = () => async () => {
+/** Code that runs statements and responds with a text, without the database, which can fail on a slow machine. */
+const codeWith = (text: string, statements = '') => `export const createPlant = () => async () => {
   ${statements}
-  const body = ${JSON.stringify(JSON.stringify(plantWith({ name })))};
+  const body = ${JSON.stringify(JSON.stringify(plantWith(text)))};
   return { statusCode: 200, headers: { 'content-type': 'application/json' }, body };
 };`;
 
 const contract = readFileSync(path('openapi.yaml'), 'utf8');
 const writeContract = (text: string) => writeFileSync(path('openapi.yaml'), text);
 /** The contract with another member at the end of the properties of Plant. */
-const withMember = (name: string, schema: string) =>
-  contract.replace(/( +)tag:\n +type: string\n/, `$&$1${name}: ${schema}\n`);
+function withMember(name: string, schema: object): string {
+  const document = parseDocument(contract);
+  document.setIn(['components', 'schemas', 'Plant', 'properties', name], schema);
+  return document.toString();
+}
 
-writeContract(withMember('early', '{ type: integer, format: int32 }'));
+// If next.yaml exists, it is saved as the contract while the one before is generated.
+const saveNext = "if (existsSync('next.yaml')) process.getBuiltinModule('fs').renameSync('next.yaml', 'openapi.yaml');";
+const generator = readFileSync(path('tools/generate.ts'), 'utf8');
+writeFileSync(path('tools/generate.ts'), generator.replace(/^ +const changed = /m, `${saveNext}\n$&`));
+
+writeContract(withMember('early', { type: 'integer', format: 'int32' }));
 const localRun = await project.start('npm start');
 /** Creates a plant with a new id. Returns the response's body. */
-const create = () => post(localRun.url, bodyOf(Date.now(), plantWith({ name: 'x' })));
-const expectName = (name: string) => expect.poll(create).toMatchObject({ name });
+const create = () => post(localRun.url, bodyOf(Date.now(), plantWith('x')));
+const expectText = (text: string) => expect.poll(create).toEqual(plantWith(text));
 
 // Otherwise each test would wait for this response until its time is up.
-expect(await create()).toEqual(plantWith({ name: 'x' }));
+expect(await create()).toEqual(plantWith('x'));
 afterEach(async () => {
   rmSync(newFile, { force: true });
   write(code);
-  await expectName('x');
+  await expectText('x');
 });
 
 test('responds to each request during five reloads, and never with old code after new code', async () => {
@@ -50,14 +59,14 @@ test('responds to each request during five reloads, and never with old code afte
     while (!isDone) responses.push(await create());
   };
   const clients = [client(), client(), client()];
-  for (const name of ['1', '2', '3', '4', '5']) {
-    write(codeWith(name));
-    await expect.poll(() => responses.at(-1)).toMatchObject({ name });
+  for (const text of ['1', '2', '3', '4', '5']) {
+    write(codeWith(text));
+    await expect.poll(() => responses.at(-1)).toEqual(plantWith(text));
   }
   isDone = true;
   await Promise.all(clients);
-  const names = new Set(['x', ...responses.map(({ name }) => name)]);
-  expect([...names]).toEqual(['x', '1', '2', '3', '4', '5']);
+  const texts = new Set(['x', ...responses.map(({ [TEXT_MEMBER]: text }) => text)]);
+  expect([...texts]).toEqual(['x', '1', '2', '3', '4', '5']);
 });
 
 test('a request that is running finishes with the old code', async () => {
@@ -67,18 +76,20 @@ test('a request that is running finishes with the old code', async () => {
   const running: Promise<Record<string, unknown>>[] = [];
   await expect.poll(() => running.push(create()) && localRun.output()).toMatch(/^waiting$/m);
   write(codeWith('new'));
-  await expectName('new');
+  await expectText('new');
   writeFileSync(path('finish'), '');
-  expect(await Promise.all(running)).toContainEqual(plantWith({ name: 'old' }));
+  expect(await Promise.all(running)).toContainEqual(plantWith('old'));
 });
 
 test.each<[string, (text: string) => unknown]>([
   ['mv replaces', (text) => [writeFileSync(path('new'), text), renameSync(path('new'), file)]],
+  // Only the time of the replacement is new.
+  ['cp -p replaces', (text) => [write(text), utimesSync(file, 1, 1)]],
   ['is deleted and written', async (text) => [rmSync(file), await sleep(300), write(text)]],
 ])('serves a file that %s, each time', async (_, save) => {
-  for (const name of ['1', '2', '3']) {
-    await save(codeWith(name));
-    await expectName(name);
+  for (const text of ['1', '2', '3']) {
+    await save(codeWith(text));
+    await expectText(text);
   }
 });
 
@@ -86,12 +97,15 @@ test('follows the contract, which was changed before the start, and says what is
   const plant = { ...plantWith(), early: 7, late: true };
   const respond = async () => JSON.parse((await send(localRun.url, bodyOf(Date.now(), plant))).body);
   expect(await respond()).toEqual({ ...plantWith(), early: 7 });
-  writeContract(withMember('late', '{ type: boolean }'));
+  writeContract(withMember('late', { type: 'boolean' }));
   await expect.poll(respond).toEqual({ ...plantWith(), late: true });
-  writeContract(withMember('late', '{ type: boolean, nullable: true }'));
+  writeContract(withMember('late', { type: 'boolean', nullable: true }));
   const message = expect.stringMatching(/^The member late had the keyword "nullable"; .*CONTRIBUTING\.md\.$/);
   await expect.poll(respond).toEqual({ error: 500, message });
-  writeContract(contract);
+  for (const page of ['/docs', '/docs/openapi.yaml'])
+    expect(await (await fetch(new URL(page, localRun.url))).json()).toEqual({ error: 500, message });
+  writeFileSync(path('next.yaml'), contract);
+  writeContract(withMember('late', { type: 'boolean', title: 'Late' }));
   await expect.poll(respond).toEqual(plantWith());
 });
 
@@ -107,14 +121,14 @@ test.each([
   await expect.poll(localRun.output).toContain(`\n${response['message']}\n`);
   expect(response['message']).not.toMatch(/node:|node_modules\/vite\//);
   writeFileSync(corrected, correction);
-  await expectName('x');
+  await expectText('x');
 });
 
 test('prints an error that the function throws after its response, escapes its control characters, and still responds', async () => {
   const late = "setTimeout(() => { throw new Error('late\\u001b'); }); void Promise.reject(new Error('not awaited'));";
   write(codeWith('late', late));
-  await expectName('late');
+  await expectText('late');
   await expect.poll(localRun.output).toContain('Error: not awaited\n    at ');
   await expect.poll(localRun.output).toContain('Error: late\\u001b\n    at ');
-  await expectName('late');
+  await expectText('late');
 });

@@ -52,7 +52,7 @@ test('keeps its data when it is killed, and stores the development token at each
   localRun.kill();
   await localRun.exit;
   await start();
-  expect(await post(localRun.url, bodyOf(70, plantWith({ name: 'another' })))).toMatchObject({ error: 409 });
+  expect(await post(localRun.url, bodyOf(70, plantWith('another')))).toMatchObject({ error: 409 });
 });
 
 test('does not start if the port or the data is in use, or an origin is wrong', async () => {
@@ -70,7 +70,7 @@ test('does not start if the port or the data is in use, or an origin is wrong', 
 const invoke = (event: string) => localRun.run(['bash', '-c', `npm run --silent invoke -- ${event}`]);
 
 test('npm run invoke runs an event on the tables of the local run, and on empty tables without one', async () => {
-  const another = { ...sampleEvent('create-plant'), body: bodyOf(1, plantWith({ name: 'another' })) };
+  const another = { ...sampleEvent('create-plant'), body: bodyOf(1, plantWith('another')) };
   writeFileSync(join(project.directory, 'another.json'), JSON.stringify(another));
   await post(localRun.url, bodyOf(1));
   const conflict = await invoke('- < another.json');
@@ -81,14 +81,14 @@ test('npm run invoke runs an event on the tables of the local run, and on empty 
   const alone = await invoke('another.json');
   await start();
   expect(alone.stderr).toMatch(/^.* empty .*\n/);
-  expect(contractBody(JSON.parse(alone.stdout))).toEqual(plantWith({ name: 'another' }));
+  expect(contractBody(JSON.parse(alone.stdout))).toEqual(plantWith('another'));
   expect([conflict.code, alone.code]).toEqual([1, 0]);
 });
 
 test.each([
   ['none.json', ' none.json .*ENOENT'],
   ['package.json', ' package.json .*httpMethod, resource and requestContext'],
-  [`- <<< '{"httpMethod":"GET","resource":"/unknown","requestContext":{}}'`, 'GET /unknown'],
+  [`- <<< '{"httpMethod":"POST","requestContext":{}}'`, 'httpMethod, resource and requestContext'],
   [`- <<< '{"httpMethod":"POST","resource":"/plants","requestContext":{},"body":{"id":1}}'`, 'body .* object'],
 ])('npm run invoke says what is wrong with the event %s', async (event, message) => {
   const stderr = expect.stringMatching(`^.*${message}.*\n$`);

@@ -20,7 +20,7 @@ export interface FakeResponse {
 }
 
 /** Returns the response to a request, or undefined to close the connection without a response. */
-export type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
+type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
 
 /** Reads a request to its end. */
 export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {

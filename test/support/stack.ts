@@ -8,7 +8,7 @@ import { PlantStoreStack } from '../../infra/stack.ts';
 /** A stage in which every setting has a value. */
 export const EVERYTHING: Required<Settings> = {
   account: '123456789012',
-  alarms: { email: 'ops@example.com', runbookUrl: 'https://example.com/operations.md' },
+  alarms: { email: 'ops@example.com', runbookUrl: 'https://example.com/operations.md', hourlySmokeTest: true },
   allowOrigins: ['https://a.example', 'https://b.example'],
   cloudWatchRole: true,
   domain: { name: 'plants.example.com', hostedZoneId: 'Z0123456789ABC' },

@@ -11,7 +11,7 @@ function toAttribute(type: Member['type'], value: string): string {
 
 /** Returns the code that converts an attribute to a value. */
 function fromAttribute(type: Member['type'], attribute: string): string {
-  if (type === 'int32') return `${attribute} && Number(${attribute}.N)`;
+  if (type === 'int32') return `${attribute}?.N && Number(${attribute}.N)`;
   return `${attribute}?.${type === 'string' ? 'S' : type === 'boolean' ? 'BOOL' : 'N'}`;
 }
 

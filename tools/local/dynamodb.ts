@@ -9,6 +9,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { tokenItem } from '../../functions/tokens/token.ts';
+import { ISSUER } from '../../infra/shared-with-local-run/issuer.ts';
 import {
   ACCESS_TOKENS_KEY,
   ACCESS_TOKENS_TABLE,
@@ -146,7 +147,7 @@ export function isolateFromAws(endpoint: string): void {
   const { TOKEN_ISSUER: issuer = '', TOKEN_AUDIENCE: audiences = '', TOKEN_SCOPE: scope } = process.env;
   if (issuer || audiences || scope) {
     const expected = 'an https URL without ? and #, which TOKEN_AUDIENCE and TOKEN_SCOPE need';
-    requireMatch('TOKEN_ISSUER', issuer, /^https:\/\/[\w.-]+(:\d+)?(\/[^\s?#]*)?$/, expected);
+    requireMatch('TOKEN_ISSUER', issuer, ISSUER, expected);
     requireMatch('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');
   }
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];

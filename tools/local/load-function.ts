@@ -2,7 +2,8 @@ import { globSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, stripVTControlCharacters } from 'node:util';
 import { createServer, createServerModuleRunner } from 'vite';
-import { ContractError, generate } from '../generate.ts';
+import { generate } from '../generate.ts';
+import { ContractError } from '../generator/members.ts';
 import { type ApiHandler, LoadError } from './proxy-integration.ts';
 
 const CONTRACT = 'openapi.yaml';
@@ -41,8 +42,10 @@ export async function loadFunction(): Promise<ApiHandler> {
     settling = undefined;
     const contract = readFileSync(CONTRACT, 'utf8');
     if (contract !== loaded.contract) generate();
-    // Read before the code, so that a change during the next import is noticed too.
-    loaded = { contract, files: stateOfFiles() };
+    // Read before the code, so that a change during the next import is noticed too. It is the state of a contract that
+    // was saved meanwhile, but the code is not: the next request then loads again.
+    const files = stateOfFiles();
+    loaded = { contract, files: readFileSync(CONTRACT, 'utf8') === contract ? files : '' };
     moduleGraph.invalidateAll();
   }
 

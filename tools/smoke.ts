@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { JWT_PATTERN, TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
-import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
+import { JWT_PATTERN, TOKEN_FORM, TOKEN_PATTERN, UNKNOWN_TOKEN } from '../functions/tokens/token.ts';
+import { DEVELOPMENT_TOKEN } from './local/development-token.ts';
+import { printable } from './printable.ts';
 
 /*
  * Sends requests to a running service, and checks the responses (docs/operations.md, "Smoke test"). It can have a token
@@ -16,12 +17,12 @@ import { DEVELOPMENT_TOKEN } from '../../tools/local/development-token.ts';
 /*
  * The plants that the checks send. For a new required member, or a constraint that rejects a plant, change only this
  * block. On AWS, nothing else checks that strings are stored exactly, so PLANT has a letter of two code points, one
- * beyond U+FFFF, characters that JSON escapes, and spaces at both ends. If the contract allows no plant without a tag,
- * or none of more than 399 KB, write `undefined`, which leaves its check out.
+ * beyond U+FFFF, characters that JSON escapes, and spaces at both ends. Its first member must be a required one. If the
+ * contract has no optional member, or allows no plant of more than 399 KB, write `undefined`, which leaves out its check.
  */
 const PLANT = { name: 'smoke test', tag: ' e\u0301🌱"\\\u0000\u2028 ' };
 const OTHER = { ...PLANT, name: 'smoke test 2' };
-const WITHOUT_TAG: object | undefined = { ...PLANT, tag: undefined };
+const WITHOUT_OPTIONAL: object | undefined = { ...PLANT, tag: undefined };
 const TOO_LARGE: object | undefined = { ...PLANT, tag: 'x'.repeat(410_000) };
 
 /** A correct service responds within this time: 6 s for the database, and 2 s for init. */
@@ -31,7 +32,8 @@ const USAGE = `Usage: npm run smoke
 
 Sends requests to a service, and checks the responses. By default it is the local run, at PORT. Another service needs
 its URL in PLANT_STORE_URL and an access token in PLANT_STORE_TOKEN. PLANT_STORE_WAIT is the number of seconds to wait
-for its first response, by default 0. The file .env can set these variables too.`;
+for its first response, by default 0. With another text in PLANT_STORE_SEED, it creates other plants. The file .env can
+set these variables too.`;
 
 if (process.argv.includes('--help')) {
   console.log(USAGE);
@@ -40,7 +42,7 @@ if (process.argv.includes('--help')) {
 // The argument is not printed, because it can be a token.
 if (process.argv.length > 2) stop(`The smoke test has no arguments.\n\n${USAGE}`);
 if (existsSync('.env')) process.loadEnvFile();
-const { PLANT_STORE_URL, PLANT_STORE_TOKEN, PLANT_STORE_WAIT = '0', PORT } = process.env;
+const { PLANT_STORE_URL, PLANT_STORE_TOKEN, PLANT_STORE_WAIT = '0', PLANT_STORE_SEED = '', PORT } = process.env;
 if (PLANT_STORE_TOKEN && !PLANT_STORE_URL) {
   stop('PLANT_STORE_TOKEN is set, but PLANT_STORE_URL is not. Set both, or none of them for the local run.');
 }
@@ -53,11 +55,11 @@ if (!TOKEN_PATTERN.test(token) && !JWT_PATTERN.test(token)) {
 if (!/^\d{1,4}$/.test(PLANT_STORE_WAIT)) stop('PLANT_STORE_WAIT must be a number of seconds, from 0 to 9999.');
 
 /**
- * The first id: a hash of the token and of the plants, so that each run with both creates the same plants. It is
+ * The first id: a hash of the token, the plants and the seed, so that each run with these creates the same plants. It is
  * between 2^63 - 2^52 and 2^63, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service
  * that rounds ids confuses this id with the next one.
  */
-const digest = hash('sha256', token + JSON.stringify([PLANT, OTHER]), 'buffer');
+const digest = hash('sha256', token + JSON.stringify([PLANT, OTHER]) + PLANT_STORE_SEED, 'buffer');
 const id = 2n ** 63n - 2n ** 52n + (digest.readBigUInt64BE() >> 22n) * 1024n + 1n;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const bearer = (value: string) => ({ ...JSON_TYPE, Authorization: `Bearer ${value}` });
@@ -71,7 +73,9 @@ console.log(`Smoke test of ${host} with the plants ${id}, ${id + 1n} and ${-id}`
 test('creates a plant', () => creates(id, PLANT));
 test('creates the same plant again', () => creates(id, PLANT));
 test('rejects another plant with its id', () => rejects(409, { body: bodyOf(id, OTHER) }));
-if (WITHOUT_TAG) test('rejects the plant without its tag', () => rejects(409, { body: bodyOf(id, WITHOUT_TAG) }));
+if (WITHOUT_OPTIONAL) {
+  test('rejects the plant without its optional member', () => rejects(409, { body: bodyOf(id, WITHOUT_OPTIONAL) }));
+}
 test('keeps apart two ids beyond 2^53 that differ by one', () => creates(id + 1n, OTHER));
 test('keeps apart an id and its negative', () => creates(-id, OTHER));
 
@@ -135,17 +139,20 @@ async function rejects(expected: number, request: RequestInit, path?: string): P
 /** Sends a request, and repeats it as openapi.yaml says. Throws if the response is not one of the contract. */
 async function send(request: RequestInit, path = '/plants', repeats = 3) {
   const { status, members } = await exchange(path, request);
-  const { error, message, name } = members;
+  const { error, message } = members;
+  const [requiredMember = ''] = Object.keys(PLANT);
   if (repeats > 0 && (status >= 500 || [429, 500, 503, 504].includes(Number(error)))) {
     await sleep(2000);
     return send(request, path, repeats - 1);
   }
-  if (status === 200 && typeof name === 'string') return { members, result: 'The service responded with a plant' };
+  if (status === 200 && requiredMember in members) return { members, result: 'The service responded with a plant' };
   if (status !== 400 || !Number.isInteger(error) || typeof message !== 'string' || Object.keys(members).length !== 2) {
     throw new Error(`The response has the status ${status}, and is not one of the contract.`);
   }
   // In any encoding, a token has more characters without a space.
-  const said = /\S{30}/.test(message) ? '(hidden: it can contain the token)' : JSON.stringify(message.slice(0, 200));
+  const said = /\S{30}/.test(message)
+    ? '(hidden: it can contain the token)'
+    : printable(JSON.stringify(message.slice(0, 200)));
   return { error, members, result: `The service responded with error ${error} and the message ${said}` };
 }
 

@@ -11,7 +11,7 @@ issuer.publish(key);
 test('verifies JWTs with the audiences and the scope of the variables, and fetches the keys at init', async () => {
   Object.assign(process.env, { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants,gardens', TOKEN_SCOPE: 'write' });
   await import('./index.ts');
-  const { tokenVerifiers } = await import('./init.ts');
+  const { tokenVerifiers } = await import('./services.ts');
   expect(issuer.requests).toHaveLength(2);
   const exp = Math.floor(Date.now() / 1000) + 60;
   const verify = (claims: object) =>
