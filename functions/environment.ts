@@ -1,4 +1,3 @@
-/** The environment variables of the function. */
 type Variable =
   // The stack sets these.
   | 'PLANTS_TABLE_NAME'
@@ -17,18 +16,13 @@ type Variable =
 
 export type Variables = Partial<Record<Variable, string>>;
 
-/**
- * Returns the value of a variable.
- *
- * @throws if it is missing or empty, so that init fails
- */
+/** Throws if the variable is missing or empty, so that init fails. */
 export function environmentVariable(name: Variable): string {
   const value = process.env[name];
   if (!value) throw new Error(`The environment variable ${name} is missing or empty; the stack or Lambda must set it.`);
   return value;
 }
 
-/** Returns the value of a variable, or undefined if it is missing or empty. */
 export function optionalVariable(name: Variable): string | undefined {
   return process.env[name] || undefined;
 }

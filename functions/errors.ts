@@ -5,10 +5,8 @@ export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 /** The message of error 500. The internal details are only in the log. */
 export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Try again.';
 
-/** The message of error 404. */
 export const NOT_FOUND_MESSAGE = 'There is no such path or method.';
 
-/** The value of WWW-Authenticate (RFC 6750, section 3). */
 const CHALLENGE = 'Bearer realm="plant-store"';
 
 /**
@@ -33,10 +31,7 @@ export class PlantStoreError extends Error {
   readonly error: ErrorNumber;
   readonly headers: Record<string, string>;
 
-  /**
-   * @param message a sentence for the client
-   * @param options `headers` replace the default headers of the error number
-   */
+  /** The option `headers` replaces the default headers of the error number. */
   constructor(error: ErrorNumber, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
     // The message can quote a SyntaxError, which can contain half of a surrogate pair.
     super(message.toWellFormed(), options);
@@ -53,7 +48,6 @@ export function truncate(text: string, maxLength = 40): string {
   return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
 }
 
-/** Returns error 401 for a request with an invalid bearer token (RFC 6750, 3.1). */
 export function invalidTokenError(message: string): PlantStoreError {
   return new PlantStoreError(401, message, { headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` } });
 }

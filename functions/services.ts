@@ -2,8 +2,6 @@ import { DynamoDb } from './dynamodb/client.ts';
 import { environmentVariable, optionalVariable } from './environment.ts';
 import { OpaqueTokenVerifier } from './tokens/opaque-token-verifier.ts';
 
-/* The objects that Lambda's init phase creates once for an execution environment, before its first request. */
-
 export const dynamoDb = new DynamoDb();
 
 export const tokenVerifiers = {

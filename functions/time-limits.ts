@@ -10,7 +10,6 @@ import type { Context } from 'aws-lambda';
 export const ATTEMPT_IDLE_TIMEOUT_MS = 1000;
 /** Limits the read of the priming event in init, because the database can be unavailable then. */
 export const PRIMING_TIMEOUT_MS = 1000;
-/** Limits a fetch of the identity provider's metadata and keys together. */
 export const PROVIDER_KEYS_TIMEOUT_MS = 1500;
 /** Reserved at the end of the invocation to respond and log. A busy CPU ends a timer late. */
 export const RESPONSE_RESERVE_MS = 4000;

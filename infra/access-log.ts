@@ -21,8 +21,6 @@ const FIELDS = {
   responseBytes: AccessLogField.contextResponseLength(),
 };
 
-/** The name of a field of the access log. */
 export type AccessLogName = keyof typeof FIELDS;
 
-/** The format of the access log: each line is a JSON object. */
 export const accessLogFormat = AccessLogFormat.custom(JSON.stringify(FIELDS));

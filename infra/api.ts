@@ -22,7 +22,6 @@ interface ApiProps
     CompleteSettings,
     'allowOrigins' | 'cloudWatchRole' | 'domain' | 'ephemeral' | 'requestsPerSecond' | 'webAcl'
   > {
-  /** The alias that API Gateway invokes for `POST /plants`. */
   liveAlias: IFunction;
 }
 
@@ -30,10 +29,8 @@ interface ApiProps
 const API_STAGE = 'api';
 
 /**
- * The REST API. An HTTP API does not let us change the body of API Gateway's own error responses.
- *
- * The endpoint is regional. The API stage is `api`. TLS is 1.2 or newer. Access logs are kept for one month. An
- * ephemeral stack has none, because they need a role that all APIs of the account and region share.
+ * The REST API. An HTTP API does not let us change the body of API Gateway's own error responses. An ephemeral stack has
+ * no access log, because that needs a role that all APIs of the account and region share.
  */
 export class Api extends Construct {
   /** The base URL, without a trailing slash. */
@@ -72,7 +69,7 @@ export class Api extends Construct {
     );
     // The RestApi construct has no properties for these two.
     Object.assign(this.restApi.node.defaultChild as CfnRestApi, TLS_1_2_OR_NEWER);
-    // CDK's own output of the URL. The stack has the output ApiUrl instead.
+    // The stack has the output ApiUrl instead.
     this.restApi.node.tryRemoveChild('Endpoint');
     this.url = `https://${domain?.name ?? `${this.restApi.restApiId}.execute-api.${region}.${urlSuffix}/${API_STAGE}`}`;
 
@@ -84,10 +81,8 @@ export class Api extends Construct {
   }
 
   /**
-   * Adds `POST /plants`, its preflight, and error 404 for everything else.
-   *
-   * Without the ANY methods, API Gateway reads a bearer token as an AWS signature. AWS does not document which gateway
-   * response it then sends.
+   * Adds `POST /plants`, its preflight, and error 404 for everything else. Without the ANY methods, API Gateway reads a
+   * bearer token as an AWS signature. AWS does not document which gateway response it then sends.
    */
   #addMethods(liveAlias: IFunction, allowOrigins: string[]): void {
     const headers = corsHeaders(allowOrigins);
@@ -111,7 +106,6 @@ export class Api extends Construct {
     }
   }
 
-  /** Tells cdk-nag why the API does not follow one of its rules. */
   #acknowledgeRule(id: string, reason: string): void {
     Validations.of(this.restApi).acknowledge({ id, reason });
   }

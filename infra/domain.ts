@@ -15,12 +15,7 @@ export const TLS_1_2_OR_NEWER = {
   endpointAccessMode: EndpointAccessMode.BASIC,
 };
 
-/**
- * Adds a custom domain name. For a domain in a hosted zone, also adds the DNS record, and a certificate that is
- * validated, and renewed, through DNS.
- *
- * @returns the target of the domain's DNS record, which a person creates if the domain is not in a hosted zone
- */
+/** Returns the target of the domain's DNS record, which a person creates if the domain is not in a hosted zone. */
 export function addDomain(scope: Construct, restApi: RestApi, domain: Required<Settings>['domain']): string {
   const { name: domainName, hostedZoneId, certificateArn } = domain;
   const zone = hostedZoneId === undefined ? undefined : HostedZone.fromHostedZoneId(scope, 'HostedZone', hostedZoneId);

@@ -16,7 +16,6 @@ interface FunctionProps extends Pick<CompleteSettings, 'allowOrigins' | 'identit
   tables: Tables;
 }
 
-/** Adds the function, with a log and a role of its own. */
 export function addFunction(
   scope: Construct,
   { tables, allowOrigins, identityProvider }: FunctionProps,

@@ -9,7 +9,6 @@ import {
 import { errorHeaders } from '../functions/errors.ts';
 import { type ErrorBody, gatewayErrors } from './shared-with-local-run/gateway-errors.ts';
 
-/** Adds API Gateway's own error responses: status 400 and an Error of the contract. */
 export function addGatewayResponses(restApi: RestApi, headers: Record<string, string>): void {
   for (const [type, { error, message }] of Object.entries<ErrorBody>(gatewayErrors)) {
     restApi.addGatewayResponse(type, {

@@ -6,9 +6,7 @@ import { PlantStoreStack } from './stack.ts';
 
 /**
  * Writes the template of the stage that the command line selects, and prints what is wrong.
- *
- * @param props Default: those that the CDK CLI passes on in environment variables
- * @returns the exit status
+ * By default, the CDK CLI passes on `props` in environment variables. Returns the exit status.
  */
 export function synthesizeStage(stages: Record<string, Settings>, props?: AppProps): 0 | 1 {
   try {

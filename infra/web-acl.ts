@@ -11,8 +11,6 @@ const MAX_REQUESTS = 3000;
  * Adds a web ACL that blocks an address while it sends too many requests ("Rate-based rule caveats in AWS WAF"). The
  * response is error 429 of the contract: a custom response takes precedence over the gateway response WAF_FILTERED
  * ("Custom responses for block actions").
- *
- * @param stageArn the ARN of API Gateway's stage
  */
 export function addWebAcl(scope: Construct, stageArn: string, allowOrigins: string[]): void {
   const headers = { 'Retry-After': String(WINDOW_S), ...corsHeaders(allowOrigins) };

@@ -4,10 +4,8 @@ import { PlantStoreError } from '../errors.ts';
 import { databaseTimeoutMs } from '../time-limits.ts';
 import { fromItem, type NewPlant, toItem } from './plant.generated.ts';
 
-/** The event after the middleware. */
 export interface CreatePlantEvent {
   body: NewPlant;
-  /** The name of the access token. */
   tokenName: string;
 }
 
@@ -35,7 +33,6 @@ export function createPlant(dynamoDb: Pick<DynamoDb, 'call'>, tableName: string)
     // DynamoDB returns an item's attributes in any order, so the members are compared.
     if (existing && JSON.stringify(fromItem(existing)) !== JSON.stringify(fromItem(item)))
       throw new PlantStoreError(409, `The id ${body.id} is in use by a different plant; use another id.`);
-    // A Plant is a NewPlant without its id.
     const { id: _, ...plant } = fromItem(item);
     return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(plant) };
   };

@@ -17,7 +17,6 @@ const THROTTLING_ERRORS = [
   'ReplicatedWriteConflictException',
 ];
 
-/** An item as it is read, or its key. */
 export type StoredItem = Record<string, AttributeValue>;
 
 type Action = 'GetItem' | 'PutItem';
@@ -40,8 +39,6 @@ export class DynamoDb {
    * undefined if the item is stored, else the item in the way.
    *
    * @param input the action's; a write with a condition has `ReturnValuesOnConditionCheckFailure: 'ALL_OLD'`
-   * @param key the key of the item that is read or written
-   * @param timeoutMs the time for all attempts, in milliseconds
    * @throws 413 if an item is too large; 429 if DynamoDB throttles; 503 for no response, a 5xx, or a response that is
    * not DynamoDB's; 504 if the time is up; a DynamoDbError for any other error of DynamoDB.
    */
@@ -68,7 +65,6 @@ export class DynamoDb {
 
 const isThrottling = ({ name }: Error) => THROTTLING_ERRORS.includes(name);
 
-/** True if another attempt can succeed: after throttling, a 5xx, or no response of DynamoDB. */
 const isRetryable = (failure: Error) =>
   !(failure instanceof DynamoDbError && failure.status < 500) || isThrottling(failure);
 
@@ -121,7 +117,6 @@ function parseObject(text: string): GetItemOutput & Partial<Record<'__type' | 'm
   }
 }
 
-/** An error response of DynamoDB. `name` is DynamoDB's name of it, such as `ValidationException`. */
 class DynamoDbError extends Error {
   readonly status: number;
 

@@ -9,10 +9,8 @@ import { ATTEMPT_IDLE_TIMEOUT_MS } from '../time-limits.ts';
 /** Maximum length of a response in characters. An item of 400 KB can have 2.46 MB. Parsing 16 MB can take 1 GB. */
 const MAX_RESPONSE_LENGTH = 3_000_000;
 
-/** A complete response, and the connection on which it arrived. */
 export type DatabaseResponse = { status: number; text: string; socket: Socket };
 
-/** Signs requests to DynamoDB, sends them, and keeps the connections open. */
 export class Connection {
   readonly #endpoint = new URL(environmentVariable('AWS_ENDPOINT_URL_DYNAMODB'));
   // Only the DynamoDB of the local run has no HTTPS.
@@ -31,7 +29,6 @@ export class Connection {
   });
   readonly #idleTimeoutMs: number;
 
-  /** @param idleTimeoutMs An attempt fails if no headers, or later no data, arrive for this time. */
   constructor(idleTimeoutMs = ATTEMPT_IDLE_TIMEOUT_MS) {
     this.#idleTimeoutMs = idleTimeoutMs;
   }
@@ -39,7 +36,6 @@ export class Connection {
   /**
    * Sends an action once.
    *
-   * @param body the input as JSON
    * @param discardIdleConnections true after a failed attempt: the idle connections can be dead too, so they are closed,
    * and the agent opens a new one
    * @throws an Error if there is no complete response

@@ -14,7 +14,6 @@ const MAX_NAME_LENGTH = 266;
 
 interface TokenVerifiers {
   opaque: Pick<OpaqueTokenVerifier, 'verify'>;
-  /** Without an identity provider, it is undefined and JWTs are rejected. */
   jwt?: Pick<JwtVerifier, 'verify'> | undefined;
 }
 
@@ -41,7 +40,6 @@ export function bearerAuth({ opaque, jwt }: TokenVerifiers): Middleware {
       } else if (jwt && token.length <= MAX_JWT_LENGTH && JWT_PATTERN.test(token)) {
         event.tokenName = await jwt.verify(token);
       } else {
-        // Not a possible token, so no database read.
         throw invalidTokenError(malformed);
       }
     },

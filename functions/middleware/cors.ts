@@ -2,7 +2,6 @@ import httpCors from '@middy/http-cors';
 import { optionalVariable } from '../environment.ts';
 import { EXPOSED_HEADERS } from '../errors.ts';
 
-/** Adds CORS headers for the comma-separated origins in ALLOW_ORIGINS. Without that variable, it adds none. */
 export function cors() {
   const origins = optionalVariable('ALLOW_ORIGINS')?.split(',');
   // For Middy, an empty list is no middleware.

@@ -31,18 +31,11 @@ function toPlantStoreError(thrown: unknown): PlantStoreError {
     return new PlantStoreError(400, parserMessage(cause.data, cause.message));
   }
   if (cause.package === '@middy/validator') {
-    // The validator's `data` are the errors of the compiled schema.
     return new PlantStoreError(400, validationMessage(cause.data as ErrorObject[]));
   }
   return new PlantStoreError(500, INTERNAL_ERROR_MESSAGE, { cause: thrown });
 }
 
-/**
- * Describes why Middy's parser rejected a body.
- *
- * @param data the member that is not allowed, if there is no reason
- * @param reason the message of `JSON.parse`
- */
 function parserMessage(data: unknown, reason?: string): string {
   if (reason !== undefined) return `The body was not JSON (${reason}); it must be a JSON object.`;
   return `The body has the member "${data === 'constructor' ? 'constructor.prototype' : data}", which is not allowed.`;
@@ -54,7 +47,6 @@ function validationMessage(errors: ErrorObject[]): string {
   return [...new Set([...missing, ...errors].map(describeError))].join(' ');
 }
 
-/** Returns a sentence such as "The member id was a string; it must be a whole number from …". */
 function describeError({ instancePath, keyword, params, parentSchema = {}, data }: ErrorObject): string {
   if (keyword === 'required') {
     const { missingProperty: name } = params;
@@ -69,7 +61,6 @@ function describeError({ instancePath, keyword, params, parentSchema = {}, data 
   return `${subject} was ${describeValue(keyword, data)}; it must be ${expected}${digits}.`;
 }
 
-/** Completes the sentence "It must be …". */
 function describeSchema(schema: AnySchemaObject): string {
   const { type, int64, enum: values, minimum, maximum, minLength, maxLength, pattern } = schema;
   if (int64) return 'a whole number from -9223372036854775808 to 9223372036854775807';
@@ -85,7 +76,6 @@ function describeLength(min?: number, max?: number): string {
   return min === undefined ? ` of at most ${characters(max)}` : ` of ${min} to ${characters(max)}`;
 }
 
-/** Describes a value of the body that a keyword rejects. */
 function describeValue(keyword: string, value: unknown): string {
   // Characters are counted as JSON Schema does, and not in UTF-16 units.
   if (/^(min|max)Length$/.test(keyword)) return `${characters([...String(value)].length)} long`;

@@ -3,9 +3,7 @@ import type { Middleware, Request } from './types.ts';
 
 /** A line of the log. `infra/monitoring/` counts and queries these fields. The compiler checks most of their names. */
 export interface RequestLine {
-  /** The method and the resource, as in `POST /plants`. */
   operation: string | undefined;
-  /** The function's version. */
   version: string | undefined;
   /** `rejected` for an `error` below 500. A line that is `failed` has the level ERROR. */
   outcome: 'succeeded' | 'rejected' | 'failed';
@@ -18,7 +16,6 @@ export interface RequestLine {
   fault?: LoggedError;
 }
 
-/** An error with its causes, or what was thrown instead if it is a string. */
 export type LoggedError =
   | { name: string; message: string; stack: string | undefined; cause: LoggedError }
   | string

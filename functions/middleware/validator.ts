@@ -2,12 +2,7 @@ import middyValidator from '@middy/validator';
 import type { Ajv } from 'ajv';
 import type { Middleware } from './types.ts';
 
-/**
- * Returns Middy's validator, which validates the event.
- *
- * @param validate the compiled schema, which `npm run generate` writes
- * @throws an error of Middy; `errorResponse` turns it into error 400
- */
+/** Returns Middy's validator with the compiled schema. `errorResponse` turns its errors into error 400. */
 export function validator(validate: (event: unknown) => boolean): Middleware {
   // Middy's type is that of a compiler of schemas, but its code calls it as the compiled function.
   return middyValidator({ eventSchema: validate as unknown as Ajv });

@@ -9,7 +9,6 @@ interface ProviderSettings {
   issuer: string;
   /** A token's `aud` must contain at least one of them. */
   audiences: string[];
-  /** The required scope. Default: none. */
   scope: string | undefined;
 }
 
@@ -24,7 +23,6 @@ const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
  */
 const DISALLOWED_CLAIMS = ['nonce', 'at_hash', 'c_hash', 'cnf'];
 
-/** Verifies the access tokens (JWTs) of an identity provider. */
 export class JwtVerifier {
   readonly #settings: ProviderSettings;
   readonly #keys: ProviderKeys;

@@ -7,7 +7,6 @@ import { digestOf, fromTokenItem, tokenKey } from './token.ts';
 export const CACHED_MS = 60_000;
 const MAX_CACHED_TOKENS = 1000;
 
-/** Verifies opaque access tokens by a look-up in the access token table. */
 export class OpaqueTokenVerifier {
   readonly #dynamoDb: Pick<DynamoDb, 'call'>;
   readonly #tableName: string;
@@ -25,8 +24,6 @@ export class OpaqueTokenVerifier {
   /**
    * Returns the name of a valid token, for the log.
    *
-   * @param token of the form TOKEN_PATTERN
-   * @param timeoutMs the time that the database may take, in milliseconds
    * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.call`.
    */
   async verify(token: string, timeoutMs: number): Promise<string> {

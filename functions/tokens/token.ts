@@ -22,23 +22,15 @@ export interface StoredToken {
   expiresAt: number;
 }
 
-/** An item of the access token table: a StoredToken as DynamoDB attributes. */
 export type TokenItem = Record<'digest' | 'name', { S: string }> & Record<'createdAt' | 'expiresAt', { N: string }>;
 
-/**
- * Creates a random token and its item, and does not store it.
- *
- * @param name the token's name in the log
- * @param createdAt in seconds since 1970
- * @param expiresAt in seconds since 1970
- */
+/** Creates a random token and its item, and does not store it. The times are in seconds since 1970. */
 export function newToken(name: string, createdAt: number, expiresAt: number) {
   const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
   const token = TOKEN_PREFIX + characters.join('');
   return { token, item: tokenItem(token, name, createdAt, expiresAt) };
 }
 
-/** Returns the item of a token. The parameters are those of `newToken`. */
 export function tokenItem(token: string, name: string, createdAt: number, expiresAt: number): TokenItem {
   return {
     ...tokenKey(digestOf(token)),
@@ -59,7 +51,6 @@ export function fromTokenItem(item: Partial<Record<keyof StoredToken, { S?: stri
   };
 }
 
-/** Returns the key of an item. */
 export function tokenKey(digest: string): Pick<TokenItem, 'digest'> {
   return { digest: { S: digest } };
 }

@@ -17,7 +17,6 @@ const P99 = { statistic: 'p99', period: MINUTE };
 /** Two widgets fill a row of the dashboard, which has 24 columns. */
 const SIZE = { width: 12, height: 6 };
 
-/** Creates the dashboard: what a person looks at first, for the last three hours. */
 export function addDashboard(scope: Construct, { tables, lambda, api }: MonitoredResources, alarms: Alarm[]): void {
   const { stackName, region } = Stack.of(scope);
   new Dashboard(scope, 'Dashboard', {

@@ -5,10 +5,8 @@ import type { RequestLine } from '../../functions/middleware/request-log.ts';
 import type { AccessLogName } from '../access-log.ts';
 import { GATEWAY_FAULTS, type MonitoredResources } from './metrics.ts';
 
-/** A field of a request in the function's log. */
 export const field = (name: keyof RequestLine) => `message.${name}`;
 
-/** A field of the access log. */
 const accessField = (name: AccessLogName) => name;
 
 /**

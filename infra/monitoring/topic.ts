@@ -5,7 +5,6 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
 
-/** Adds the encrypted topic of the alarms, which sends them to the email address, if there is one. */
 export function addTopic(scope: Construct, email: string | undefined): Topic {
   const { stackName, account } = Stack.of(scope);
   // CloudWatch cannot use the AWS managed key of SNS.

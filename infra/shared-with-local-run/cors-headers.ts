@@ -8,9 +8,6 @@ function isOrigin(text: string): boolean {
 /**
  * Checks the origins that a setting or ALLOW_ORIGINS allows: what browsers send in `Origin`, or only `*`. Elsewhere in
  * an origin, `*` is a wildcard for the function's CORS middleware. `'` ends the value of a header in API Gateway.
- *
- * @param name of the setting, for the error
- * @throws for any other origin
  */
 export function requireOrigins(name: string, origins: string[]): void {
   const wrong = origins.join() === '*' ? undefined : origins.find((origin) => !isOrigin(origin));
@@ -32,7 +29,6 @@ export function corsHeaders(allowOrigins: string[]): Record<string, string> {
   return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
 }
 
-/** Returns the headers of the preflight response of `/plants`. Undefined if no origin is allowed. */
 export function preflightHeaders(allowOrigins: string[]): Record<string, string> | undefined {
   const { 'Access-Control-Allow-Origin': origin } = corsHeaders(allowOrigins);
   return origin === undefined

@@ -1,6 +1,5 @@
 import { type ErrorNumber, INTERNAL_ERROR_MESSAGE, NOT_FOUND_MESSAGE } from '../../functions/errors.ts';
 
-/** An Error of the contract. */
 export interface ErrorBody {
   error: ErrorNumber;
   message: string;
