@@ -27,12 +27,10 @@ function toPlantStoreError(thrown: unknown): PlantStoreError {
   // Middy's errors name their package. Their class differs between Middy's versions.
   const cause: { package?: unknown; data?: unknown; message?: string } =
     thrown instanceof Error ? Object(thrown.cause) : {};
-  if (cause.package === '@middy/http-json-body-parser') {
+  if (cause.package === '@middy/http-json-body-parser')
     return new PlantStoreError(400, parserMessage(cause.data, cause.message));
-  }
-  if (cause.package === '@middy/validator') {
+  if (cause.package === '@middy/validator')
     return new PlantStoreError(400, validationMessage(cause.data as ErrorObject[]));
-  }
   return new PlantStoreError(500, INTERNAL_ERROR_MESSAGE, { cause: thrown });
 }
 
