@@ -39,10 +39,9 @@ function parserMessage(data: unknown, reason?: string): string {
   return `The body has the member "${data === 'constructor' ? 'constructor.prototype' : data}", which is not allowed.`;
 }
 
-/** Says what is wrong, missing members first. Several errors can give one sentence, as for a number in an `enum`. */
+/** Ajv's first errors are those of missing members. Several can give one sentence, as for a number in an `enum`. */
 function validationMessage(errors: ErrorObject[]): string {
-  const missing = errors.filter(({ keyword }) => keyword === 'required');
-  return [...new Set([...missing, ...errors].map(describeError))].join(' ');
+  return [...new Set(errors.map(describeError))].join(' ');
 }
 
 function describeError({ instancePath, keyword, params, parentSchema = {}, data }: ErrorObject): string {
