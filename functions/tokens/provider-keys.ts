@@ -53,9 +53,10 @@ export class ProviderKeys {
   /** Finds the key for the header of a JWT. Throws 503 if it has no such key because the provider fails. */
   readonly find = async (...jwt: Parameters<RemoteJWKSet>) => {
     if (this.#isPausing()) {
-      // Each request with a JWT logs this failure until the next attempt. With stacks, its line would have 3 KB. In a
-      // circular chain of causes, the loop ends at an error whose stack is deleted already.
-      for (let error = this.#failure; error instanceof Error && error.stack; error = error.cause) delete error.stack;
+      let error = this.#failure;
+      // Each request with a JWT logs this failure until the next attempt. With stacks, its line would have 3 KB. The
+      // depth is limited because a chain of causes can be circular.
+      for (let depth = 0; depth < 5 && error instanceof Error; depth += 1, error = error.cause) delete error.stack;
     }
     // If this fails, the old keys are used.
     if (millisecondsSince(this.#fetchedAt) >= REFRESH_AGE_MS) await this.fetch();
