@@ -72,7 +72,7 @@ test.each([
   [{ type: 'boolean' }, '{"id":1,"name":{}}', 'name was an object; it must be true or false'],
   [{ ...INT32, minimum: 1 }, '{"id":1,"name":0}', 'name was 0; it must be a whole number from 1 to 2147483647'],
   [{ ...INT32, maximum: 1 }, '{"id":1,"name":2}', 'name was 2; it must be a whole number from -2147483648 to 1'],
-  [{ ...INT32, enum: [1, 2] }, '{"id":1,"name":3}', 'name was 3; it must be one of 1, 2'],
+  [{ ...INT32, enum: [1, 2] }, '{"id":1,"name":1.5}', 'name was 1.5; it must be one of 1, 2'],
 ])('describes what is wrong with a name of the schema %j in the body %s', async (name, body, description) => {
   expect(await messageFor(body, name)).toBe(`The member ${description}.`);
 });

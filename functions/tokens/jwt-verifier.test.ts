@@ -72,8 +72,6 @@ test.each([...RSA, ...EC])('accepts an access token signed with %s, by a key wit
   expect(await newVerifier().verify(jwt)).toBe(ACCEPTED);
 });
 
-const WRONG_SIGNATURE = 'signature verification failed';
-
 const other = newKey();
 const hmacParts = `${part({ alg: 'HS256', kid: key.kid, typ: 'at+jwt' })}.${part(CLAIMS)}`;
 const hmac = createHmac('sha256', key.publicKey.export({ type: 'spki', format: 'pem' })).update(hmacParts);
@@ -81,7 +79,7 @@ const hmac = createHmac('sha256', key.publicKey.export({ type: 'spki', format: '
 test.each<[string, string, string]>([
   ['without a signature', `${part({ alg: 'none' })}.${part(CLAIMS)}.`, 'alg'],
   ['signed with the public key as an HMAC secret', `${hmacParts}.${hmac.digest('base64url')}`, 'value not allowed'],
-  ['signed by another key with the same id', signed({ ...other, kid: key.kid }, CLAIMS), WRONG_SIGNATURE],
+  ['signed by another key with the same id', signed({ ...other, kid: key.kid }, CLAIMS), 'verification failed'],
   ['that is not JSON', 'a.b.c', ''],
 ])('rejects a token %s', async (_, jwt, reason) => {
   await expect(verifier.verify(jwt)).rejects.toMatchObject(rejected(reason));
