@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import middy from '@middy/core';
 import { expect, test } from 'vitest';
 import { contractBody } from '../../test/support/contract-body.ts';
@@ -79,16 +80,13 @@ test.each([
 
 test.each([
   ['^\\w+ ?\\w* ?\\w* ?\\w* ?\\w*$', `${'a'.repeat(999)}!`],
-  ['^.*a.{200}b$', 'a'.repeat(2_400_000)],
-])(
-  'rejects a text for the pattern %s within a second, which JavaScript would take minutes for',
-  async (pattern, text) => {
-    const validate = await validatorWith({ type: 'string', maxLength: 1000, pattern });
-    const before = process.cpuUsage();
-    expect(validate({ body: { id: 1, name: text } })).toBe(false);
-    expect(process.cpuUsage(before).user, 'microseconds').toBeLessThan(1_000_000);
-  },
-);
+  ['^.*[0-7].{200}[^x]$', randomBytes(1_200_000).toString('hex')],
+])('rejects a text for the pattern %s within a second', async (pattern, text) => {
+  const validate = await validatorWith({ type: 'string', maxLength: 1000, pattern });
+  const before = process.cpuUsage();
+  expect(validate({ body: { id: 1, name: text } })).toBe(false);
+  expect(process.cpuUsage(before).user, 'microseconds').toBeLessThan(1_000_000);
+});
 
 test('tests a pattern on a text of 1000 characters beyond U+FFFF', async () => {
   const validate = await validatorWith({ type: 'string', maxLength: 1000, pattern: '^🌱+$' });
