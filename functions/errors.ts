@@ -2,7 +2,6 @@
 export const ERROR_NUMBERS = [400, 401, 404, 409, 413, 415, 429, 500, 503, 504] as const;
 export type ErrorNumber = (typeof ERROR_NUMBERS)[number];
 
-/** The message of error 500. The internal details are only in the log. */
 export const INTERNAL_ERROR_MESSAGE = 'The request failed because of an internal error. Try again.';
 
 export const NOT_FOUND_MESSAGE = 'There is no such path or method.';
@@ -31,7 +30,6 @@ export class PlantStoreError extends Error {
   readonly error: ErrorNumber;
   readonly headers: Record<string, string>;
 
-  /** The option `headers` replaces the default headers of the error number. */
   constructor(error: ErrorNumber, message: string, options: ErrorOptions & { headers?: Record<string, string> } = {}) {
     // The message can quote a SyntaxError, which can contain half of a surrogate pair.
     super(message.toWellFormed(), options);
@@ -40,10 +38,7 @@ export class PlantStoreError extends Error {
   }
 }
 
-/**
- * Shortens a text to `maxLength` characters and "…". The default is for a client's text in an error message. Replaces
- * half of a surrogate pair, which `JSON.stringify` would escape.
- */
+/** Shortens a text. Replaces half of a surrogate pair, which `JSON.stringify` would escape. */
 export function truncate(text: string, maxLength = 40): string {
   return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
 }

@@ -1,12 +1,12 @@
 import middy from '@middy/core';
+import httpCors from '@middy/http-cors';
 import httpHeaderNormalizer from '@middy/http-header-normalizer';
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type CreatePlantEvent, createPlant } from './create-plant/create-plant.ts';
 import validateEvent from './create-plant/validate-event.generated.ts';
-import { environmentVariable } from './environment.ts';
-import { NOT_FOUND_MESSAGE, PlantStoreError } from './errors.ts';
+import { environmentVariable, optionalVariable } from './environment.ts';
+import { EXPOSED_HEADERS, NOT_FOUND_MESSAGE, PlantStoreError } from './errors.ts';
 import { bearerAuth } from './middleware/bearer-auth.ts';
-import { cors } from './middleware/cors.ts';
 import { errorResponse } from './middleware/error-response.ts';
 import { jsonBody } from './middleware/json-body.ts';
 import { requestLog } from './middleware/request-log.ts';
@@ -14,6 +14,10 @@ import { validator } from './middleware/validator.ts';
 import { dynamoDb, tokenVerifiers } from './services.ts';
 import { PRIMING_TIMEOUT_MS, RESPONSE_RESERVE_MS } from './time-limits.ts';
 import { UNKNOWN_TOKEN } from './tokens/token.ts';
+
+const origins = optionalVariable('ALLOW_ORIGINS')?.split(',');
+// For Middy, an empty list is no middleware.
+const cors = origins ? httpCors({ origins, exposeHeaders: EXPOSED_HEADERS }) : [];
 
 /**
  * `POST /plants` (openapi.yaml, `createPlant`). Takes an API Gateway REST proxy event, `unknown` until it is validated,
@@ -24,7 +28,7 @@ import { UNKNOWN_TOKEN } from './tokens/token.ts';
  */
 export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(requestLog())
-  .use(cors())
+  .use(cors)
   .use(errorResponse())
   .use(httpHeaderNormalizer())
   .use(bearerAuth(tokenVerifiers))
@@ -37,9 +41,8 @@ export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
   .use(validator(validateEvent))
   .handler<unknown, APIGatewayProxyResult>(createPlant(dynamoDb, environmentVariable('PLANTS_TABLE_NAME')));
 
-// Priming, which AWS describes for SnapStart ("Maximize Lambda SnapStart performance"), also helps without it. Init,
-// which has a whole CPU, opens the connection and runs the code for the first time, so that the first client does not
-// wait for this. No client has this token, and the event has no plant, so nothing is stored.
+// Priming ("Maximize Lambda SnapStart performance"): init, which has a whole CPU, opens the connection and runs code
+// for the first time. No client has this token, and the event has no plant, so nothing is stored.
 const primingEvent = { headers: { Authorization: `Bearer ${UNKNOWN_TOKEN}` }, body: null };
 // Of the context, only this method is called.
 const primingContext = { getRemainingTimeInMillis: () => RESPONSE_RESERVE_MS + PRIMING_TIMEOUT_MS } as Context;

@@ -2,8 +2,7 @@ import type { Context } from 'aws-lambda';
 
 /*
  * Each limit is shorter than the next: an idle attempt (1 s), all attempts (6 s), the function (10 s), and API Gateway
- * (29 s). After all attempts, the function has RESPONSE_RESERVE_MS left. If an outer limit ended first, the client would
- * get no response of the function.
+ * (29 s). If an outer limit ended first, the client would get no response of the function.
  */
 
 /** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */

@@ -21,7 +21,6 @@ export type StoredItem = Record<string, AttributeValue>;
 
 type Action = 'GetItem' | 'PutItem';
 
-/** Waits. Rejects when the signal aborts. */
 const wait = (ms: number, signal: AbortSignal): Promise<unknown> => sleep(ms, undefined, { signal });
 
 /** Sends requests to DynamoDB. Repeats a failed request at most twice, and only until its time is up. */
@@ -68,7 +67,6 @@ const isThrottling = ({ name }: Error) => THROTTLING_ERRORS.includes(name);
 const isRetryable = (failure: Error) =>
   !(failure instanceof DynamoDbError && failure.status < 500) || isThrottling(failure);
 
-/** Returns the error of a call for its last failure. Returns an unexpected error of DynamoDB itself. */
 function toServiceError(action: Action, failure: Error): Error {
   if (isThrottling(failure)) return serviceError(429, 'The database is throttled. Try again a little later.', failure);
   if (isRetryable(failure)) return serviceError(503, 'The database failed or did not respond. Try again.', failure);
@@ -83,10 +81,8 @@ function serviceError(error: ErrorNumber, message: string, cause: Error): PlantS
 }
 
 /**
- * Returns the item in a response, if there is one.
- *
- * @throws a DynamoDbError, or another error if the response is not DynamoDB's, or is about another table or key. The
- * response of a successful write has no key, so only its table is compared
+ * Returns the item in a response, if there is one. Throws if the response is an error, is not DynamoDB's, or is about
+ * another table or key. The response of a successful write has no key, so only its table is compared.
  */
 function parseResponse({ status, text, socket }: DatabaseResponse, table: string | undefined, key: StoredItem) {
   const { ConsumedCapacity, Item, __type, message, Message = message } = parseObject(text);

@@ -33,21 +33,11 @@ export class Connection {
     this.#idleTimeoutMs = idleTimeoutMs;
   }
 
-  /**
-   * Sends an action once.
-   *
-   * @param discardIdleConnections true after a failed attempt: the idle connections can be dead too, so they are closed,
-   * and the agent opens a new one
-   * @throws an Error if there is no complete response
-   */
-  async send(
-    action: string,
-    body: string,
-    discardIdleConnections: boolean,
-    signal: AbortSignal,
-  ): Promise<DatabaseResponse> {
+  /** Sends an action once. Throws if there is no complete response. */
+  async send(action: string, body: string, isRetry: boolean, signal: AbortSignal): Promise<DatabaseResponse> {
     const headers = await this.#sign(action, body);
-    if (discardIdleConnections) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
+    // After a failed attempt, the idle connections can be dead too. The agent opens a new one.
+    if (isRetry) for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
     const request = this.#client.request(this.#endpoint, { method: 'POST', headers, agent: this.#agent, signal });
     return await receive(request.end(body), this.#idleTimeoutMs);
   }

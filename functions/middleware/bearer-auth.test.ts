@@ -34,7 +34,7 @@ test.each([`BEARER   ${DEVELOPMENT_TOKEN}`, ` Bearer ${DEVELOPMENT_TOKEN} `])(
   },
 );
 
-test.each(['e30.e30.c2lnbmF0dXJl', 'e30.e30.', `e30.${'x'.repeat(8192 - 5)}.`])(
+test.each(['e30.e30.c2lnbmF0dXJl', `e30.${'x'.repeat(8192 - 5)}.`])(
   'accepts the JWT $0 with the name that the identity provider’s verifier returns, without a database read',
   async (token) => {
     expect(await nameFor({ authorization: `Bearer ${token}` })).toBe('id.example.com/0123');

@@ -18,12 +18,10 @@ interface TokenVerifiers {
 }
 
 /**
- * Requires an Authorization header with a valid access token: an opaque token of the service, or a JWT of the identity
- * provider. Adds the token's name to the event. Comes before the body is parsed, so that a request without a token
- * costs little.
+ * Requires an opaque token of the service, or a JWT of the identity provider. Adds the token's name to the event. Comes
+ * before the body is parsed, so that a request without a token costs little.
  *
- * @throws 401 with a WWW-Authenticate header (RFC 6750, 3) if there is no valid token; 503 if the provider's keys are
- * not available; the errors of `DynamoDb.call`.
+ * @throws 401 if there is no valid token; the errors of the verifiers.
  */
 export function bearerAuth({ opaque, jwt }: TokenVerifiers): Middleware {
   const jwtFormat = jwt ? `, or a JWT of at most ${MAX_JWT_LENGTH} characters` : '';

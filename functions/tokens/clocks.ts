@@ -1,15 +1,11 @@
-/** A moment on the system clock (in milliseconds since 1970), and on the clock of this process. */
-export interface Moment {
-  systemMs: number;
-  processMs: number;
-}
-
-/** Before any other moment. */
-export const LONG_AGO: Moment = { systemMs: -Infinity, processMs: -Infinity };
-
-export function now(): Moment {
+/** Returns the time on the system clock (in milliseconds since 1970), and on the clock of this process. */
+export function now() {
   return { systemMs: Date.now(), processMs: performance.now() };
 }
+
+export type Moment = ReturnType<typeof now>;
+
+export const LONG_AGO: Moment = { systemMs: -Infinity, processMs: -Infinity };
 
 /**
  * Returns the milliseconds since a moment, on the clock that shows more of them: the system clock can go back, and the

@@ -38,8 +38,7 @@ export class JwtVerifier {
   }
 
   /**
-   * Verifies that a JWT is an access token for this service (RFC 7519, 7.2; RFC 8725; RFC 9068, 4). Returns a name for
-   * the log.
+   * Verifies that a JWT is an access token for this service (RFC 8725; RFC 9068, 4). Returns a name for the log.
    *
    * @throws 401 for any other token; 503 if the provider's keys are not available.
    */

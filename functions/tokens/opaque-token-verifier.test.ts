@@ -45,8 +45,7 @@ test('rejects a token from its expiry on, even if it expires during the read or 
 
 const NAME = { name: { S: 'ci' } };
 const EXPIRY = { expiresAt: { N: String(IN_A_DAY) } };
-test.each<[string, StoredItem | undefined]>([
-  ['no item', undefined],
+test.each<[string, StoredItem]>([
   ['an item without a name', EXPIRY],
   ['an item without an expiry', NAME],
   ['an item whose expiry is no number', { ...NAME, expiresAt: { N: 'never' } }],

@@ -21,11 +21,7 @@ export class OpaqueTokenVerifier {
     this.#tableName = tableName;
   }
 
-  /**
-   * Returns the name of a valid token, for the log.
-   *
-   * @throws 401 for an unknown, expired or revoked token; the errors of `DynamoDb.call`.
-   */
+  /** Returns the name of a valid token. Throws 401 for any other, and the errors of `DynamoDb.call`. */
   async verify(token: string, timeoutMs: number): Promise<string> {
     const digest = digestOf(token);
     const cached = this.#cache.get(digest);

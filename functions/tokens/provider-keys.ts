@@ -24,11 +24,7 @@ const MIN_PAUSE_MS = 5000;
  */
 const MAX_CHARACTERS = 50_000;
 
-/**
- * The published keys of an identity provider (OpenID Connect Discovery 1.0, 4). They are fetched when they are first
- * needed, when they are 30 minutes old, and for an unknown key id if they are at least 30 s old. Concurrent requests
- * share a fetch.
- */
+/** The published keys of an identity provider (OpenID Connect Discovery 1.0, 4). Concurrent requests share a fetch. */
 export class ProviderKeys {
   readonly #keySet: RemoteJWKSet;
   #fetchedAt = LONG_AGO;
@@ -51,7 +47,7 @@ export class ProviderKeys {
 
   /** Fetches the keys. Never throws. */
   async fetch(): Promise<void> {
-    await this.#reload().catch(() => {});
+    await this.#keySet.reload().catch(() => {});
   }
 
   /** Finds the key for the header of a JWT. Throws 503 if it has no such key because the provider fails. */
@@ -70,17 +66,11 @@ export class ProviderKeys {
     } catch (thrown) {
       const isUnknown = thrown instanceof errors.JWKSNoMatchingKey;
       if (!isUnknown || millisecondsSince(this.#fetchedAt) < COOL_DOWN_MS) throw thrown;
-      await this.#reload();
+      await this.#keySet.reload();
       return this.#keySet(...jwt);
     }
   };
 
-  async #reload(): Promise<void> {
-    await this.#keySet.reload();
-    this.#fetchedAt = now();
-  }
-
-  /** Returns true for a time after a failure. */
   #isPausing(): boolean {
     return millisecondsSince(this.#failedAt) < this.#pauseMs;
   }
@@ -93,6 +83,7 @@ export class ProviderKeys {
       const { keys } = await fetchJson(keysUrl, options);
       // Throws if it is not a key set.
       createLocalJWKSet({ keys } as JSONWebKeySet);
+      this.#fetchedAt = now();
       return { keys };
     } catch (thrown) {
       // The pause is random, because otherwise all instances of the function would fetch again at the same time.
@@ -108,9 +99,8 @@ export class ProviderKeys {
 
 /** Fetches JSON over HTTPS. jose's options limit the time. With them, `fetch` does not follow redirects. */
 async function fetchJson(url: unknown, options: RequestInit): Promise<Record<string, unknown>> {
-  if (typeof url !== 'string' || !/^https:\/\/\S{1,992}$/.test(url)) {
+  if (typeof url !== 'string' || !/^https:\/\/\S{1,992}$/.test(url))
     throw new Error(`The URL was ${quote(url)}; it must be an https URL of at most 1,000 characters.`);
-  }
   const { status, body } = await fetch(url, options);
   if (status !== 200 || !body) throw new Error(`${quote(url)} responded with status ${status}, not 200.`);
   let text = '';

@@ -11,20 +11,18 @@ export const JWT_PATTERN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 export const UNKNOWN_TOKEN = TOKEN_PREFIX + '0'.repeat(RANDOM_CHARACTERS);
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** The stored data of a token, which do not include the token itself. */
+/** The stored data of a token, which do not include the token itself. The times are in seconds since 1970. */
 export interface StoredToken {
   /** SHA-256 of the token, 64 hex digits; the partition key. */
   digest: string;
   name: string;
-  /** Seconds since 1970. */
   createdAt: number;
-  /** Seconds since 1970. From then on the token is rejected; later the table's TTL deletes the item. */
   expiresAt: number;
 }
 
 export type TokenItem = Record<'digest' | 'name', { S: string }> & Record<'createdAt' | 'expiresAt', { N: string }>;
 
-/** Creates a random token and its item, and does not store it. The times are in seconds since 1970. */
+/** Creates a random token and its item, and does not store it. */
 export function newToken(name: string, createdAt: number, expiresAt: number) {
   const characters = Array.from({ length: RANDOM_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]);
   const token = TOKEN_PREFIX + characters.join('');

@@ -9,9 +9,7 @@ export function runCommand(name: string, args: string[], variables?: NodeJS.Proc
   return runInProcess(args, () => import(`../../tools/${name}.ts`), variables);
 }
 
-/**
- * Runs a function in this process with these arguments. It must write only to the console. Not for concurrent tests.
- */
+/** Runs a function in this process with these arguments. It must write only to the console. Not for concurrent tests. */
 export async function runInProcess(args: string[], run: () => Promise<unknown>, variables: NodeJS.ProcessEnv = {}) {
   const { argv, exitCode } = process;
   // Otherwise the command's listeners would outlive it.

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll } from 'vitest';
-import { databaseError, forward, startFakeService, startServer } from './fake-service.ts';
+import { forward, startFakeService, startServer } from './fake-service.ts';
 
 /** The action of a request to DynamoDB, as in `PutItem`. */
 const actionOf = (sent: IncomingHttpHeaders) => String(sent['x-amz-target']).split('.')[1];
@@ -16,6 +16,9 @@ export async function startPagingProxy({ endpoint }: { endpoint: string }) {
   });
   return { url, scans };
 }
+
+/** An error response ("Error handling with DynamoDB", Amazon DynamoDB Developer Guide). */
+const databaseError = (status: number, __type: string) => ({ status, headers: {}, body: JSON.stringify({ __type }) });
 
 /** The failures of the database, as the client sees them. */
 const failures = {

@@ -7,7 +7,6 @@ import type { NewPlant, Plant } from '../../functions/create-plant/plant.generat
 /** The files of the sample events, by their names without the ending. */
 const files = Object.fromEntries(globSync('events/*.json').map((file) => [basename(file, '.json'), file]));
 
-/** The names of the sample events. */
 export const sampleNames = Object.keys(files);
 
 export const sampleEvent = (name: string): APIGatewayProxyEvent =>

@@ -9,8 +9,6 @@ const PLAIN_DIGITS = /^-?\d{1,19}$/;
  * Parses JSON. A whole number below 2^53 stays a number. From 2^53 on, it becomes a bigint if it has up to 19 plain
  * digits. Each other number, such as `1.5` or `1e300`, becomes a symbol with its text as the description: a schema with
  * a type rejects a symbol.
- *
- * @throws SyntaxError if the text is not JSON
  */
 export function parseWithExactNumbers(text: string): unknown {
   return parseWithSource(text, (_key, value, { source }) => {
