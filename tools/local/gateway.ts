@@ -29,7 +29,6 @@ const RETRYABLE_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
 /** With this `Prefer`, a request is carried out, but the connection is closed. Its repetition gets the response. */
 const LOST_RESPONSE = 'lost-response';
 
-/** The API: its function, and the origins of its setting. */
 interface Api {
   handler: ApiHandler;
   allowOrigins: string[];
@@ -39,7 +38,6 @@ interface Api {
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
  *
  * @param log gets a line for each response, without those of the page
- * @throws if ALLOW_ORIGINS has an origin that the stack's settings would not allow
  */
 export function createGateway(handler: ApiHandler, log: (line: string) => void): RequestListener {
   const { ALLOW_ORIGINS } = process.env;
