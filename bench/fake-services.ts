@@ -12,8 +12,8 @@ const ITEM = tokenItem(DEVELOPMENT_TOKEN, 'bench', 0, 9_999_999_999);
 /** Starts a server that is an identity provider and a fake DynamoDB, which has one token and accepts every plant. */
 export async function startFakeServices() {
   const { url, certificate, respondWith } = await startIssuer();
-  const certificateFile = join(tmpdir(), 'certificate.pem');
-  writeFileSync(certificateFile, certificate);
+  const NODE_EXTRA_CA_CERTS = join(tmpdir(), 'certificate.pem');
+  writeFileSync(NODE_EXTRA_CA_CERTS, certificate);
   const key = newKey();
   respondWith(async (request, response) => {
     if (request.method === 'GET') return discovery(url, key)(request, response);
@@ -25,14 +25,7 @@ export async function startFakeServices() {
     response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(output));
   });
   return {
-    /** A valid token of the identity provider. */
     jwt: signed(key, { iss: url, aud: 'plants', sub: 'bench', exp: 2 ** 33 }, { typ: 'at+jwt' }),
-    /** The environment variables of the functions. */
-    environment: {
-      ...localVariables(url),
-      TOKEN_ISSUER: url,
-      TOKEN_AUDIENCE: 'plants',
-      NODE_EXTRA_CA_CERTS: certificateFile,
-    },
+    environment: { ...localVariables(url), TOKEN_ISSUER: url, TOKEN_AUDIENCE: 'plants', NODE_EXTRA_CA_CERTS },
   };
 }

@@ -4,10 +4,7 @@ import { startFakeServices } from './fake-services.ts';
 import { bundleHandlers } from './handlers.ts';
 import { measure, type Run } from './measure.ts';
 
-/*
- * npm run bench: measures the cold starts of the deployed bundle and its peers, each on AWS's runtime client in a new
- * process. Prints the table of docs/decisions.md.
- */
+/* Measures cold starts, each on AWS's runtime client in a new process. Prints the table of docs/decisions.md. */
 
 const ROUNDS = 50;
 

@@ -4,7 +4,7 @@ import { openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { expect, test, vi } from 'vitest';
 import { runInProcess } from '../test/support/command.ts';
-import { command, UsageError } from './command.ts';
+import { command } from './command.ts';
 
 const usage = 'Usage: npm run command';
 const options = { stack: { type: 'string' }, expires: { type: 'string', default: '90d' } } as const;
@@ -16,18 +16,15 @@ async function runWith(argv: string[], body = async () => {}, variables = {}) {
   return { ...ended, received: run.mock.calls.at(0) };
 }
 
-test.each([
-  [['a'], { expires: '90d' }],
-  [['--stack', 'x', 'a', '--expires=1h'], { stack: 'x', expires: '1h' }],
-])('parses the arguments %j', async (args, values) => {
-  expect(await runWith(args)).toEqual({ code: 0, stdout: '', stderr: '', received: [values, 'a'] });
+test('parses the arguments', async () => {
+  const received = [{ stack: 'x', expires: '90d' }, 'a'];
+  expect(await runWith(['--stack', 'x', 'a'])).toEqual({ code: 0, stdout: '', stderr: '', received });
 });
 
 test.each<[string[], string, NodeJS.ProcessEnv?]>([
   [[], 'EVENT'],
   [['a', 'b'], '"b"'],
   [['--slow'], '--slow'],
-  [['a', '--stack'], '--stack'],
   // npm keeps an option without "--" before it.
   [['a'], '--stack', { npm_config_stack: 'production' }],
 ])('rejects the arguments %j in a line with %s', async (args, name, variables) => {
@@ -44,18 +41,14 @@ test.each<[Error, unknown]>([
   [new Error('The table \u202e\u009b2J is gone.'), 'The table \\u202e\\u009b2J is gone.\n'],
   [new TypeError('x is undefined'), expect.stringMatching(/^TypeError: x is undefined\n {4}at /)],
   [new AggregateError([new Error('refused')]), expect.stringContaining('Error: refused\n')],
-  [new UsageError('--table was "x".'), `--table was "x".\n\n${usage}\n`],
 ])('if the command throws %s, prints what the person needs and sets exit status 1', async (error, stderr) => {
   expect(await runWith(['a'], () => Promise.reject(error))).toMatchObject({ code: 1, stdout: '', stderr });
 });
 
-test.each<['stdout' | 'stderr', 'stdout' | 'stderr', string[]]>([
-  ['stdout', 'stderr', ['--help']],
-  ['stderr', 'stdout', ['--unknown']],
-])('ends without a stack trace if its %s is closed', async (closed, other, args) => {
-  const child = spawn(process.execPath, ['tools/plants.ts', ...args]);
-  child[closed].destroy();
-  expect(await Promise.all([text(child[other]), once(child, 'exit')])).toEqual(['', [1, null]]);
+test('ends without a stack trace if its output is closed, as by | head', async () => {
+  const child = spawn(process.execPath, ['tools/plants.ts', '--help']);
+  child.stdout.destroy();
+  expect(await Promise.all([text(child.stderr), once(child, 'exit')])).toEqual(['', [1, null]]);
 });
 
 test('says that its output cannot be written', () => {

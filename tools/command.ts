@@ -69,12 +69,7 @@ function errorText(thrown: unknown, usage: string): string {
   return isMistake || !message ? inspect(thrown) : message;
 }
 
-/**
- * Returns the value if it matches the pattern.
- *
- * @param expected completes the message "NAME was "VALUE"; it must be …"
- * @throws UsageError if it does not match
- */
+/** Returns the value if it matches the pattern. Otherwise throws a UsageError, which says what was expected. */
 export function requireMatch(name: string, value: string, pattern: RegExp, expected: string): string {
   if (pattern.test(value)) return value;
   throw new UsageError(`${name} was "${value}"; it must be ${expected}.`);

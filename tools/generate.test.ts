@@ -22,13 +22,10 @@ test('openapi.yaml has a table of the error numbers of the code', () => {
   expect(table.match(/(?<=^\| )\d{3}(?= \| \w)/gm)).toEqual(ERROR_NUMBERS.map(String));
 });
 
-test('createPlant requires a bearer token', () => {
+test('createPlant requires a bearer token, and an Error has both members', () => {
   expect(contract['security']).toEqual([{ bearerToken: [] }]);
   expect(contract['components'].securitySchemes.bearerToken).toEqual({ type: 'http', scheme: 'bearer' });
   expect(contract['paths']['/plants'].post).not.toHaveProperty('security');
-});
-
-test('an Error has both members', () => {
   expect(contract['components'].schemas.Error.required).toEqual(['error', 'message']);
 });
 
@@ -62,11 +59,6 @@ const newPlant = (changes: object) => ({ required: ['id'], properties: { id: ID,
 const generateMember = (name: string, schema: unknown) =>
   generateFrom({ allOf: [{ required: ['id'], properties: { id: ID } }, REF] }, { properties: { [name]: schema } });
 
-test('a member is required if any part of an allOf requires it', () => {
-  const files = generateFrom({ allOf: [{ required: ['id', 'name'], properties: { id: ID } }, REF] });
-  expect(Object.values(files).join()).toContain('  name: string;\n');
-});
-
 const TYPES = 'it must be a string, an int32 (type: integer, format: int32) or a boolean, without another format';
 const BOUND = 'it must be a whole number from -2147483648 to 2147483647, and the minimum not above the maximum';
 const LENGTH = 'it must be a whole number of at least 0, and minLength not above maxLength';
@@ -77,10 +69,7 @@ test.each<[unknown, string]>([
   [{ ...TEXT, nullable: true }, 'had the keyword "nullable"; it must be one of minLength, maxLength, pattern, enum, '],
   [{ ...INT32, exclusiveMinimum: 0 }, '"exclusiveMinimum"; it must be one of minimum, maximum, enum, title, '],
   [{ type: 'boolean', enum: [true] }, 'had the keyword "enum"; it must be one of title, description, example, '],
-  [{ ...TEXT, default: '' }, 'had the keyword "default"'],
   [{ ...TEXT, format: 'uuid' }, `was {"type":"string","format":"uuid"}; ${TYPES}`],
-  [{ type: ['string', 'null'] }, `was {"type":["string","null"]}; ${TYPES}`],
-  [{ $ref: '#/components/schemas/Error' }, `was {"$ref":"#/components/schemas/Error"}; ${TYPES}`],
   [{ type: 'number' }, `was {"type":"number"}; ${TYPES}`],
   [{ type: 'integer' }, `was {"type":"integer"}; ${TYPES}`],
   [{ type: 'toString' }, `was {"type":"toString"}; ${TYPES}`],
@@ -96,7 +85,6 @@ test.each<[unknown, string]>([
   [{ ...TEXT, enum: [] }, 'was []; it must be a list of different strings'],
   [{ ...TEXT, enum: ['a', 'a'] }, 'was ["a","a"]; it must be a list of different strings'],
   [{ ...TEXT, enum: ['a'], maxLength: 9 }, 'had another constraint beside it; it must be the only one'],
-  [{ ...INT32, enum: [1], minimum: 1 }, 'had another constraint beside it; it must be the only one'],
   [{ ...TEXT, maxLength: 9, pattern: '(' }, `"(" (Invalid regular expression: /(/u: Unterminated group); ${REGULAR}`],
   [
     { ...TEXT, maxLength: 9, pattern: '\\A' },
@@ -117,20 +105,17 @@ test.each<[unknown, string]>([
   expect(generate).toThrow(reason);
 });
 
-test.each(['class', 'a-b', 'toString', '__proto__', 'createdAt', 'createdBy'])(
-  'a member cannot be named %s',
-  (name) => {
-    expect(() => generateMember(name, TEXT)).toThrow(`The name of the member "${name}" was not allowed; it must be `);
-  },
-);
+test.each(['class', '_a', 'toString', 'createdAt', 'createdBy'])('a member cannot be named %s', (name) => {
+  expect(() => generateMember(name, TEXT)).toThrow(`The name of the member "${name}" was not allowed; it must be `);
+});
 
 test.each<[string, object, object?]>([
   ['The schema NewPlant had the keyword "additionalProperties"', newPlant({ additionalProperties: false })],
-  ['The schema NewPlant had the keyword "anyOf"', newPlant({ anyOf: [] })],
   ['The type of the schema NewPlant was "array"', newPlant({ type: 'array' })],
   ['The required or allOf of NewPlant was no list', newPlant({ required: 'id' })],
   ['The member age was missing', newPlant({ required: ['id', 'age'] })],
-  ['The member id was missing', newPlant({ properties: {} })],
+  ['The member tag was missing', newPlant({}), { properties: { name: TEXT, tag: TEXT } }],
+  ['The member id was missing', newPlant({ required: [], properties: {} })],
   ['The member id was not required', newPlant({ required: [] })],
   ['The member id was {"type":"string"}', newPlant({ properties: { id: TEXT, name: TEXT } })],
   ['The member id had the keyword "minimum"', newPlant({ properties: { id: { ...ID, minimum: 1 }, name: TEXT } })],
@@ -138,7 +123,6 @@ test.each<[string, object, object?]>([
   ['A part of the schema NewPlant was false', newPlant({ allOf: [false] })],
   ['The properties of NewPlant was null', newPlant({ properties: null })],
   ['The properties of NewPlant was []', newPlant({ properties: [] })],
-  ['The $ref in NewPlant was "#/x"', newPlant({ allOf: [{ $ref: '#/x' }] })],
   ['The $ref in NewPlant was "Plant"', newPlant({ allOf: [{ $ref: 'Plant' }] })],
   [
     'The $ref in NewPlant was "#/components/schemas/toString"',

@@ -94,7 +94,6 @@ if (TOO_LARGE) test('rejects more than 399 KB', () => rejects(413, { body: bodyO
 test('returns error 404 for an unknown path', () => rejects(404, { body }, '/none'));
 test('returns error 404 for an unknown method', () => rejects(404, { body, method: 'PATCH' }));
 
-/** Prints a sentence and ends the process. */
 function stop(sentence: string): never {
   console.error(sentence);
   process.exit(1);

@@ -10,12 +10,7 @@ export interface Table {
   tableName: string;
 }
 
-/**
- * Returns a table.
- *
- * @param stack the name of a deployed stack; undefined for the local run
- * @throws if there is no such stack, or no local run
- */
+/** Returns a table of a deployed stack; if `stack` is undefined, of the local run. */
 export async function findTable(
   table: typeof PLANTS_TABLE | typeof ACCESS_TOKENS_TABLE,
   stack: string | undefined,

@@ -18,11 +18,7 @@ by default 90d, at most 3650d. Without --stack, the tokens are those of the loca
 Prints only the new token to stdout. To capture it, use --silent, or npm adds lines of its own:
   TOKEN=$(npm run --silent token -- create --name NAME)`;
 
-const OPTIONS = {
-  name: { type: 'string' },
-  expires: { type: 'string' },
-  stack: { type: 'string' },
-} as const;
+const OPTIONS = { name: { type: 'string' }, expires: { type: 'string' }, stack: { type: 'string' } } as const;
 
 const MAX_LIFETIME_DAYS = 3650;
 const SECONDS_PER_UNIT: Record<string, number> = { m: 60, h: 3600, d: 86_400 };
@@ -49,7 +45,6 @@ await command({ usage: USAGE, options: OPTIONS, arg: ARG }, async ({ stack, ...v
   await createToken(await tokensTable(), name, lifetimeSeconds);
 });
 
-/** Creates a token and prints it. Throws if the name is in use. */
 async function createToken(table: Table, name: string, lifetimeSeconds: number): Promise<void> {
   if ((await readTokens(table)).some((token) => token.name === name)) {
     throw new Error(`The name "${name}" is in use; revoke that token first, or choose another name.`);

@@ -1,10 +1,8 @@
 import { exec } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { closedAtEnd } from '../support/closed-at-end.ts';
 import { contractBody } from '../support/contract-body.ts';
 import { bodyOf, plantWith, sampleEvent } from '../support/event.ts';
@@ -16,7 +14,7 @@ import { post } from '../support/service.ts';
 const project = closedAtEnd(copyProject());
 let localRun: LocalRun;
 const start = async () => {
-  localRun = await project.start('npm start');
+  localRun = await project.start();
 };
 beforeAll(start);
 
@@ -49,8 +47,7 @@ test('neither npm start nor another command loads the CDK', async () => {
 test('keeps its data when it is killed, and stores the development token at each start', async () => {
   await post(localRun.url, bodyOf(70));
   expect(await localRun.run('npm run --silent token -- revoke --name development')).toMatchObject({ code: 0 });
-  localRun.kill();
-  await localRun.exit;
+  await project.close();
   await start();
   expect(await post(localRun.url, bodyOf(70, plantWith('another')))).toMatchObject({ error: 409 });
 });
@@ -76,8 +73,7 @@ test('npm run invoke runs an event on the tables of the local run, and on empty 
   const conflict = await invoke('- < another.json');
   expect(conflict.stderr).toMatch(/^.* the local run at http:\S+\n\{\n {2}operation: 'POST \/plants',$/m);
   expect(contractBody(JSON.parse(conflict.stdout))).toMatchObject({ error: 409 });
-  localRun.interrupt();
-  await localRun.exit;
+  await project.close();
   const alone = await invoke('another.json');
   await start();
   expect(alone.stderr).toMatch(/^.* empty .*\n/);
@@ -88,49 +84,8 @@ test('npm run invoke runs an event on the tables of the local run, and on empty 
 test.each([
   ['none.json', ' none.json .*ENOENT'],
   ['package.json', ' package.json .*httpMethod, resource and requestContext'],
-  [`- <<< '{"httpMethod":"POST","requestContext":{}}'`, 'httpMethod, resource and requestContext'],
   [`- <<< '{"httpMethod":"POST","resource":"/plants","requestContext":{},"body":{"id":1}}'`, 'body .* object'],
 ])('npm run invoke says what is wrong with the event %s', async (event, message) => {
   const stderr = expect.stringMatching(`^.*${message}.*\n$`);
   expect(await invoke(event)).toEqual({ code: 1, stdout: '', stderr });
-});
-
-/** Copies the project, with a change of a file. */
-function copyWith(path: string, change: (code: string) => string) {
-  const other = copyProject();
-  onTestFinished(other.close);
-  const file = join(other.directory, path);
-  writeFileSync(file, change(readFileSync(file, 'utf8')));
-  return other;
-}
-
-test('ends after Ctrl-C, also while a function loops for ever', async () => {
-  const loop = "export const createPlant = () => () => { console.log('looping'); for (;;); };";
-  const looping = await copyWith('functions/create-plant/create-plant.ts', () => loop).start('npm start');
-  post(looping.url, bodyOf(71)).catch(() => {});
-  await expect.poll(looping.output).toContain('\nlooping\n');
-  looping.interrupt();
-  await looping.exit;
-});
-
-test('a request succeeds after a pause of the debugger that is longer than all attempts may take', async () => {
-  const pausing = (code: string) => code.replace(/^ +const signal = .*$/m, '$& debugger;');
-  const { start } = copyWith('functions/dynamodb/client.ts', pausing);
-  const run = await start('npm start -- --inspect', { NODE_OPTIONS: '--inspect-port=0' });
-  const socket = new WebSocket(String(/ws:\S+/.exec(run.output())));
-  // Chrome DevTools Protocol, domain Debugger.
-  const send = (method: string) => socket.send(JSON.stringify({ id: 1, method }));
-  await once(socket, 'open');
-  send('Debugger.enable');
-  await once(socket, 'message');
-  let pauses = 0;
-  socket.onmessage = async ({ data }) => {
-    if (JSON.parse(data).method !== 'Debugger.paused') return;
-    pauses += 1;
-    if (pauses === 1) await sleep(7000);
-    send('Debugger.resume');
-  };
-  expect(await post(run.url, bodyOf(1))).toEqual(plantWith());
-  // One at the read of the token, and one at the write of the plant.
-  expect(pauses).toBe(2);
 });

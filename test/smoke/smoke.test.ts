@@ -30,10 +30,8 @@ const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
 const NODE_EXTRA_CA_CERTS = join(copy.directory, 'certificate.pem');
 writeFileSync(NODE_EXTRA_CA_CERTS, issuer.certificate);
 
-/** The report as people see it, and in a form for programs (TAP). */
-const REPORTS = ['spec', 'tap'].map((form) => `--test-reporter=${form} --test-reporter-destination=stdout`).join(' ');
-/** The value of NODE_OPTIONS that runs this code first. */
-const runFirst = (code: string) => `${REPORTS} --import data:text/javascript,${encodeURIComponent(code)}`;
+/** The value of NODE_OPTIONS that runs this code first, and prints the report in TAP. */
+const runFirst = (code: string) => `--test-reporter=tap --import data:text/javascript,${encodeURIComponent(code)}`;
 // A wait prints its time, and only sets the clock. No time limit ends, because a busy machine could reach it.
 const WITHOUT_TIMERS = runFirst(`import timers from 'node:timers/promises';
   let now = Date.now();
@@ -59,8 +57,7 @@ async function smoke(url: string, variables: Record<string, string> = {}, ...arg
 
 test('stores three plants, whose ids follow from the token, the seed and the plants, with a token or a JWT', async () => {
   await engine.clear(engine.plantsTable);
-  const seed = { PLANT_STORE_SEED: '1' };
-  for (const variables of [{}, { PLANT_STORE_SEED: '' }, seed, seed, { PLANT_STORE_TOKEN: jwt }]) {
+  for (const variables of [{}, {}, { PLANT_STORE_SEED: '1' }, { PLANT_STORE_TOKEN: jwt }]) {
     expect((await smoke(serviceUrl, variables)).failed).toEqual([]);
   }
   const file = join(copy.directory, 'tools/smoke.ts');
@@ -161,7 +158,6 @@ test.each<[string, FakeResponse[], string[], string[]]>([
 test.each<[string, FakeResponse]>([
   ['has the status 403', { ...errorResponse(401), status: 403 }],
   ['is a redirect', { status: 307, headers: { location: `${serviceUrl}/plants` }, body: '' }],
-  ['is an error without a message', json(400, { error: 401 })],
   ['is an error with another member', json(400, { error: 401, message: 'x', status: 401 })],
   ['is not an object', { ...json(400, {}), body: 'null' }],
   ['has the media type text/plain', { ...errorResponse(401), headers: { 'content-type': 'text/plain' } }],
@@ -191,47 +187,30 @@ const URL_RULE = 'PLANT_STORE_URL must be an https URL, or http to 127.0.0.1, lo
 const LOCAL_RUN = { PLANT_STORE_URL: '', PLANT_STORE_TOKEN: '', PORT: '65535' };
 test.each<[Record<string, string>, string, ...string[]]>([
   [{ PLANT_STORE_URL: `http://${DEVELOPMENT_TOKEN}@127.0.0.1` }, URL_RULE],
-  [{ PLANT_STORE_URL: `http://:${DEVELOPMENT_TOKEN}@127.0.0.1` }, URL_RULE],
   [{ PLANT_STORE_URL: 'http://127.0.0.1.example' }, URL_RULE],
   [{ PLANT_STORE_URL: '' }, 'PLANT_STORE_TOKEN is set, but PLANT_STORE_URL is not. '],
   [{ PLANT_STORE_TOKEN: `${DEVELOPMENT_TOKEN}\n` }, 'PLANT_STORE_TOKEN must be an access token: '],
-  [{ PLANT_STORE_TOKEN: '' }, 'PLANT_STORE_TOKEN must be an access token: '],
   [{ PLANT_STORE_WAIT: '1m' }, 'PLANT_STORE_WAIT must be a number of seconds, '],
   [{}, 'The smoke test has no arguments.\n\nUsage: ', DEVELOPMENT_TOKEN],
-  [{}, 'Usage: npm run smoke\n', '--help'],
   [{}, 'There is no response from localhost:65535 (ECONNREFUSED).\n'],
-  [{ PLANT_STORE_URL: 'http://[::1]:65535' }, 'There is no response from [::1]:65535 (E'],
   [LOCAL_RUN, 'There is no response from 127.0.0.1:65535 (ECONNREFUSED). Start npm start first, '],
 ])('sends nothing with %j, and says: %s', async (variables, message, ...args) => {
   // Nothing listens on port 65535.
-  const { stdout, stderr } = await smoke('http://localhost:65535', variables, ...args);
-  expect((stdout + stderr).slice(0, message.length)).toBe(message);
+  const { stderr } = await smoke('http://localhost:65535', variables, ...args);
+  expect(stderr.slice(0, message.length)).toBe(message);
   expect(stderr).not.toContain(DEVELOPMENT_TOKEN);
 });
 
-const NODE_22 = "Object.defineProperty(process, 'versions', { value: { node: '22' } })";
+test('limits each request to 8 s', async () => {
+  const limit = runFirst("AbortSignal.timeout = (ms) => AbortSignal.abort(console.log('Limit %d ms', ms))");
+  expect((await smoke(serviceUrl, { NODE_OPTIONS: limit })).stdout).toBe('Limit 8000 ms\n');
+});
+
 test.each([
-  [
-    'limits each request to 8 s',
-    "AbortSignal.timeout = (ms) => AbortSignal.abort(console.log('Limit %d ms', ms))",
-    'Limit 8000 ms\nThere is no ',
-  ],
-  ['needs Node.js 24', NODE_22, 'Node.js 24 is needed; this is 22. Run npm ci'],
-])('%s', async (_, code, message) => {
-  const { stdout, stderr } = await smoke(serviceUrl, { NODE_OPTIONS: runFirst(code) });
-  expect((stdout + stderr).slice(0, message.length)).toBe(message);
+  ['smoke', 'Node.js 24 is needed; this is 22.'],
+  ['start', 'The packages are missing.'],
+])('npm run %s says what is missing on an older Node.js and without packages', async (script, reason) => {
+  const NODE_OPTIONS = runFirst("Object.defineProperty(process, 'versions', { value: { node: '22' } })");
+  const stderr = `${reason} Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.\n`;
+  expect(await copy.run(`npm run --silent ${script}`, { PATH, NODE_OPTIONS })).toMatchObject({ code: 1, stderr });
 });
-
-test('says once that the service rejects the token', async () => {
-  const { stderr } = await smoke(serviceUrl, { PLANT_STORE_TOKEN: UNKNOWN_TOKEN });
-  expect(stderr).toMatch(/^127\.0\.0\.1:\d+ rejects the access token: [^\n]+\n$/);
-});
-
-test.each(['start', 'invoke', 'token', 'plants', 'generate'])(
-  'npm run %s says to run npm ci if the packages are missing, also on an older Node.js',
-  async (script) => {
-    const stderr = 'The packages are missing. Run npm ci, which installs Node.js 24. Do not use --ignore-scripts.\n';
-    const variables = { PATH, NODE_OPTIONS: runFirst(NODE_22) };
-    expect(await copy.run(`npm run --silent ${script}`, variables)).toMatchObject({ code: 1, stderr });
-  },
-);

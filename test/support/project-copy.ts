@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -22,7 +23,7 @@ export function copyProject() {
     if (folders.has(folder)) cpSync(from, to, { recursive: true });
     else symlinkSync(from, to);
   }
-  const started: ChildProcess[] = [];
+  let child: ChildProcess | undefined;
   const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
 
   /**
@@ -48,23 +49,21 @@ export function copyProject() {
     run,
 
     /** Starts the local run on free ports. Throws its output if it ends before it is ready, or is not ready in time. */
-    async start(command: string, variables: Record<string, string> = {}) {
-      const [file = '', ...args] = command.split(' ');
-      // A process group, so that `kill` also ends what npm started.
-      const env = { ...inherited, PORT: '0', DYNAMODB_PORT: '0', ...variables };
-      const child = spawn(file, args, { cwd: directory, env, detached: true });
-      started.push(child);
-      const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    async start() {
+      // A process group, so that `close` also ends what npm started.
+      const options = { cwd: directory, env: { ...inherited, PORT: '0', DYNAMODB_PORT: '0' }, detached: true };
+      const started = spawn('npm', ['start'], options);
+      child = started;
       let output = '';
       await new Promise<void>((resolve, reject) => {
-        for (const stream of [child.stdout, child.stderr]) {
+        for (const stream of [started.stdout, started.stderr]) {
           stream.on('data', (chunk) => {
             output += chunk;
             if (/npm run plants\n/.test(output)) resolve();
           });
         }
-        void exit.then(() => reject(new Error(`${command} ended:\n${output}`)));
-        const late = () => reject(new Error(`${command} was not ready within ${RUN_LIMIT_MS} ms:\n${output}`));
+        started.once('exit', () => reject(new Error(`npm start ended:\n${output}`)));
+        const late = () => reject(new Error(`npm start was not ready within ${RUN_LIMIT_MS} ms:\n${output}`));
         setTimeout(late, RUN_LIMIT_MS).unref();
       });
       const url = /ready at (\S+)/.exec(output)?.[1] ?? '';
@@ -74,19 +73,15 @@ export function copyProject() {
         url,
         output: () => output,
         /** Runs a command that finds this local run. */
-        run: (command: string | string[], others = {}) => run(command, { ...ports, ...others }),
-        kill: () => process.kill(-Number(child.pid), 'SIGKILL'),
-        /** Does the same as Ctrl-C: signals npm and what npm started. npm also passes the signal on. */
-        interrupt: () => process.kill(-Number(child.pid), 'SIGINT'),
-        exit,
+        run: (command: string | string[]) => run(command, ports),
       };
     },
 
-    /** Ends what is still running. */
-    close(): void {
-      for (const { pid, exitCode, signalCode } of started) {
-        if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
-      }
+    /** Kills the local run, if one runs. */
+    async close(): Promise<void> {
+      if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      process.kill(-child.pid, 'SIGKILL');
+      await once(child, 'exit');
     },
   };
 }

@@ -66,9 +66,6 @@ const MEMBER_TYPES = 'a string, an int32 (type: integer, format: int32) or a boo
 const ID_TYPE = 'a required int64 (type: integer, format: int64), which only NewPlant has';
 const NAME = 'letters, digits and "_" after a letter, and no word of JavaScript, createdAt or createdBy';
 
-/** Schemas of objects, by the $ref that leads to each. */
-type Schemas = Map<unknown, unknown>;
-
 interface Collected {
   /** The schemas of the members by their names. */
   members: Map<string, unknown>;
@@ -78,17 +75,14 @@ interface Collected {
 /**
  * Reads the members of NewPlant, in their order in the contract. All but the id are also those of Plant.
  *
- * @param contract the text of openapi.yaml
  * @throws a ContractError that names what cannot be generated, what it was and what it must be
  */
 export function readMembers(contract: string): Member[] {
   const { NewPlant, ...others } = Object(Object(parseYaml(contract)).components?.schemas);
   if (!NewPlant) fail('The schema NewPlant was missing', 'in components.schemas');
-  const schemas: Schemas = new Map(
-    Object.entries(others).map(([name, schema]) => [`#/components/schemas/${name}`, schema]),
-  );
-  const sent = collect('NewPlant', NewPlant, schemas);
-  const returned = collect('Plant', { $ref: '#/components/schemas/Plant' }, schemas);
+  const targets = Object.entries(others).map(([name, schema]) => [`#/components/schemas/${name}`, schema] as const);
+  const sent = collect('NewPlant', NewPlant, new Map(targets));
+  const returned = collect('Plant', { $ref: '#/components/schemas/Plant' }, new Map(targets));
   for (const name of new Set(['id', ...sent.required, ...sent.members.keys(), ...returned.members.keys()])) {
     const [inNewPlant, inPlant] = [sent, returned].map(({ members }) => JSON.stringify(members.get(name)));
     const isRequired = sent.required.has(name);
@@ -115,7 +109,7 @@ function parseYaml(text: string): unknown {
 }
 
 /** Collects the members and the required names of a schema of an object, and of the parts of its `allOf`. */
-function collect(name: string, schema: unknown, schemas: Schemas): Collected {
+function collect(name: string, schema: unknown, schemas: Map<unknown, unknown>): Collected {
   requireObject(`A part of the schema ${name}`, schema);
   const { $ref, type = 'object', required = [], properties = {}, allOf = [], ...others } = schema;
   if ($ref !== undefined) {
@@ -179,11 +173,8 @@ function requireRegExp(name: string, pattern: string): void {
     new RegExp(pattern, 'u');
     RE2JS.compile(pattern);
   } catch (thrown) {
-    const reason = (thrown as Error).message;
-    fail(
-      `The pattern of the member ${name} was ${JSON.stringify(pattern)} (${reason})`,
-      'a regular expression of JavaScript with the flag u, and of RE2',
-    );
+    const subject = `The pattern of the member ${name} was ${JSON.stringify(pattern)} (${(thrown as Error).message})`;
+    fail(subject, 'a regular expression of JavaScript with the flag u, and of RE2');
   }
 }
 

@@ -15,10 +15,7 @@ const FILES: Record<string, [mediaType: string, text: () => string | Promise<str
 
 /**
  * Returns a file of the page on which a reader can read and try the API, or undefined for another path. `/` leads a
- * browser to the page.
- *
- * @param accept the header Accept; only browsers send one with text/html
- * @throws LoadError if nothing can be generated from the contract
+ * browser to the page: only browsers send a header Accept with text/html.
  */
 export async function docsPage(path: string, accept = ''): Promise<RawResponse | undefined> {
   if (path === '/' && accept.includes('text/html')) return { status: 302, headers: { location: '/docs' }, text: '' };

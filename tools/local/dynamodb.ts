@@ -28,7 +28,6 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
  * Opens the DynamoDB of this machine at AWS_ENDPOINT_URL_DYNAMODB, or else the embedded one at DYNAMODB_PORT.
  *
  * @param folder of the embedded DynamoDB's data. Default: it keeps its data in memory, and uses any free port
- * @throws if AWS_ENDPOINT_URL_DYNAMODB is not on this machine, the port is in use, or the data cannot be opened
  */
 export async function openDynamoDb(folder?: string) {
   const configured = configuredEndpoint();
@@ -44,18 +43,10 @@ export async function openDynamoDb(folder?: string) {
   };
   const { url, server } = await listen(guarded, folder === undefined ? undefined : 'DYNAMODB_PORT');
   if (folder !== undefined) await checkData(url, folder);
-  const close = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { endpoint: url, close };
+  return { endpoint: url, close: () => server.close().closeAllConnections() };
 }
 
-/**
- * Returns AWS_ENDPOINT_URL_DYNAMODB, if it is set.
- *
- * @throws if it is not on this machine, because the public development token would be stored in a real table
- */
+/** Returns AWS_ENDPOINT_URL_DYNAMODB, if set. It must be local: the public development token is stored there. */
 function configuredEndpoint(): string | undefined {
   const value = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   const expected = 'an http or https URL of this machine (127.0.0.1, localhost or [::1])';
@@ -93,11 +84,7 @@ export function localClient(endpoint: string): DynamoDBClient {
   return new DynamoDBClient({ endpoint, region: REGION, credentials: CREDENTIALS, maxAttempts: 1 });
 }
 
-/**
- * Creates the tables that do not exist yet, and stores the development token, valid for a year from now.
- *
- * @throws if there is no DynamoDB at the endpoint
- */
+/** Creates the tables that do not exist yet, and stores the development token, valid for a year from now. */
 export async function createTables(endpoint: string): Promise<void> {
   const client = localClient(endpoint);
   async function createTable(TableName: string, { name, type }: typeof PLANTS_KEY | typeof ACCESS_TOKENS_KEY) {
@@ -138,14 +125,11 @@ export function localVariables(endpoint: string): Record<string, string> {
   };
 }
 
-/**
- * Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the function.
- *
- * @throws UsageError for a wrong TOKEN_ISSUER or TOKEN_AUDIENCE. The function would say that the stack must set them
- */
+/** Replaces all AWS variables of this process, so that nothing of the person's AWS account reaches the function. */
 export function isolateFromAws(endpoint: string): void {
   const { TOKEN_ISSUER: issuer = '', TOKEN_AUDIENCE: audiences = '', TOKEN_SCOPE: scope } = process.env;
   if (issuer || audiences || scope) {
+    // The function would say that the stack must set them.
     const expected = 'an https URL without ? and #, which TOKEN_AUDIENCE and TOKEN_SCOPE need';
     requireMatch('TOKEN_ISSUER', issuer, ISSUER, expected);
     requireMatch('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');

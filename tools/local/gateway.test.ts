@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -8,7 +7,7 @@ import { type ErrorNumber, errorHeaders, INTERNAL_ERROR_MESSAGE } from '../../fu
 import { NOT_FOUND } from '../../infra/shared-with-local-run/gateway-errors.ts';
 import { contractBody } from '../../test/support/contract-body.ts';
 import { plantWith } from '../../test/support/event.ts';
-import { createGateway, readBody } from './gateway.ts';
+import { createGateway } from './gateway.ts';
 import { listen } from './listen.ts';
 import { LoadError } from './proxy-integration.ts';
 
@@ -59,7 +58,6 @@ test('invokes the function with an event that has the last of two equal headers,
 
 test.each<[string, Respond, string?]>([
   ['that throws', () => Promise.reject(new Error('inside'))],
-  ['that returns no status', () => ({ statusCode: Number.NaN, body: 'inside' })],
   ['that returns a header with a line break', () => ({ statusCode: 200, headers: { 'x-own': 'a\r\nb: c' }, body: '' })],
   ['that cannot be loaded', () => Promise.reject(new LoadError('line 1\nline 2')), 'line 1\nline 2'],
 ])('returns error 500 for a function %s, and prints why', async (_, respond, reason) => {
@@ -93,16 +91,12 @@ test.each<ErrorNumber>([429, 500, 503, 504])('sends error %i if the header Prefe
   expect([events, lines]).toEqual([[], [expect.stringContaining(`POST /plants  400 (error ${error})  `)]]);
 });
 
-const EXPECTED = '"error=" with one of 429, 500, 503, 504, or "lost-response"';
-test.each(['error=409', 'error', 'lost-responses'])('rejects the header "Prefer: %s"', async (prefer) => {
-  const response = await (await serve())('/plants', { headers: { prefer } });
-  const message = `The header Prefer was "${prefer}"; it must be ${EXPECTED}.`;
-  expect(contractBody(response)).toEqual({ error: 400, message });
-});
-
-test('ignores a header Prefer of another kind, as a server must (RFC 7240, 2)', async () => {
-  const response = await (await serve())('/plants', { headers: { prefer: 'respond-async' } });
-  expect(contractBody(response)).toEqual(PLANT);
+test('rejects a wrong value of the header Prefer, and ignores another preference, as a server must (RFC 7240, 2)', async () => {
+  const send = await serve();
+  const respond = async (prefer: string) => contractBody(await send('/plants', { headers: { prefer } }));
+  const message = expect.stringContaining('"error=409"; it must be "error=" with one of 429, 500, 503, 504, or ');
+  expect(await respond('error=409')).toEqual({ error: 400, message });
+  expect(await respond('respond-async')).toEqual(PLANT);
 });
 
 test('with "Prefer: lost-response", carries out what a client sends, and responds only if the client repeats it', async () => {
@@ -114,13 +108,6 @@ test('with "Prefer: lost-response", carries out what a client sends, and respond
   // The second repetition of 1 is that of a new request.
   expect(events.map(({ body }) => atob(String(body)))).toEqual(['1', '2', '2', '1', '1', '1']);
   expect(lines[0]).toContain('POST /plants  200, but the connection was closed');
-});
-
-test('reads a larger body to its end, but keeps only its start', async () => {
-  const MB = 1024 * 1024;
-  const message = Readable.from(Array.from({ length: 100 }, () => Buffer.alloc(MB)));
-  expect(await readBody(message)).toHaveLength(11 * MB);
-  expect(message.readableEnded).toBe(true);
 });
 
 test('with ALLOW_ORIGINS, pages of other origins can send requests and read error responses', async () => {
@@ -138,7 +125,6 @@ test('with ALLOW_ORIGINS, pages of other origins can send requests and read erro
 
 const FOR_PAGES = expect.stringContaining('ALLOW_ORIGINS');
 test.each<[request: string, headers: Record<string, string>, hints: string[]]>([
-  ['PUT /plants', {}, []],
   ['GET /', { accept: '*/*' }, []],
   ['GET /plants', { accept: 'text/html,*/*;q=0.8' }, [expect.stringContaining('/docs')]],
   ['OPTIONS /plants', {}, [FOR_PAGES]],
@@ -155,11 +141,9 @@ test('serves the page at /docs, leads a browser from / to it, and prints nothing
   const send = await serve();
   const policy = "default-src 'self' 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
   const headers = { 'content-security-policy': policy };
-  for (const method of ['GET', 'HEAD']) {
-    expect(await send('/docs/', { method })).toMatchObject({ statusCode: 200, headers });
-  }
-  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  expect(await send('/docs/', { method: 'GET' })).toMatchObject({ statusCode: 200, headers });
   const redirection = { statusCode: 302, headers: { location: '/docs' } };
-  expect(await send('/', { method: 'GET', headers: { accept }, redirect: 'manual' })).toMatchObject(redirection);
+  const accept = { accept: 'text/html,*/*;q=0.8' };
+  expect(await send('/', { method: 'GET', headers: accept, redirect: 'manual' })).toMatchObject(redirection);
   expect(lines).toEqual([]);
 });

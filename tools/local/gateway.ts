@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { type ErrorNumber, errorHeaders } from '../../functions/errors.ts';
 import { corsHeaders, preflightHeaders, requireOrigins } from '../../infra/shared-with-local-run/cors-headers.ts';
 import { type ErrorBody, gatewayErrors, NOT_FOUND } from '../../infra/shared-with-local-run/gateway-errors.ts';
@@ -28,7 +29,6 @@ const RETRYABLE_ERRORS: ErrorNumber[] = [429, 500, 503, 504];
 /** With this `Prefer`, a request is carried out, but the connection is closed. Its repetition gets the response. */
 const LOST_RESPONSE = 'lost-response';
 
-/** The API: its function, and the origins of its setting. */
 interface Api {
   handler: ApiHandler;
   allowOrigins: string[];
@@ -38,7 +38,6 @@ interface Api {
  * Returns a listener that responds as API Gateway does, and with the page at /docs.
  *
  * @param log gets a line for each response, without those of the page
- * @throws if ALLOW_ORIGINS has an origin that the stack's settings would not allow
  */
 export function createGateway(handler: ApiHandler, log: (line: string) => void): RequestListener {
   const { ALLOW_ORIGINS } = process.env;
@@ -67,7 +66,8 @@ export function createGateway(handler: ApiHandler, log: (line: string) => void):
       if (isFromWebPage && allowOrigins.length === 0) log('For pages of other origins, set ALLOW_ORIGINS.');
     };
     try {
-      const body = await readBody(request);
+      // Read to its end, because many clients read the response only after they have sent the whole body.
+      const body = await buffer(request);
       const docs = ['GET', 'HEAD'].includes(method) && (await docsPage(path, headers.accept));
       if (docs) return send(docs);
       const result = await respond(request, body, extendedRequestId, api);
@@ -123,18 +123,4 @@ function preflightResponse(api: Api): RawResponse {
 function gatewayError(body: ErrorBody, { allowOrigins }: Api): RawResponse {
   const headers = { ...corsHeaders(allowOrigins), ...errorHeaders[body.error], 'content-type': 'application/json' };
   return { status: 400, headers, text: JSON.stringify(body) };
-}
-
-/**
- * Reads a body to its end, because many clients read the response only after they have sent the whole body. Keeps only
- * as much as shows that it is too large.
- */
-export async function readBody(message: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of message) {
-    if (length <= MAX_PAYLOAD_BYTES) chunks.push(chunk);
-    length += chunk.length;
-  }
-  return Buffer.concat(chunks);
 }

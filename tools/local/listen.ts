@@ -23,7 +23,6 @@ export function portOf(variable: PortVariable): number {
  * (DNS rebinding) can send requests to it without an Origin.
  *
  * @param variable the environment variable with the port; without it, any free port is used
- * @throws if the port is in use
  */
 export async function listen(listener: RequestListener, variable?: PortVariable) {
   const server = createServer((request, response) => {

@@ -38,12 +38,7 @@ function stackOf(error: NonNullable<LoggedError>): string {
   return `${error.stack}${error.cause ? `\n[cause]: ${stackOf(error.cause)}` : ''}`;
 }
 
-/**
- * Returns the line of a response for the terminal, as in `POST /plants  400 (error 409)  The id 1 is in use …  6 ms`.
- *
- * @param request its method and path
- * @param milliseconds until the response
- */
+/** Returns the line of a response for the terminal: `POST /plants  400 (error 409)  The id 1 is in use …  6 ms`. */
 export function responseLine(request: string, status: number, body: string, milliseconds: number): string {
   // A body that is not the contract's Error must not be parsed: it can be any text.
   const [, error, message] = /^\{"error":(\d+),"message":("(?:[^"\\]|\\.)*")\}$/.exec(body) ?? [];

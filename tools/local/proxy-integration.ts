@@ -6,7 +6,6 @@ import { FUNCTION_TIMEOUT_MS } from '../../functions/time-limits.ts';
 
 export const SAMPLE_EVENT: APIGatewayProxyEvent = JSON.parse(readFileSync('events/create-plant.json', 'utf8'));
 
-/** The handler of the function. */
 export type ApiHandler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /** A handler throws this if the function cannot be loaded. The message says why. */
