@@ -30,19 +30,13 @@ test.each([
   ['', 'success', 'success', 'false'],
   ['ROLE', 'failure', 'skipped', 'false'],
   ['ROLE', 'success', 'failure', 'false'],
-])(
-  'with the role "%s", check: %s and staging: %s, production is deployed: %s, unless the run is cancelled',
-  (...row) => {
-    const [role, check, staging, isDeployed] = row;
-    const contexts = {
-      vars: { AWS_DEPLOY_ROLE: role },
-      needs: { check: { result: check }, staging: { result: staging } },
-    };
-    const condition = String(deploy.jobs['production']?.if);
-    expect(evaluate(condition.replace('cancelled()', 'false'), contexts)).toBe(isDeployed);
-    expect(evaluate(condition.replace('cancelled()', 'true'), contexts)).toBe('false');
-  },
-);
+])('with the role "%s", check: %s, staging: %s, production is deployed: %s', (role, check, staging, isDeployed) => {
+  const needs = { check: { result: check }, staging: { result: staging } };
+  const contexts = { vars: { AWS_DEPLOY_ROLE: role }, needs };
+  const condition = String(deploy.jobs['production']?.if);
+  expect(evaluate(condition.replace('cancelled()', 'false'), contexts)).toBe(isDeployed);
+  expect(evaluate(condition.replace('cancelled()', 'true'), contexts)).toBe('false');
+});
 
 const RELEASE = [
   'actions/checkout',
