@@ -40,15 +40,6 @@ test.each(Object.entries(all))(
   },
 );
 
-test('what breaks a rule of the CDK ends the command', () => {
-  const runbookUrl = `https://example.com/${'x'.repeat(1024)}`;
-  const { status, stderr } = synthesize('production', { production: { alarms: { ...EVERYTHING.alarms, runbookUrl } } });
-  expect({ status, stderr: String(stderr) }).toEqual({
-    status: 1,
-    stderr: expect.stringMatching(/AlarmDescription: length \d+ exceeds maximum 1024/),
-  });
-});
-
 test.each<[string, Record<string, Settings>, unknown]>([
   [
     'a wrong setting is printed as a message',

@@ -33,7 +33,6 @@ test.each([
   [{ stage: 'prod' }, 'The stage "prod" is not in infra/stages.ts; it must be one of production, staging, dev.'],
   [{ stage: 'constructor' }, 'The stage "constructor" is not in '],
   [{ stgae: 'staging' }, 'The key "stgae" after -c does not exist; it must be stage or withoutCanary.'],
-  [{ requestsPerSecond: '5' }, 'The key "requestsPerSecond" after -c does not exist; '],
   [{ 'stage/dev': '1' }, 'The key "stage/dev" after -c does not exist; '],
   [{ stage: 'dev', withoutCanary: 'yes' }, 'withoutCanary was "yes"; set it to true, or leave it out.'],
 ])('rejects %j after -c', (context, message) => {

@@ -1,7 +1,6 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { App } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { FUNCTION_TIMEOUT_MS } from '../functions/time-limits.ts';
@@ -48,11 +47,6 @@ test.each(snapshots)(TITLE, async (name, settings) => {
   await expect(yaml).toMatchFileSnapshot(join(folder, `${name}.yaml`));
 });
 
-test('each file in infra/__snapshots__ is compared', () => {
-  const files = snapshots.map(([name]) => `${name}.yaml`);
-  expect(files).toEqual(expect.arrayContaining(globSync('*', { cwd: folder })));
-});
-
 test('the stack outputs what commands, workflows and documents read', () => {
   expect(production.Outputs).toEqual({
     ApiUrl: { Value: expect.stringMatching(/^https:\/\/.*\/api$/) },
@@ -60,7 +54,6 @@ test('the stack outputs what commands, workflows and documents read', () => {
     AccessTokensTableName: { Value: `\${AccessTokensTable}` },
     AlarmTopicArn: { Value: production.refTo('AWS::SNS::Topic') },
   });
-  expect(everything.Outputs['ApiUrl']).toEqual({ Value: 'https://plants.example.com' });
 });
 
 test('each role can be assumed only by its service, and has only the managed policy for it', () => {
@@ -124,17 +117,12 @@ test.each([
 
 test.each([
   [1, 1000],
-  [undefined, 2000],
   [500, 10_000],
   [10_000, 39_999],
-])(
-  'with %s requests per second, what can be written into the table of plants is limited to %i units',
-  (rate, units) => {
-    const settings = rate === undefined ? {} : { requestsPerSecond: rate };
-    const { OnDemandThroughput } = templateWith(settings).propertiesOf('AWS::DynamoDB::Table', 'PlantsTable');
-    expect(OnDemandThroughput).toEqual({ MaxWriteRequestUnits: units });
-  },
-);
+])('with %s requests per second, the table of plants accepts %i write units per second', (requestsPerSecond, units) => {
+  const table = templateWith({ requestsPerSecond }).propertiesOf('AWS::DynamoDB::Table', 'PlantsTable');
+  expect(table.OnDemandThroughput).toEqual({ MaxWriteRequestUnits: units });
+});
 
 test('deleting the stack keeps tables, logs, versions, the key, and the accountâ€™s role for logs', () => {
   const policies = Object.values(everything.Resources).map(({ Type, DeletionPolicy, UpdateReplacePolicy }) =>
@@ -160,18 +148,13 @@ test('an ephemeral stack is deleted completely, and does not touch the accountâ€
 });
 
 test('CloudFormation tags all resources of the stack with the service and the stage', () => {
-  const { tags } =
-    App.of(stackWith({ stage: 'dev' }))
-      ?.synth()
-      .getStackByName('PlantStore-dev') ?? {};
-  expect(tags).toEqual({ service: 'PlantStore', stage: 'dev' });
+  expect(stackWith({ stage: 'dev' }).tags.tagValues()).toEqual({ service: 'PlantStore', stage: 'dev' });
 });
 
 test.each([
-  ['that cdk.json selects', String(context['stage']), 'PlantStore-dev', false],
-  ['production', 'production', 'PlantStore-production', true],
-])('the stage %s of infra/stages.ts has its stack, with termination protection unless it is ephemeral', (...row) => {
-  const [, stage, name, isProtected] = row;
+  [String(context['stage']), 'PlantStore-dev', false],
+  ['production', 'PlantStore-production', true],
+])('the stage %s of infra/stages.ts has the stack %s, with termination protection: %s', (stage, name, isProtected) => {
   const { stackName, terminationProtection } = stackWith({ stage, ...stages[stage] });
   expect([stackName, terminationProtection]).toEqual([name, isProtected]);
 });

@@ -2,19 +2,15 @@ import { ResponseType } from 'aws-cdk-lib/aws-apigateway';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, expect, test, vi } from 'vitest';
 import { UNKNOWN_TOKEN } from '../../functions/tokens/token.ts';
-import { closedAtEnd } from '../../test/support/closed-at-end.ts';
 import { type Plan, startFailureProxy } from '../../test/support/dynamodb-proxy.ts';
 import { startEngine } from '../../test/support/engine.ts';
 import { contextWith, eventWith, importHandler } from '../../test/support/event.ts';
-import { newKey, signed, startIssuer } from '../../test/support/issuer.ts';
 import { templateWith } from '../../test/support/stack.ts';
 
 /* Which metrics count a fault: the patterns of the stack are applied to what the function logs. */
 
 const engine = await startEngine();
 const proxy = await startFailureProxy(engine.endpoint);
-/** It responds with status 404. */
-const issuer = closedAtEnd(await startIssuer());
 const lines: unknown[] = [];
 for (const level of ['info', 'error'] as const) vi.spyOn(console, level).mockImplementation((line) => lines.push(line));
 // Without a wait between two attempts.
@@ -61,18 +57,13 @@ interface Fault extends Partial<APIGatewayProxyEvent> {
 const fails = (call: string, failure: Plan['failure']): Fault => ({ plan: { call, failure } });
 const READ = `GetItem ${engine.accessTokensTable}`;
 const WRITE = `PutItem ${engine.plantsTable}`;
-const withToken = (token: string): Fault => ({ headers: { Authorization: `Bearer ${token}` } });
-const jwt = signed(newKey(), { iss: issuer.url, aud: 'plants', sub: 'a', exp: 2 ** 33 }, { typ: 'at+jwt' });
-const withProvider = { TOKEN_ISSUER: issuer.url, TOKEN_AUDIENCE: 'plants' };
 
 test.each<[string, number | undefined, string[], Fault]>([
   ['nothing fails', undefined, ['Succeeded'], {}],
-  ['the plant is invalid', 400, [], { body: '{}' }],
-  ['the token is unknown', 401, ['Unauthorized'], withToken(UNKNOWN_TOKEN)],
+  ['the token is unknown', 401, ['Unauthorized'], { headers: { Authorization: `Bearer ${UNKNOWN_TOKEN}` } }],
   ['the database throttles', 429, ['Throttled'], fails(WRITE, 'throttles')],
   ['a table is missing', 500, ['Faults', 'InternalErrors-7'], { variables: { PLANTS_TABLE_NAME: 'Missing' } }],
   ['the database is down', 503, ['Faults'], fails(READ, 'responds with 500')],
-  ['the identity provider is down', 503, ['Faults'], { ...withToken(jwt), variables: withProvider }],
   // The function reserves 4 s.
   ['the database is slow', 504, ['Faults'], { ...fails(READ, 'hangs'), remainingMs: 4200 }],
 ])('if %s, the line with error %s counts in %j', async (_, error, metrics, fault) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, type CfnResource } from 'aws-cdk-lib';
+import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { type CompleteSettings, type Settings, withDefaults } from '../../infra/settings.ts';
 import { PlantStoreStack } from '../../infra/stack.ts';
@@ -71,14 +71,6 @@ export function templateWith(settings: Partial<CompleteSettings> = {}) {
   const template = templates.get(key) ?? synthesize(stackWith(settings));
   templates.set(key, template);
   return template;
-}
-
-/** The template of production after a property of the resource at this path has changed. */
-export function withChange(path: string, property: string, value: string) {
-  const stack = stackWith();
-  const resource = stack.node.findAll().find((each) => each.node.path === `PlantStore-production/${path}/Resource`);
-  (resource as CfnResource).addPropertyOverride(property, value);
-  return synthesize(stack);
 }
 
 /** Bundles the function, which takes seconds. Returns the folder of the bundle. */
