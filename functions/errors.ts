@@ -38,7 +38,7 @@ export class PlantStoreError extends Error {
   }
 }
 
-/** Shortens a text. Replaces half of a surrogate pair, which `JSON.stringify` would escape. */
+/** Shortens a longer text. If that cuts a surrogate pair, replaces its half, which `JSON.stringify` would escape. */
 export function truncate(text: string, maxLength = 40): string {
   return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
 }

@@ -44,6 +44,6 @@ export const handler = middy<CreatePlantEvent, APIGatewayProxyResult>()
 // Priming ("Maximize Lambda SnapStart performance"): init, which has a whole CPU, opens the connection and runs code
 // for the first time. No client has this token, and the event has no plant, so nothing is stored.
 const primingEvent = { headers: { Authorization: `Bearer ${UNKNOWN_TOKEN}` }, body: null };
-// Of the context, only this method is called.
+// Without `functionVersion`, requestLog does not log the priming event.
 const primingContext = { getRemainingTimeInMillis: () => RESPONSE_RESERVE_MS + PRIMING_TIMEOUT_MS } as Context;
 await Promise.all([handler(primingEvent, primingContext), tokenVerifiers.jwt?.fetchKeys()]);

@@ -7,8 +7,9 @@ import type { Settings } from './settings.ts';
 
 /**
  * TLS 1.2 or 1.3 with forward secrecy, for the API and its custom domain ("Security policies for REST APIs"). A change
- * can take an hour (hashicorp/terraform-provider-aws issues 45167 and 45741). Meanwhile, the API serves requests, but
- * is UPDATING ("How to change a security policy") and may reject other changes, so deploy nothing else with it.
+ * takes about 15 minutes ("How to change a security policy"), and sometimes an hour (hashicorp/terraform-provider-aws
+ * issues 45167 and 45741). Meanwhile, the API serves requests, but is UPDATING and may reject other changes, so deploy
+ * nothing else with it.
  */
 export const TLS_1_2_OR_NEWER = {
   securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,

@@ -10,7 +10,6 @@ import type { CompleteSettings } from './settings.ts';
 const ALIAS = 'live';
 
 interface ReleaseProps extends Pick<CompleteSettings, 'ephemeral' | 'withoutCanary'> {
-  /** The function behind the alias. */
   lambda: NodejsFunction;
 }
 
@@ -23,8 +22,7 @@ interface ReleaseProps extends Pick<CompleteSettings, 'ephemeral' | 'withoutCana
  */
 export class Release extends Construct {
   readonly liveAlias: Alias;
-  /** The name of the application in CodeDeploy. */
-  readonly application: string;
+  readonly applicationName: string;
 
   constructor(scope: Construct, id: string, { lambda, ephemeral, withoutCanary }: ReleaseProps) {
     super(scope, id);
@@ -32,14 +30,13 @@ export class Release extends Construct {
     this.liveAlias = new Alias(this, 'Live', { aliasName: ALIAS, version: lambda.currentVersion as IVersion });
     const deploymentGroup = new LambdaDeploymentGroup(this, 'Deployments', {
       alias: this.liveAlias,
-      // Ten minutes, because metrics arrive some minutes late.
       deploymentConfig: ephemeral
         ? LambdaDeploymentConfig.ALL_AT_ONCE
         : LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
       alarms: [this.#watchErrors500(lambda), this.#watchCrashes(lambda)],
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
-    this.application = deploymentGroup.application.applicationName;
+    this.applicationName = deploymentGroup.application.applicationName;
     // Without the update policy, CloudFormation moves the alias at once, without CodeDeploy.
     if (withoutCanary) (this.liveAlias.node.defaultChild as CfnResource).addDeletionOverride('UpdatePolicy');
     Validations.of(deploymentGroup).acknowledge({

@@ -213,7 +213,7 @@ test.each<[when: string, variables: Values, failed: boolean, stdout: string]>([
   ['the deployed one is of another branch', { GH_PRINTS: 'diverged' }, false, ''],
   ['it was deployed with changes', { GH_PRINTS: 'ahead', AWS_PRINTS: 'OLD and local changes' }, false, ''],
   ['the deployed one is unknown', { AWS_PRINTS: '' }, false, '::warning::'],
-])('if %s, a commit is deployed, unless that would replace a newer one', async (_, variables, failed, stdout) => {
+])('if %s, a commit is deployed, unless it could replace a newer one', async (_, variables, failed, stdout) => {
   const given = { AWS_PRINTS: 'OLD', ...variables };
   const ended = await runStep(deploy, 'production', 'gh api', given);
   expect(ended).toMatchObject({ failed, stdout: stdout ? expect.stringContaining(stdout) : '' });

@@ -49,6 +49,7 @@ async function* readPages(client: DynamoDBClient, tableName: string) {
   try {
     yield* paginateScan({ client }, { TableName: tableName, ConsistentRead: true });
   } catch (thrown) {
-    throw new Error(`The table ${tableName} cannot be read in the region AWS_REGION: ${(thrown as Error).message}`);
+    const reason = (thrown as Error).message;
+    throw new Error(`The table ${tableName} cannot be read (one of AWS must be in AWS_REGION): ${reason}`);
   }
 }

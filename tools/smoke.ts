@@ -54,12 +54,12 @@ if (!TOKEN_PATTERN.test(token) && !JWT_PATTERN.test(token)) {
 }
 if (!/^\d{1,4}$/.test(PLANT_STORE_WAIT)) stop('PLANT_STORE_WAIT must be a number of seconds, from 0 to 9999.');
 
+const digest = hash('sha256', token + JSON.stringify([PLANT, OTHER]) + PLANT_STORE_SEED, 'buffer');
 /**
  * The first id: a hash of the token, the plants and the seed, so that each run with these creates the same plants. It is
  * between 2^63 - 2^52 and 2^63, where a client's id is unlikely. Doubles of this size are 1,024 apart, so a service
  * that rounds ids confuses this id with the next one.
  */
-const digest = hash('sha256', token + JSON.stringify([PLANT, OTHER]) + PLANT_STORE_SEED, 'buffer');
 const id = 2n ** 63n - 2n ** 52n + (digest.readBigUInt64BE() >> 22n) * 1024n + 1n;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const bearer = (value: string) => ({ ...JSON_TYPE, Authorization: `Bearer ${value}` });

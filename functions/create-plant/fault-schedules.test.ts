@@ -125,12 +125,12 @@ const THROTTLED: Outcome[] = ['succeeds', 'loses its response', 'is throttled'];
 const LATE: Outcome[] = ['succeeds', 'is lost', 'is late'];
 
 test.for<[string, string, Outcome[], number]>([
-  ['Aloe', 'Aloe', LOST, 3000],
-  ['Aloe', 'Fern', LOST, 3000],
-  ['Aloe', 'Aloe', THROTTLED, 3000],
-  ['Aloe', 'Fern', THROTTLED, 3000],
-  ['Aloe', 'Aloe', LATE, 2000],
-  ['Aloe', 'Fern', LATE, 2000],
+  ['Aloe', 'Aloe', LOST, 3400],
+  ['Aloe', 'Fern', LOST, 3400],
+  ['Aloe', 'Aloe', THROTTLED, 3400],
+  ['Aloe', 'Fern', THROTTLED, 3400],
+  ['Aloe', 'Aloe', LATE, 2300],
+  ['Aloe', 'Fern', LATE, 2300],
 ])('in all schedules of %s and %s in which a write %j, the responses are right', async (row, { annotate }) => {
   const [first, second, outcomes, leastSchedules] = row;
   const plants = [first, second].map((text) => plantWith(text));

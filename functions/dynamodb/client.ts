@@ -9,13 +9,8 @@ const BACKOFF_MS = 50;
 /** Longer than BACKOFF_MS, because DynamoDB refills a table's throughput once per second. */
 const THROTTLING_BACKOFF_MS = 500;
 
-/** The errors after which THROTTLING_BACKOFF_MS applies: throttling, and the conflict of a global table. */
-const THROTTLING_ERRORS = [
-  'ThrottlingException',
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'ReplicatedWriteConflictException',
-];
+/** The errors after which THROTTLING_BACKOFF_MS applies. */
+const THROTTLING_ERRORS = ['ThrottlingException', 'ProvisionedThroughputExceededException', 'RequestLimitExceeded'];
 
 export type StoredItem = Record<string, AttributeValue>;
 
@@ -86,8 +81,7 @@ function serviceError(error: ErrorNumber, message: string, cause: Error): PlantS
  */
 function parseResponse({ status, text, socket }: DatabaseResponse, table: string | undefined, key: StoredItem) {
   const { ConsumedCapacity, Item, __type, message, Message = message } = parseObject(text);
-  // `^` avoids quadratic backtracking: in a long text without "#", the search would begin again at each character.
-  const name = String(__type).replace(/^.*#/, '');
+  const name = String(String(__type).split('#').at(-1));
   const conditionFailed = name === 'ConditionalCheckFailedException';
   if (status >= 400 && __type && !conditionFailed) throw new DynamoDbError(name, String(Message), status);
   // Only DynamoDB returns the table's name as in the request ("ConsumedCapacity"). A proxy's empty 200, or the response

@@ -50,7 +50,6 @@ test.each<['info' | 'error', string, (() => unknown) | Error, object]>([
     errorWith(503, { token: 'x' }),
     { outcome: 'failed', error: 503, fault: fault(undefined) },
   ],
-  // The message of error 500 says nothing.
   ['error', 'an unexpected error itself', new TypeError('x'), { outcome: 'failed', error: 500, fault: innermost }],
 ])('logs a line at the level %s for %s', async (level, _, handler, line) => {
   expect(await logged(handler)).toEqual({ info: [], error: [], [level]: [{ ...LINE, ...line }] });

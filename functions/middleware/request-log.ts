@@ -33,7 +33,7 @@ export function requestLog(): Middleware {
       log(request, { outcome: 'succeeded' });
     },
     onError: (request) => {
-      // The priming event (index.ts) is no request. Only its context has no version.
+      // Only the context of the priming event (index.ts) has no version.
       if (request.context.functionVersion === undefined) return;
       // errorResponse has replaced what was thrown.
       const thrown = request.error as PlantStoreError;

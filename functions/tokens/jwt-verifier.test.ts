@@ -85,7 +85,6 @@ test.each<[string, string, string]>([
   await expect(verifier.verify(jwt)).rejects.toMatchObject(rejected(reason));
 });
 
-// Every client can name such a key, so it must not cause an internal error.
 const UNUSABLE = 'its key is not usable';
 test.each<[string, string, object, string]>([
   ['is too short', 'RS256', jwkOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey), UNUSABLE],

@@ -62,7 +62,6 @@ test('caches a valid token until 60 s after the start of the read, and then reje
   // The token can be revoked during the read.
   vi.setSystemTime(START + 1000);
   await read;
-  // An eventually consistent read could return a revoked token.
   const input = expect.objectContaining({ ConsistentRead: true });
   expect(call).toHaveBeenCalledWith('GetItem', input, { digest: { S: digestOf(token(5)) } }, 60_000);
   await engine.clear(engine.accessTokensTable);

@@ -44,7 +44,6 @@ test('fetches the keys once for concurrent and later lookups, and again when the
   expect(issuer.requests).toHaveLength(4);
 });
 
-// A connection that is kept could die while Lambda freezes the function.
 test.each(['/tenant', '/tenant/'])('fetches the keys of the issuer %s over new connections', async (path) => {
   const requests: string[] = [];
   issuer.respondWith((request, response) => {

@@ -153,7 +153,7 @@ export class Alarms extends Construct {
       eventPattern: {
         source: ['aws.codedeploy'],
         detailType: ['CodeDeploy Deployment State-change Notification'],
-        detail: { application: [release.application], state: ['FAILURE', 'STOP'] },
+        detail: { application: [release.applicationName], state: ['FAILURE', 'STOP'] },
       },
       targets: [
         new SnsTopic(this.topic, {

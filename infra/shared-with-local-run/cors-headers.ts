@@ -1,6 +1,6 @@
 import { EXPOSED_HEADERS } from '../../functions/errors.ts';
 
-/** Returns true for an origin as browsers send it, without characters that are special in a header or a shell. */
+/** Returns true for an origin as browsers send it, without characters that are special in a header. */
 function isOrigin(text: string): boolean {
   return /^https?:\/\/[a-z0-9.:[\]-]+$/.test(text) && URL.parse(text)?.origin === text;
 }

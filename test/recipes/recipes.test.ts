@@ -24,8 +24,9 @@ const FIRST_PLANT = {
 const recipe = test.runIf(isDeepStrictEqual(contract['components'].schemas.Plant, FIRST_PLANT));
 const IF_FIRST = '(skipped if openapi.yaml has another Plant than the first one)';
 
-/** The fast tests that check members. Others only send the sample plant. */
-const TESTS = 'functions tools test/events test/bundle test/smoke.test test/documents'.split(' ');
+/** The tests that check members. Others only send the sample plant. */
+const FAST_TESTS = 'functions tools test/events test/bundle test/smoke.test test/documents';
+const SLOW_TESTS = 'test/runtime test/smoke';
 
 /** A correction of a file: each match of the pattern is replaced. */
 type Correction = [file: string, pattern: RegExp, replacement: string];
@@ -48,7 +49,8 @@ async function followRecipe(plant: { required?: string[]; properties: object }, 
   });
   for (const [file, pattern, replacement] of corrections)
     rewrite(file, (text) => text.replaceAll(pattern, replacement));
-  for (const command of ['npm run generate', 'npx tsc', `npx vitest run ${TESTS.join(' ')}`]) {
+  const tests = [`npx vitest run ${FAST_TESTS}`, `npx vitest run --config test/slow.config.ts ${SLOW_TESTS}`];
+  for (const command of ['npm run generate', 'npx tsc', ...tests]) {
     const { code, stdout, stderr } = await run(command);
     expect(code, `${command}\n${stdout}\n${stderr}`).toBe(0);
   }

@@ -64,7 +64,7 @@ test('accepts a token of an identity provider, and returns 503 if its certificat
   writeFileSync(NODE_EXTRA_CA_CERTS, issuer.certificate);
   const identityProvider = { issuer: issuer.url, audiences: ['plants'] satisfies [string], scope: 'write' };
   const trusting = await startFunction({ identityProvider }, { NODE_EXTRA_CA_CERTS });
-  expect(await trusting.respond(event)).toHaveProperty('name');
+  expect(await trusting.respond(event)).toEqual(plantWith());
   expect(trusting.log()).toMatch(/"tokenName":"127\.0\.0\.1:\d+\/[0-9a-f]{12}"/);
   const untrusting = await startFunction({ identityProvider });
   expect(await untrusting.respond(event)).toMatchObject({ error: 503 });

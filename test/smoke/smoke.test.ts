@@ -128,16 +128,16 @@ test.each<[string, Respond]>([
   expect(failed).toEqual(isLeftOut ? [] : [check]);
 });
 
-test.each<[string, (tag: string) => string]>([
-  ['removes spaces at both ends', (tag) => tag.trim()],
-  ['replaces U+2028', (tag) => tag.replace('\u2028', '\n')],
-  ['replaces characters beyond U+FFFF', (tag) => tag.replace(/[^\0-\uffff]/u, '\ufffd')],
-  ['composes characters', (tag) => tag.normalize('NFC')],
-])('fails on a service that %s in a tag', async (_, change) => {
+test.each<[string, (text: string) => string]>([
+  ['removes spaces at both ends', (text) => text.trim()],
+  ['replaces U+2028', (text) => text.replace('\u2028', '\n')],
+  ['replaces characters beyond U+FFFF', (text) => text.replace(/[^\0-\uffff]/u, '\ufffd')],
+  ['composes characters', (text) => text.normalize('NFC')],
+])('fails on a service that %s in a text', async (_, change) => {
   const url = await startWrongService(async (sent) => {
-    const response = await right(sent);
-    const { tag, ...members } = JSON.parse(response.body);
-    return tag === undefined ? response : json(200, { ...members, tag: change(tag) });
+    const { body, ...response } = await right(sent);
+    const changed = (_: string, value: unknown) => (typeof value === 'string' ? change(value) : value);
+    return { ...response, body: JSON.stringify(JSON.parse(body, changed)) };
   });
   expect((await smoke(url)).failed).toContain('creates a plant');
 });

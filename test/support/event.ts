@@ -37,7 +37,7 @@ export async function importHandler(endpoint?: string): Promise<EventHandler> {
 
 const { id: _, ...members } = JSON.parse(String(sampleEvent('create-plant').body));
 
-/** The first string of the sample event. No test names a member, so that a member is renamed without the tests. */
+/** The first string of the sample event. Tests use it instead of a name, so that they do not break with a rename. */
 export const [TEXT_MEMBER = ''] = Object.keys(members).filter((name) => typeof members[name] === 'string');
 
 /** The plant of the sample event, or another one with this text. */

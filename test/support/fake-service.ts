@@ -22,7 +22,6 @@ export interface FakeResponse {
 /** Returns the response to a request, or undefined to close the connection without a response. */
 type Respond = (sent: ReceivedRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
 
-/** Reads a request to its end. */
 export async function receive(request: IncomingMessage): Promise<ReceivedRequest> {
   const { method = '', url: path = '', headers } = request;
   const bytes = await buffer(request);

@@ -1,7 +1,6 @@
 import type { Member } from './members.ts';
 
-/** The type of each member in TypeScript. */
-const TYPES = { int64: 'number | bigint', int32: 'number', string: 'string', boolean: 'boolean' };
+const TYPESCRIPT_TYPES = { int64: 'number | bigint', int32: 'number', string: 'string', boolean: 'boolean' };
 
 /** Returns the code that converts a value to an attribute of DynamoDB. */
 function toAttribute(type: Member['type'], value: string): string {
@@ -17,7 +16,9 @@ function fromAttribute(type: Member['type'], attribute: string): string {
 
 /** Returns the TypeScript module with the types of a plant, and its conversion to an item of DynamoDB and back. */
 export function plantModule(members: Member[]): string {
-  const types = members.map(({ name, type, isRequired }) => `${name}${isRequired ? '' : '?'}: ${TYPES[type]};`);
+  const types = members.map(
+    ({ name, type, isRequired }) => `${name}${isRequired ? '' : '?'}: ${TYPESCRIPT_TYPES[type]};`,
+  );
   const toItem = members.map(({ name, type, isRequired }) => {
     const attribute = `${name}: ${toAttribute(type, `plant.${name}`)}`;
     return isRequired ? `${attribute},` : `...(plant.${name} !== undefined && { ${attribute} }),`;

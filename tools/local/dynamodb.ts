@@ -130,8 +130,7 @@ export function isolateFromAws(endpoint: string): void {
   const { TOKEN_ISSUER: issuer = '', TOKEN_AUDIENCE: audiences = '', TOKEN_SCOPE: scope } = process.env;
   if (issuer || audiences || scope) {
     // The function would say that the stack must set them.
-    const expected = 'an https URL without ? and #, which TOKEN_AUDIENCE and TOKEN_SCOPE need';
-    requireMatch('TOKEN_ISSUER', issuer, ISSUER, expected);
+    requireMatch('TOKEN_ISSUER', issuer, ISSUER, 'an https URL without ? and #, to set TOKEN_AUDIENCE or TOKEN_SCOPE');
     requireMatch('TOKEN_AUDIENCE', audiences, /^[^\s,]+(,[^\s,]+)*$/, 'the audiences of the JWTs, separated by commas');
   }
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
