@@ -25,7 +25,7 @@ beforeEach(() => {
 const responseTo = async (event: unknown) => contractBody(await handler(event, contextWith()));
 const responseToBody = (body: string | null) => responseTo(eventWith({ body }));
 
-test('takes the last of two ids and texts, in any notation, and ignores other members', async () => {
+test('takes the last of repeated members, in any notation, and ignores unknown ones', async () => {
   await engine.clear(engine.plantsTable);
   const overruled = `${bodyOf('"overruled"').slice(1, -1)},"x":[{}],"${TEXT_MEMBER}":7,"constructor":2`;
   const escaped = `\\u00${TEXT_MEMBER.charCodeAt(0).toString(16)}${TEXT_MEMBER.slice(1)}`;

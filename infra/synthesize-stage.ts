@@ -6,7 +6,7 @@ import { PlantStoreStack } from './stack.ts';
 
 /**
  * Writes the template of the stage that the command line selects, and prints what is wrong.
- * By default, the CDK CLI passes on `props` in environment variables. Returns the exit status.
+ * Without `props`, CDK reads them from the environment variables of its CLI. Returns the exit status.
  */
 export function synthesizeStage(stages: Record<string, Settings>, props?: AppProps): 0 | 1 {
   try {

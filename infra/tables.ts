@@ -30,7 +30,7 @@ export function addTables(
     ...common,
     partitionKey: { name: PLANTS_KEY.name, type: AttributeType.NUMBER },
     // Limits what a client can cost: 20 KB for each request on average, although one plant can have 400 KB. A limit
-    // below 399 might reject the largest plant for ever. DynamoDB accepts less than 40,000 ("DynamoDB maximum
+    // below 399 might always reject the largest plant. DynamoDB accepts less than 40,000 ("DynamoDB maximum
     // throughput for on-demand tables").
     maxWriteRequestUnits: Math.min(Math.max(requestsPerSecond * 20, 1000), 39_999),
   });

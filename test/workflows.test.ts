@@ -269,7 +269,7 @@ test.each<[string, variables: Values, requests: string[], shown: string, failed:
   ['a smoke test that still runs', { RUNS: 1, SMOKE_TAKES: 0.3 }, [canary(0)], '', false],
   ['a loop that has ended', { RUNS: 1, FAILS: PAUSE, DEPLOYMENT_TAKES: 0.3 }, [canary(0), PAUSE], SHOWN, false],
   ['a failed deployment', { RUNS: 3, FAILS: DEPLOY }, [canary(0), PAUSE], SHOWN, true],
-])('with %s, the deployment decides if its step fails, and nothing runs on', async (_, variables, ...expected) => {
+])('with %s, its step fails only if the deployment fails, and leaves no process', async (_, variables, ...expected) => {
   const [requests, shown, failed] = expected;
   const ended = await runStep(deploy, 'production', 'cdk deploy', variables);
   const [first, ...others] = ended.calls;

@@ -10,7 +10,7 @@ const USAGE = `Usage:
   npm run plants -- --stack STACK
   npm run plants -- --table TABLE
 
-Prints each stored plant as one line of JSON, with all that is stored of it, as when it was created and by which token.
+Prints each stored plant as one line of JSON, with all its attributes, such as the time and the token of its creation.
 The plants are in no particular order: those of the local run, of a stack, or of a table of your AWS account, such as one
 restored from a backup.`;
 

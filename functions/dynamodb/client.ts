@@ -38,7 +38,7 @@ export class DynamoDb {
    */
   async call(action: Action, input: GetItemInput | PutItemInput, key: StoredItem, timeoutMs: number) {
     const body = JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' });
-    // It throws for a fraction of a millisecond.
+    // `timeout` throws for a fraction of a millisecond.
     const signal = AbortSignal.timeout(Math.max(0, Math.floor(timeoutMs)));
     let previous: Error | undefined;
     for (let attempt = 1; ; attempt += 1) {

@@ -75,7 +75,7 @@ function receive(request: ClientRequest, idleTimeoutMs: number): Promise<Databas
       });
       response.on('end', () => resolve({ status, text, socket }));
     });
-    // The only event of the request after a truncated response, or after one with the status 101.
+    // After a truncated response, or one with the status 101, the request has no other event.
     request.on('close', () => {
       clearTimeout(timer);
       reject(new Error('The connection was closed without a complete response.'));

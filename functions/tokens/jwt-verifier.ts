@@ -15,7 +15,7 @@ interface ProviderSettings {
 /** Only asymmetric algorithms (RFC 8725, 3.1): with a symmetric key, a verifier could also issue tokens. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 const CLOCK_TOLERANCE_S = 60;
-/** RFC 9068, 2.1, and "JWT" of some providers. ID tokens can have it too, so #checkClaims looks at the claims. */
+/** RFC 9068, 2.1, and "JWT" of some providers. ID tokens can have "JWT" too, so #checkClaims looks at the claims. */
 const ACCESS_TOKEN_TYPES = ['at+jwt', 'application/at+jwt', 'jwt'];
 /**
  * The first three exist only in ID tokens (OpenID Connect Core 1.0, 2 and 3.3.2.11). `cnf` binds a token to its owner's

@@ -16,7 +16,7 @@ const REFRESH_AGE_MS = 1_800_000;
 const MAX_AGE_MS = 3_600_000;
 /** From this age on, keys are fetched again for an unknown key id. */
 const COOL_DOWN_MS = 30_000;
-/** After a failure, nothing is fetched for this time and a random part of it: 5 to 10 s. */
+/** After a failure, nothing is fetched for 5 to 10 s: for this time, and at random up to as much again. */
 const MIN_PAUSE_MS = 5000;
 /**
  * Maximum length of a document in characters. For each token, jose compares each entry of a key's `key_ops` with each

@@ -107,7 +107,7 @@ export class Alarms extends Construct {
         periods: [5, 5],
         description: `For 5 minutes, the API got more than ${requestsPerSecond} requests per second. First: run the saved query "requests by client".`,
       },
-      // API Gateway's own count of requests also counts preflights.
+      // This counts the function's successes, because API Gateway's count of requests includes preflights.
       ...(alarms?.hourlySmokeTest && {
         Silence: {
           metric: hoursWithoutSuccess(this),
@@ -181,7 +181,7 @@ function slowRequests(restApi: RestApi): MathExpression {
   const latency = (statistic: string) => restApi.metricLatency({ statistic, period: MINUTE });
   return new MathExpression({
     label: 'Slow requests, %',
-    // Three slow requests of 281 are 2.9999999999999996.
+    // Not 3: because of rounding, three slow requests of 281 are 2.9999999999999996.
     expression: 'IF(FILL(share, 0) * FILL(requests, 0) / 100 >= 2.5, FILL(share, 0), 0)',
     // Alarms accept PR with values of the metric, but TC only with percentages ("PutMetricAlarm"). No page shows a PR
     // without an upper bound. No request takes 60 s.

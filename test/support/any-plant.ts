@@ -22,7 +22,7 @@ function anyMember(name: string): fc.Arbitrary<unknown> {
   const { minimum: min = -(2 ** 31), maximum: max = 2 ** 31 - 1 } = bounds;
   if (values) return fc.constantFrom(...values);
   if (type === 'boolean') return fc.boolean();
-  // 0 and the bounds are the values that a mistake loses.
+  // A mistake would show at 0 and at the bounds.
   if (type === 'integer') return fc.oneof(fc.integer({ min, max }), fc.constantFrom(0, min, max));
   if (type !== 'string') throw new Error(`Add values of the member ${name} to test/support/any-plant.ts.`);
   if (pattern !== undefined) {

@@ -14,7 +14,7 @@ function schemaOf({ type, constraints }: Member): AnySchemaObject {
 /**
  * Compiles patterns for Ajv, and `code` does so in the generated module. The engine of JavaScript could take minutes for
  * a short text, but the time of RE2 is at most that of the text times the pattern. Ajv tests a pattern also on a text
- * that is longer than its maxLength, which has at most 1,000 characters of one or two UTF-16 units.
+ * that is longer than its maxLength, which is at most 1,000 characters of one or two UTF-16 units.
  */
 const RE2 = Object.assign((pattern: string) => RE2JS.compile(pattern), {
   code: `((pattern) => {

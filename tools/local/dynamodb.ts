@@ -54,7 +54,7 @@ function configuredEndpoint(): string | undefined {
   return value ? requireMatch('AWS_ENDPOINT_URL_DYNAMODB', value, pattern, expected) : undefined;
 }
 
-/** Throws if dynalite cannot open its data: it then throws outside of any request, and responds to none. */
+/** Throws if dynalite cannot open its data. It reports this outside of any request, and responds to none. */
 async function checkData(endpoint: string, folder: string): Promise<void> {
   const { promise: uncaught, reject } = Promise.withResolvers<never>();
   process.on('uncaughtException', reject);
