@@ -1,7 +1,8 @@
 import type { Context } from 'aws-lambda';
 
 /*
- * Each limit is shorter than the next: an idle attempt, all attempts (6 s), the function, and API Gateway (29 s). If an outer limit ended first, the client would get no response of the function.
+ * Each limit is shorter than the next: an idle attempt, all attempts (6 s), the function, and API Gateway (29 s). If an
+ * outer limit ended first, the client would get no response of the function.
  */
 
 /** An attempt fails if no headers, or later no data, arrive for this time. DynamoDB usually takes 10 ms. */

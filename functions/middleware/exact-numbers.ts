@@ -2,7 +2,7 @@
 type Reviver = (key: string, value: unknown, context: { source: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** BigInt cannot parse another form, such as `1e18`. An int64 has at most 19 digits. A million would take it seconds. */
+/** BigInt cannot parse another form, such as `1e18`. An int64 has at most 19 digits. A million take seconds. */
 const PLAIN_DIGITS = /^-?\d{1,19}$/;
 
 /**
