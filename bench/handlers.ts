@@ -10,7 +10,7 @@ export type Handler = { name: string; folder: string; token: string };
 /** Bundles the function as it is deployed, without and with an identity provider, and its peers. The floor is first. */
 export async function bundleHandlers(jwt: string): Promise<Handler[]> {
   return [
-    await bundlePeer('floor: three HTTPS requests', 'floor', false),
+    await bundlePeer('floor: only the same three HTTPS requests', 'floor', false),
     { name: 'plant store', folder: bundleWith(), token: DEVELOPMENT_TOKEN },
     { name: 'plant store, with a JWT', folder: bundleWith(EVERYTHING), token: jwt },
     await bundlePeer('AWS SDK at its best', 'sdk', true),
