@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 type Statement = { Sid?: string; Effect: string; Action: string | string[]; Resource: string | string[] };
 
-/** What the ARNs of the policies name. An ARN that is not here is compared as it is. */
+/** The resources of the policies in words, by their ARNs. */
 const RESOURCES: Record<string, string> = {
   '*': 'everything',
   'arn:aws:cloudformation:*:ACCOUNT:stack/PlantStore-*': 'each stack',

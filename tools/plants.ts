@@ -50,6 +50,8 @@ async function* readPages(client: DynamoDBClient, tableName: string) {
     yield* paginateScan({ client }, { TableName: tableName, ConsistentRead: true });
   } catch (thrown) {
     const reason = (thrown as Error).message;
-    throw new Error(`The table ${tableName} cannot be read (one of AWS must be in AWS_REGION): ${reason}`);
+    throw new Error(
+      `The table ${tableName} cannot be read: ${reason} (a table of AWS must be in the region AWS_REGION)`,
+    );
   }
 }

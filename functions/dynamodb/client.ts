@@ -81,7 +81,7 @@ function serviceError(error: ErrorNumber, message: string, cause: Error): PlantS
  */
 function parseResponse({ status, text, socket }: DatabaseResponse, table: string | undefined, key: StoredItem) {
   const { ConsumedCapacity, Item, __type, message, Message = message } = parseObject(text);
-  const name = String(String(__type).split('#').at(-1));
+  const name = String(__type).split('#').at(-1) ?? '';
   const conditionFailed = name === 'ConditionalCheckFailedException';
   if (status >= 400 && __type && !conditionFailed) throw new DynamoDbError(name, String(Message), status);
   // Only DynamoDB returns the table's name as in the request ("ConsumedCapacity"). A proxy's empty 200, or the response
